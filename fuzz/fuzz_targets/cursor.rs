@@ -1,8 +1,4 @@
-//! Any bytes at the `cursor` dialect.
+//! Any bytes at the edge `cursor`; its body is in `crates/punch-fuzz`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use punch_core::dialect::Dialect;
-use punch_core::replay::line;
-
-fuzz_target!(|bytes: &[u8]| punch_testkit::fuzz::body("cursor", bytes, &|l| line(Dialect::Cursor, l).json));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| punch_fuzz::run("cursor", bytes));

@@ -1,8 +1,4 @@
-//! Any bytes at the `native` dialect.
+//! Any bytes at the edge `native`; its body is in `crates/punch-fuzz`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use punch_core::dialect::Dialect;
-use punch_core::replay::line;
-
-fuzz_target!(|bytes: &[u8]| punch_testkit::fuzz::body("native", bytes, &|l| line(Dialect::Native, l).json));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| punch_fuzz::run("native", bytes));

@@ -1,7 +1,4 @@
-//! Any bytes at the `phases-commands` dialect.
+//! Any bytes at the edge `phases_commands`; its body is in `crates/punch-fuzz`.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use punch_core::replay::{Recording, line};
-
-fuzz_target!(|bytes: &[u8]| punch_testkit::fuzz::body("phases-commands", bytes, &|l| line(Recording::PhasesCommands, l).json));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| punch_fuzz::run("phases_commands", bytes));

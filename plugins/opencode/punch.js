@@ -252,6 +252,7 @@ export const Punch = async ({ client, directory, worktree }) => {
         tool: input?.tool,
         callID: input?.callID,
         args: input?.args,
+        exit: output?.metadata?.exit,
         output: (typeof output?.output === "string" ? output.output : said(output?.content)).slice(-LARGEST_OUTPUT),
       })
       // From here on the conversation itself has the list, and newer than it was at the start.

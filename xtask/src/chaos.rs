@@ -1,6 +1,8 @@
-//! `cargo xtask chaos`: the writers of the soak on a PostgreSQL server that crashes, hangs and loses connections, and the same
-//! checker afterwards. Nothing that was acknowledged may be missing, nothing may be there twice.
+//! `cargo xtask chaos`: the writers of the soak on a PostgreSQL server that goes through every kind of trouble, one after the
+//! other and then all together. After each kind the checker of the soak and `doctor` judge what is stored. Nothing that was
+//! acknowledged may be missing, nothing that was refused may be there, and nothing may be there twice.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -9,106 +11,283 @@ use std::time::{Duration, Instant};
 use punch_testkit::postgres::{Cluster, Disk};
 use punch_testkit::postgres_proxy::{Cut, Proxy};
 
-use crate::soak::{self, Disturbed};
+use crate::soak::{self, Disturbed, Trouble, signal};
 use crate::{Done, process};
 
 /// How often something happens.
-const EVERY: Duration = Duration::from_secs(3);
+const EVERY: Duration = Duration::from_secs(2);
 
-/// How long a process of the server hangs.
-const HANG: Duration = Duration::from_secs(2);
+/// How long a process of the server hangs, the disk stays full or the network slow.
+const WHILE: Duration = Duration::from_secs(2);
 
-/// Counts what was done to the server.
-#[derive(Default)]
-struct Counts {
-    crashes: AtomicU64,
-    kills: AtomicU64,
-    hangs: AtomicU64,
+/// How late everything arrives on a slow network, each way.
+const LATE: Duration = Duration::from_millis(80);
+
+/// The shortest time for one kind of trouble.
+const SHORTEST: Duration = Duration::from_secs(8);
+
+/// A kind of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Restart,
+    KillServer,
+    KillBackend,
+    StopBackend,
+    StopClient,
+    CutBefore,
+    CutAfter,
+    SlowNetwork,
+    WrongClocks,
+    FullDisk,
+    Everything,
+}
+
+/// What makes trouble by itself, in the order of the turns.
+const SINGLE: [Kind; 9] = [
+    Kind::Restart,
+    Kind::KillServer,
+    Kind::KillBackend,
+    Kind::StopBackend,
+    Kind::StopClient,
+    Kind::CutBefore,
+    Kind::CutAfter,
+    Kind::SlowNetwork,
+    Kind::FullDisk,
+];
+
+impl Kind {
+    const ALL: [Self; 11] = [
+        Self::Restart,
+        Self::KillServer,
+        Self::KillBackend,
+        Self::StopBackend,
+        Self::StopClient,
+        Self::CutBefore,
+        Self::CutAfter,
+        Self::SlowNetwork,
+        Self::WrongClocks,
+        Self::FullDisk,
+        Self::Everything,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Restart => "immediate restart of the server",
+            Self::KillServer => "kill -9 of the whole server",
+            Self::KillBackend => "kill -9 of one of its processes",
+            Self::StopBackend => "server stopped in a transaction",
+            Self::StopClient => "client stopped in a transaction",
+            Self::CutBefore => "connection cut before COMMIT",
+            Self::CutAfter => "connection cut after COMMIT",
+            Self::SlowNetwork => "slow network",
+            Self::WrongClocks => "clocks two hours apart",
+            Self::FullDisk => "full disk",
+            Self::Everything => "everything",
+        }
+    }
+}
+
+/// The server, the way to it, and what was done to it.
+struct Stage {
+    cluster: Cluster,
+    proxy: Proxy,
+    has_small_disk: bool,
+    clock: Option<PathBuf>,
+    faults: AtomicU64,
 }
 
 /// Runs the writers while the server is disturbed.
 pub fn run(arguments: &[&str]) -> Done {
     let options = soak::parse(arguments)?;
     let seed = options.seed.unwrap_or_else(soak::fresh_seed);
-    let punch = process::build_punch()?;
-    let cluster = Cluster::start(Disk::Durable).map_err(|cause| format!("PostgreSQL did not start: {cause}"))?;
-    let proxy = Proxy::start(cluster.socket_folder()).map_err(|cause| cause.to_string())?;
-    let (direct, through) =
-        (cluster.socket_folder().display().to_string(), proxy.socket_folder().display().to_string());
-    let address = cluster.address("postgres").replace(&direct, &through);
-    println!("==> chaos: {} s on PostgreSQL; the same choices again: --seed {seed}", options.length.as_secs());
-    let counts = Counts::default();
-    let disturb = |end: Instant| disturb(&cluster, &proxy, seed, end, &counts);
+    // A copy, so that builds can run at the same time.
     let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
-    let server = Disturbed { address, disturb: &disturb };
-    let done = soak::soak(&punch, folder.path(), seed, options.length, Some(&server));
-    let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
-    println!(
-        "    {} immediate restarts, {} processes killed with -9, {} hangs, {} connections cut at COMMIT; anomalies = {}",
-        count(&counts.crashes),
-        count(&counts.kills),
-        count(&counts.hangs),
-        proxy.cuts(),
-        done.as_ref().err().map_or(0, |faults| faults.lines().count()),
-    );
-    done.map_err(|cause| format!("seed {seed}: {cause}\n{}", last_lines(&cluster.log())))
+    let punch = folder.path().join("punch");
+    std::fs::copy(process::build_punch()?, &punch).map_err(|cause| cause.to_string())?;
+    let stage = Stage::set_up()?;
+    println!("==> chaos: {} s on PostgreSQL; the same choices again: --seed {seed}", options.length.as_secs());
+    println!("    {:<34}{:>11}{:>8}{:>8}{:>11}{:>11}", "", "operations", "killed", "faults", "revisions", "anomalies");
+    let each = (options.length / u32::try_from(Kind::ALL.len()).unwrap_or(1)).max(SHORTEST);
+    let (mut sums, mut anomalies) = ([0; 4], Vec::new());
+    for (number, kind) in Kind::ALL.into_iter().enumerate() {
+        if let Some(why) = stage.misses(kind) {
+            println!("    {:<34}not tried: {why}", kind.name());
+            continue;
+        }
+        let row = stage
+            .go_through(kind, number, seed, each, &punch)
+            .map_err(|cause| format!("seed {seed}: {}: {cause}\n{}", kind.name(), last_lines(&stage.cluster.log())))?;
+        let [operations, killed, faults, revisions] = row.0;
+        println!("    {:<34}{operations:>11}{killed:>8}{faults:>8}{revisions:>11}{:>11}", kind.name(), row.1.len());
+        sums.iter_mut().zip(row.0).for_each(|(sum, one)| *sum += one);
+        anomalies.extend(row.1);
+    }
+    let [operations, _, faults, _] = sums;
+    println!("    operations = {operations}, faults = {faults}, anomalies = {}", anomalies.len());
+    if anomalies.is_empty() {
+        return Ok(());
+    }
+    Err(format!("seed {seed}: {}\n{}", anomalies.join("\n"), last_lines(&stage.cluster.log())))
 }
 
-/// Makes trouble until the moment, one kind after the other, and leaves the server well.
-fn disturb(cluster: &Cluster, proxy: &Proxy, seed: u64, end: Instant, counts: &Counts) {
-    for turn in seed.. {
-        thread::sleep(EVERY);
-        if Instant::now() + HANG * 2 >= end {
-            break;
-        }
-        match turn % 5 {
-            0 => {
-                let _ = cluster.stop("immediate");
-                resume(cluster);
-                counts.crashes.fetch_add(1, Ordering::Relaxed);
+impl Stage {
+    fn set_up() -> Result<Self, String> {
+        let failed = |cause: std::io::Error| format!("PostgreSQL did not start: {cause}");
+        let (cluster, has_small_disk) = match Cluster::start(Disk::Small) {
+            Ok(cluster) => (cluster, true),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                (Cluster::start(Disk::Durable).map_err(failed)?, false)
             }
-            1 => proxy.cut(Cut::After),
-            2 => {
-                // One process killed makes the server end all others and recover.
-                if let Some(process) = in_transaction(cluster) {
-                    signal("KILL", &process);
-                    counts.kills.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            3 => {
-                if let Some(process) = in_transaction(cluster) {
-                    signal("STOP", &process);
-                    thread::sleep(HANG);
-                    signal("CONT", &process);
-                    counts.hangs.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            _ => proxy.cut(Cut::Before),
+            Err(error) => return Err(failed(error)),
+        };
+        let proxy = Proxy::start(cluster.socket_folder()).map_err(|cause| cause.to_string())?;
+        Ok(Self { cluster, proxy, has_small_disk, clock: wrong_clock()?, faults: AtomicU64::new(0) })
+    }
+
+    /// Why a kind of trouble cannot be made here.
+    fn misses(&self, kind: Kind) -> Option<&'static str> {
+        match kind {
+            Kind::FullDisk if !self.has_small_disk => Some("mounting a disk needs root"),
+            Kind::WrongClocks if self.clock.is_none() => Some("the package `faketime` is not installed"),
+            _ => None,
         }
     }
-    proxy.cut(Cut::Never);
-    resume(cluster);
-}
 
-/// Starts the server until it answers.
-fn resume(cluster: &Cluster) {
-    for _ in 0..100 {
-        if cluster.sql("postgres", "SELECT 1").is_ok() {
-            return;
+    /// Lets the writers work through one kind of trouble, on plans of its own: numbers for the table, and what is wrong.
+    fn go_through(
+        &self,
+        kind: Kind,
+        number: usize,
+        seed: u64,
+        length: Duration,
+        punch: &Path,
+    ) -> Result<([u64; 4], Vec<String>), String> {
+        let (direct, through) =
+            (self.cluster.socket_folder().display().to_string(), self.proxy.socket_folder().display().to_string());
+        let address = format!("{}&schema=chaos_{number}", self.cluster.address("postgres").replace(&direct, &through));
+        let all = kind == Kind::Everything;
+        let trouble = Trouble {
+            wrong_clock: self.clock.clone().filter(|_| all || kind == Kind::WrongClocks),
+            stops: all || kind == Kind::StopClient,
+        };
+        let before = self.faults.load(Ordering::Relaxed);
+        let disturb = |end: Instant| self.disturb(kind, seed, end);
+        let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
+        let server = Disturbed { address, trouble, disturb: &disturb };
+        let plans = soak::soak(punch, folder.path(), seed.wrapping_add(number as u64), length, Some(&server))?;
+        let sum = |of: &dyn Fn(&soak::PlanResult) -> u64| plans.iter().map(of).sum();
+        let faults = self.faults.load(Ordering::Relaxed) - before + u64::from(server.trouble.wrong_clock.is_some());
+        let numbers = [sum(&|plan| plan.actions), sum(&|plan| plan.killed), faults, sum(&|plan| plan.revisions)];
+        let wrong = plans.into_iter().flat_map(|plan| plan.faults).map(|fault| format!("{}: {fault}", kind.name()));
+        Ok((numbers, wrong.collect()))
+    }
+
+    /// Makes trouble until the moment and leaves the server well.
+    fn disturb(&self, kind: Kind, seed: u64, end: Instant) {
+        let cuts = self.proxy.cuts();
+        for turn in seed.. {
+            thread::sleep(EVERY);
+            if Instant::now() + WHILE * 2 >= end {
+                break;
+            }
+            let possible: Vec<Kind> = SINGLE.into_iter().filter(|kind| self.misses(*kind).is_none()).collect();
+            let at = usize::try_from(turn % possible.len() as u64).unwrap_or(0);
+            self.once(if kind == Kind::Everything { possible[at] } else { kind });
         }
-        let _ = cluster.resume();
-        thread::sleep(Duration::from_millis(200));
+        self.proxy.cut(Cut::Never);
+        self.faults.fetch_add(u64::from(self.proxy.cuts() - cuts), Ordering::Relaxed);
+        self.revive();
+    }
+
+    fn once(&self, kind: Kind) {
+        let done = match kind {
+            Kind::Restart => {
+                let _ = self.cluster.stop("immediate");
+                self.revive();
+                true
+            }
+            Kind::KillServer => {
+                // The main process first, so that it cannot recover from the death of the others.
+                let processes = self.cluster.process().map(processes_of);
+                processes.iter().flatten().for_each(|process| signal("KILL", process));
+                self.revive();
+                processes.is_some()
+            }
+            // One process killed makes the server end all others and recover.
+            Kind::KillBackend => self.in_transaction().inspect(|process| signal("KILL", process)).is_some(),
+            Kind::StopBackend => self.in_transaction().is_some_and(|process| {
+                signal("STOP", &process);
+                thread::sleep(WHILE);
+                signal("CONT", &process);
+                true
+            }),
+            // The proxy counts what it cuts and holds.
+            Kind::StopClient => {
+                self.proxy.cut(Cut::Hold);
+                false
+            }
+            Kind::CutBefore => {
+                self.proxy.cut(Cut::Before);
+                false
+            }
+            Kind::CutAfter => {
+                self.proxy.cut(Cut::After);
+                false
+            }
+            Kind::SlowNetwork => {
+                self.proxy.slow_down(LATE);
+                thread::sleep(WHILE);
+                self.proxy.slow_down(Duration::ZERO);
+                true
+            }
+            Kind::FullDisk => {
+                let filled = self.cluster.fill_disk().is_ok();
+                thread::sleep(WHILE);
+                let _ = self.cluster.free_disk();
+                self.revive();
+                filled
+            }
+            // Clocks are wrong all the time, which counts as one.
+            Kind::WrongClocks | Kind::Everything => false,
+        };
+        self.faults.fetch_add(u64::from(done), Ordering::Relaxed);
+    }
+
+    /// Starts the server until it answers.
+    fn revive(&self) {
+        for _ in 0..100 {
+            if self.cluster.sql("postgres", "SELECT 1").is_ok() {
+                return;
+            }
+            let _ = self.cluster.resume();
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// A process of the server that works for a client, inside a transaction if there is one.
+    fn in_transaction(&self) -> Option<String> {
+        let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'punch' \
+                   ORDER BY xact_start IS NULL, random() LIMIT 1";
+        self.cluster.sql("postgres", sql).ok().map(|pid| pid.trim().to_owned()).filter(|pid| !pid.is_empty())
     }
 }
 
-/// A process of the server that works for a client, inside a transaction if there is one.
-fn in_transaction(cluster: &Cluster) -> Option<String> {
-    let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'punch' ORDER BY xact_start IS NULL, random() LIMIT 1";
-    cluster.sql("postgres", sql).ok().map(|pid| pid.trim().to_owned()).filter(|pid| !pid.is_empty())
+/// A process and its children.
+fn processes_of(main: u32) -> Vec<String> {
+    let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children")).unwrap_or_default();
+    std::iter::once(main.to_string()).chain(children.split_whitespace().map(str::to_owned)).collect()
 }
 
-fn signal(name: &str, process: &str) {
-    let _ = Command::new("kill").args([&format!("-{name}"), process]).status();
+/// The library that gives a process a wrong clock; installed in continuous integration.
+fn wrong_clock() -> Result<Option<PathBuf>, String> {
+    let find = || {
+        let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+        folders.map(|entry| entry.path().join("faketime/libfaketimeMT.so.1")).find(|file| file.is_file())
+    };
+    if find().is_none() && process::in_ci() {
+        process::run(Command::new("apt-get").args(["install", "--yes", "--no-install-recommends", "faketime"]))?;
+    }
+    Ok(find())
 }
 
 fn last_lines(log: &str) -> String {

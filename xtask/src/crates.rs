@@ -36,6 +36,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // Its models must share no code with what they judge.
     ("punch-testkit", &[]),
+    ("punch-simulate", &["punch-core", "punch-store", "punch-engine", "punch-testkit"]),
+    // Bodies for the fuzzer; nothing depends on it.
+    (
+        "punch-fuzz",
+        &[
+            "punch-core",
+            "punch-store",
+            "punch-engine",
+            "punch-agents",
+            "punch-serve",
+            "punch-web",
+            "punchlist",
+            "punch-testkit",
+        ],
+    ),
     ("xtask", &["punch-core", "punch-agents", "punch-testkit"]),
 ];
 

@@ -4,7 +4,7 @@
 use crate::{Done, process};
 
 /// Processes that are killed.
-const ROUNDS: u32 = 500;
+pub const ROUNDS: u32 = 500;
 
 /// Modules of `crates/punch-cli/tests/it` that read `PUNCH_FAULTS`; runs are killed in `run::killed`.
 const TESTS: [&str; 2] = ["killed::", "many::"];

@@ -1,55 +1,83 @@
-//! `cargo xtask fuzz`: every fuzz target for a while. Without nightly or cargo-fuzz the same bodies run on stable.
+//! `cargo xtask fuzz`: every fuzz target for a while. Without nightly or cargo-fuzz, or with `--stable`, a program drives the
+//! same bodies without coverage.
 
 use std::path::PathBuf;
 
+use crate::cargo_tool::CargoTool;
 use crate::{Done, process};
 
-/// The targets in `fuzz/fuzz_targets`, one per dialect.
-const TARGETS: [&str; 7] =
-    ["phases", "phases_markdown", "phases_commands", "cursor", "todowrite", "extended", "native"];
+const TOOL: CargoTool = CargoTool { name: "cargo-fuzz", version: "0.13.2" };
 
 /// For each target.
 const SECONDS: u64 = 60;
 
-/// Runs all targets, or the short run on stable where fuzzing is out of reach.
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Choice<'a> {
+    seconds: u64,
+    stable: bool,
+    targets: Vec<&'a str>,
+}
+
+/// Runs all targets, or the named ones.
 pub fn run(arguments: &[&str]) -> Done {
-    let seconds = parse(arguments)?;
+    let choice = parse(arguments)?;
+    if choice.stable {
+        return stable(&choice);
+    }
     match tool() {
-        Ok(tool) => TARGETS.iter().try_for_each(|target| fuzz(&tool, target, seconds)),
+        Ok(tool) => {
+            let all = targets()?;
+            let chosen = all.iter().filter(|name| choice.targets.is_empty() || choice.targets.contains(&name.as_str()));
+            chosen.into_iter().try_for_each(|target| fuzz(&tool, target, choice.seconds))
+        }
         Err(cause) => {
-            eprintln!("WARNING: no fuzzing: {cause}. Only the short run of the same bodies on stable follows.");
-            stable()
+            eprintln!("WARNING: no coverage: {cause}. The same bodies run on stable with changed seeds.");
+            stable(&choice)
         }
     }
 }
 
-fn parse(arguments: &[&str]) -> Result<u64, String> {
-    match arguments {
-        [] => Ok(SECONDS),
-        ["--seconds", number] => number.parse().map_err(|_| format!("invalid number of seconds `{number}`")),
-        [unknown, ..] => Err(format!("`fuzz` knows no argument `{unknown}`; it takes --seconds N")),
+fn parse<'a>(arguments: &[&'a str]) -> Result<Choice<'a>, String> {
+    let mut choice = Choice { seconds: SECONDS, stable: false, targets: Vec::new() };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match *word {
+            "--seconds" => {
+                let number = words.next().copied().unwrap_or_default();
+                choice.seconds = number.parse().map_err(|_| format!("invalid number of seconds `{number}`"))?;
+            }
+            "--stable" => choice.stable = true,
+            flag if flag.starts_with('-') => {
+                return Err(format!(
+                    "unknown argument `{flag}`; `fuzz` takes --seconds N, --stable and names of targets"
+                ));
+            }
+            name => choice.targets.push(name),
+        }
     }
+    Ok(choice)
 }
 
-/// Where cargo-fuzz is; built once into `target/tools` if it is not on `PATH`.
+/// The names of the targets, from their files.
+pub fn targets() -> Result<Vec<String>, String> {
+    let files = crate::sources::entries(&process::root().join("fuzz/fuzz_targets"))?;
+    Ok(files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect())
+}
+
+/// Finds cargo-fuzz, which needs a nightly compiler.
 fn tool() -> Result<PathBuf, String> {
     process::read(process::command("rustup").args(["run", "nightly", "rustc", "--version"]))
         .map_err(|_| "there is no nightly toolchain; try `rustup toolchain install nightly`".to_owned())?;
-    let own = process::target()?.join("tools");
-    for path in [PathBuf::from("cargo-fuzz"), own.join("bin").join("cargo-fuzz")] {
-        if process::read(process::command(&path).arg("--version")).is_ok() {
-            return Ok(path);
-        }
-    }
-    println!("    building cargo-fuzz");
-    let install = ["install", "cargo-fuzz", "--locked", "--quiet", "--root"];
-    process::run(process::cargo().args(install).arg(&own))?;
-    Ok(own.join("bin").join("cargo-fuzz"))
+    TOOL.find_or_build()
 }
 
 fn fuzz(tool: &PathBuf, target: &str, seconds: u64) -> Done {
     println!("==> fuzz {target} for {seconds} s");
-    let arguments = ["fuzz", "run", "--fuzz-dir", "fuzz", target, "--"];
+    let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
+    std::fs::create_dir_all(process::root().join(&corpus)).map_err(|cause| format!("{corpus}: {cause}"))?;
+    // New inputs go to the first folder; the second one holds those that are checked in.
+    let arguments = ["fuzz", "run", "--fuzz-dir", "fuzz", target, &corpus, &seeds, "--"];
     let limits = [format!("-max_total_time={seconds}"), "-max_len=4096".to_owned(), "-timeout=20".to_owned()];
     let mut command = process::command(tool);
     // cargo sets both for `cargo xtask`; they would bind the build to the stable toolchain.
@@ -57,8 +85,10 @@ fn fuzz(tool: &PathBuf, target: &str, seconds: u64) -> Done {
     process::run(command.args(arguments).args(limits))
 }
 
-fn stable() -> Done {
-    process::run(process::cargo().args(["test", "--locked", "--package", "punch-core", "--test", "it", "fuzz::"]))
+fn stable(choice: &Choice<'_>) -> Done {
+    let mut cargo = process::cargo();
+    cargo.args(["run", "--quiet", "--package", "punch-fuzz", "--", "--seconds", &choice.seconds.to_string()]);
+    process::run(cargo.args(&choice.targets))
 }
 
 #[cfg(test)]
@@ -66,21 +96,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_target_is_there_and_no_other() {
-        let folder = process::root().join("fuzz").join("fuzz_targets");
-        let mut found: Vec<String> = std::fs::read_dir(folder)
-            .unwrap_or_else(|cause| panic!("{cause}"))
-            .filter_map(|entry| entry.ok()?.path().file_stem()?.to_str().map(str::to_owned))
-            .collect();
-        let mut known: Vec<String> = TARGETS.map(str::to_owned).into();
-        found.sort();
-        known.sort();
-        assert_eq!(found, known);
+    fn every_edge_has_a_target_for_the_fuzzer_and_seeds() {
+        let bodies = std::fs::read_to_string(process::root().join("crates/punch-fuzz/src/lib.rs"))
+            .unwrap_or_else(|cause| panic!("{cause}"));
+        let mut named: Vec<&str> =
+            bodies.split("Target { name: \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        named.sort_unstable();
+        assert_eq!(targets(), Ok(named.iter().map(|name| (*name).to_owned()).collect()));
+        for name in named {
+            assert!(process::root().join("fuzz/seeds").join(name).is_dir(), "fuzz/seeds/{name}");
+        }
     }
 
     #[test]
     fn seconds_are_a_number() {
-        assert_eq!(parse(&["--seconds", "5"]), Ok(5));
+        let chosen = Choice { seconds: 5, stable: true, targets: vec!["mcp"] };
+        assert_eq!(parse(&["--seconds", "5", "--stable", "mcp"]), Ok(chosen));
         assert!(parse(&["--seconds", "soon"]).is_err() && parse(&["--fast"]).is_err());
     }
 }

@@ -53,17 +53,26 @@ pub fn run(arguments: &[&str]) -> Done {
 /// Builds one with the release profile.
 pub fn build(program: &[&str]) -> Result<Built, String> {
     let host = host()?;
-    let linked_statically = host.ends_with("-linux-gnu") && has_static_libc();
+    let flags = static_flags(&host);
     let mut cargo = process::cargo();
     cargo.args(["build", "--release", "--message-format=json-render-diagnostics"]).args(program);
-    if linked_statically {
+    if let Some(flags) = flags {
         // With a target of its own, macros and build scripts keep the flags of the system. Whoever has flags in the
         // environment means them, and cargo then takes no others.
-        let name = format!("CARGO_TARGET_{}_RUSTFLAGS", host.to_uppercase().replace('-', "_"));
-        cargo.args(["--target", &host]).env(name, STATIC);
+        cargo.args(["--target", &host]).env(flags_variable(&host), flags);
     }
     let path = executable(&process::read(&mut cargo)?).ok_or("cargo built no program")?;
-    Ok(Built { path, linked_statically })
+    Ok(Built { path, linked_statically: flags.is_some() })
+}
+
+/// The flags that link a program without the dynamic linker, where the system has what that needs.
+pub fn static_flags(target: &str) -> Option<&'static str> {
+    (target.ends_with("-linux-gnu") && has_static_libc()).then_some(STATIC)
+}
+
+/// The variable that holds flags for one target and leaves macros and build scripts alone.
+pub fn flags_variable(target: &str) -> String {
+    format!("CARGO_TARGET_{}_RUSTFLAGS", target.to_uppercase().replace('-', "_"))
 }
 
 /// The program that cargo's messages name last.
@@ -72,7 +81,8 @@ pub fn executable(messages: &str) -> Option<PathBuf> {
     messages.lines().filter_map(named).next_back().map(PathBuf::from)
 }
 
-fn host() -> Result<String, String> {
+/// The system that the compiler runs on.
+pub fn host() -> Result<String, String> {
     let said = process::read(process::command("rustc").arg("-vV"))?;
     let host = said.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "rustc does not say for which system it builds".into())

@@ -36,7 +36,7 @@ pub fn markdown_files(root: &Path) -> Result<Vec<PathBuf>, String> {
             let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if entry.is_dir() && !entry.is_symlink() && !SKIPPED.contains(&name.as_str()) {
                 open.push(entry);
-            } else if name.ends_with(".md") {
+            } else if name.ends_with(".md") && !entry.is_symlink() {
                 out.push(entry);
             }
         }

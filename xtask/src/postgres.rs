@@ -7,14 +7,16 @@ use punch_testkit::postgres::programs;
 
 use crate::{Done, process, search};
 
+/// What the tests need: the server, a pooler in front of it, and wrong clocks.
+const PACKAGES: [&str; 3] = ["postgresql", "pgbouncer", "faketime"];
+
 /// Runs the tests that need a server.
 pub fn check() -> Done {
-    if programs().is_none() {
-        if std::env::var_os("CI").is_none_or(|value| value.is_empty()) {
-            println!("    SKIPPED: PostgreSQL is not installed");
-            return Ok(());
-        }
+    if process::in_ci() {
         install()?;
+    } else if programs().is_none() {
+        println!("    SKIPPED: PostgreSQL is not installed");
+        return Ok(());
     }
     for tests in [&["-p", "punch-store-pg"][..], &["-p", "punch-cli", "--test", "it", "postgres::"]] {
         let mut cargo = process::cargo();
@@ -28,6 +30,6 @@ pub fn check() -> Done {
 
 fn install() -> Done {
     let mut apt = Command::new("apt-get");
-    process::run(apt.args(["install", "--yes", "--no-install-recommends", "postgresql"]))?;
+    process::run(apt.args(["install", "--yes", "--no-install-recommends"]).args(PACKAGES))?;
     if programs().is_some() { Ok(()) } else { Err("PostgreSQL was installed and is not found".to_owned()) }
 }

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use crate::{
-    Done, agents, boards, crates, deny, error_codes, escape, licences, links, named_files, postgres, process, promises,
-    search, soak, sources, unused, web, wording,
+    Done, agents, bench, boards, crates, deny, error_codes, escape, features, licences, links, named_files, postgres,
+    process, promises, search, soak, sources, tables, unused, web, wording,
 };
 
 /// What the steps may depend on.
@@ -12,6 +12,9 @@ struct Options {
     /// Build cargo-deny if it is missing.
     with_deny: bool,
 }
+
+/// Steps that download agents with npm.
+const NEED_NPM: [&str; 2] = ["agents", "validate"];
 
 /// One step of the gate.
 struct Step {
@@ -32,15 +35,22 @@ const STEPS: &[Step] = &[
     Step { name: "links", what: "links and anchors in Markdown files", run: |_| links::check() },
     Step { name: "errors", what: "an entry in docs/errors.md for every error code", run: |_| error_codes::check() },
     Step { name: "words", what: "phrases that texts of this project do not use", run: |_| wording::check() },
-    Step { name: "promises", what: "a test for every promise of the threat model", run: |_| promises::check() },
+    Step { name: "promises", what: "a test for every promise of the documentation", run: |_| promises::check() },
+    Step { name: "tables", what: "tables of the documentation that follow from the tree", run: |_| tables::check() },
     Step { name: "crates", what: "direction of dependencies between crates", run: |_| crates::check() },
     Step { name: "licences", what: "licences and origins of all dependencies", run: |_| licences::check() },
     Step { name: "deny", what: "advisories and bans, where cargo-deny can run", run: |o| deny::check(o.with_deny) },
     Step { name: "clippy", what: "lints, warnings denied", run: |_| clippy() },
+    Step {
+        name: "features",
+        what: "the library with every set of features that hosts use",
+        run: |_| features::check(),
+    },
     Step { name: "docs", what: "documentation without warnings", run: |_| docs() },
     Step { name: "postgres", what: "plans in PostgreSQL, on a server of its own", run: |_| postgres::check() },
     Step { name: "tests", what: "all tests of the workspace", run: |_| tests() },
     Step { name: "escape", what: "what agents, clones and other users can make run", run: |_| escape::run(&[]) },
+    Step { name: "finish", what: "every arm of the finish benchmark, in small", run: |_| bench::finish::small() },
     Step {
         name: "page",
         what: "the web page: types, unit tests, and the bundle from its sources",
@@ -48,8 +58,9 @@ const STEPS: &[Step] = &[
     },
     Step { name: "boards", what: "the terminal board in tmux, driven by keys", run: |_| boards::run(&[]) },
     Step { name: "browser", what: "every page of the web board in chromium", run: |_| web::browse() },
-    Step { name: "soak", what: "16 mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
+    Step { name: "soak", what: "18 mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
+    Step { name: "validate", what: "plugins and extensions, by their agents", run: |_| agents::validate() },
 ];
 
 /// Runs all steps, or the chosen ones.
@@ -60,6 +71,8 @@ pub fn run(arguments: &[&str]) -> Done {
     }
     let (steps, options) = parse(arguments)?;
     let begin = Instant::now();
+    let left_out: Vec<&str> =
+        STEPS.iter().map(|step| step.name).filter(|name| !steps.iter().any(|step| step.name == *name)).collect();
     for step in &steps {
         println!("==> {}: {}", step.name, step.what);
         let begin = Instant::now();
@@ -67,6 +80,9 @@ pub fn run(arguments: &[&str]) -> Done {
         println!("    {} ok, {:.1} s", step.name, begin.elapsed().as_secs_f64());
     }
     println!("==> {} steps passed in {:.1} s", steps.len(), begin.elapsed().as_secs_f64());
+    if !left_out.is_empty() {
+        println!("    not run: {}", left_out.join(", "));
+    }
     Ok(())
 }
 
@@ -74,20 +90,27 @@ fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
     // A build of cargo-deny takes minutes: CI can afford it, the user decides.
     let mut options = Options { with_deny: process::in_ci() };
     let mut only: Option<Vec<&str>> = None;
+    let mut without_agents = false;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match *argument {
             "--with-deny" => options.with_deny = true,
+            "--without-agents" => without_agents = true,
             "--only" => {
                 let names = arguments.next().ok_or("`--only` needs names of steps, as in `--only fmt,clippy`")?;
                 only = Some(names.split(',').collect());
             }
             unknown => {
-                return Err(format!("`test` knows no argument `{unknown}`; it takes --only, --with-deny, --list"));
+                return Err(format!(
+                    "`test` knows no argument `{unknown}`; it takes --only, --with-deny, --without-agents, --list"
+                ));
             }
         }
     }
-    let Some(only) = only else { return Ok((STEPS.iter().collect(), options)) };
+    let Some(only) = only else {
+        let wanted = |step: &&Step| !without_agents || !NEED_NPM.contains(&step.name);
+        return Ok((STEPS.iter().filter(wanted).collect(), options));
+    };
     if let Some(unknown) = only.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
         let known: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
         return Err(format!("no step `{unknown}`; the steps are {}", known.join(", ")));
@@ -136,6 +159,13 @@ mod tests {
         let (steps, _) = parse(&["--only", "clippy,fmt"]).unwrap_or_else(|error| panic!("{error}"));
         let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
         assert_eq!(names, ["fmt", "clippy"]);
+    }
+
+    #[test]
+    fn only_the_steps_that_need_npm_can_be_left_out_together() {
+        let (steps, _) = parse(&["--without-agents"]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(steps.len() + NEED_NPM.len(), STEPS.len());
+        assert!(NEED_NPM.iter().all(|name| STEPS.iter().any(|step| step.name == *name)));
     }
 
     #[test]

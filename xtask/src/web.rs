@@ -10,7 +10,18 @@ use crate::{Done, boards, process};
 /// Where the sources of the page are.
 const PAGE: &str = "crates/punch-web/page";
 /// The files of the bundle.
-const BUNDLE: [&str; 4] = ["index.html", "app.js", "app.css", "sources.sha256"];
+const BUNDLE: [&str; 10] = [
+    "index.html",
+    "app.js",
+    "app.css",
+    "board.js",
+    "board.css",
+    "graph.js",
+    "graph.css",
+    "run.js",
+    "run.css",
+    "sources.sha256",
+];
 
 /// Builds the bundle, or takes the pictures.
 pub fn run(arguments: &[&str]) -> Done {
@@ -54,6 +65,28 @@ pub fn browse() -> Done {
     }
     let punch = process::build_punch()?;
     process::run(npm().args(["run", "--silent", "browser"]).env("PUNCH", punch).env("CHROMIUM", chromium))
+}
+
+/// What the page costs in chromium, for `bench boards`: name, value and limit of each figure. `None` where npm or chromium is out
+/// of reach.
+pub fn bench(punch: &Path) -> Result<Option<Vec<Figure>>, String> {
+    let (Ok(()), Some(chromium)) = (install(), chromium()) else { return Ok(None) };
+    let mut script = node();
+    script.arg("test/browser/bench.mjs").env("PUNCH", punch).env("CHROMIUM", chromium);
+    let printed = process::read(&mut script)?;
+    let figure = |line: &str| -> Option<Figure> {
+        let figure: serde_json::Value = serde_json::from_str(line).ok()?;
+        let number = |name: &str| figure[name].as_f64();
+        Some(Figure { name: figure["name"].as_str()?.to_owned(), value: number("value")?, limit: number("limit")? })
+    };
+    Ok(Some(printed.lines().filter_map(figure).collect()))
+}
+
+/// Something measured in milliseconds, and its limit.
+pub struct Figure {
+    pub name: String,
+    pub value: f64,
+    pub limit: f64,
 }
 
 fn skip(why: &str) -> Done {

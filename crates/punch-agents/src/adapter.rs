@@ -110,6 +110,8 @@ pub struct HookForm {
     pub ignores: fn(Meaning, &Value) -> bool,
     /// How prompts begin that the agent itself puts before the model.
     pub own_prompts: &'static [&'static str],
+    /// The exit code of a command that has ended, where the report says so.
+    pub exit_code: fn(Meaning, report: &Value, output: &Value) -> Option<i32>,
     /// The answer to a report.
     pub answer: fn(&HookReport, &Effect) -> Map<String, Value>,
     /// The handler in the agent's settings that runs a command at an event.

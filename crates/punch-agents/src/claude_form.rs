@@ -3,7 +3,7 @@
 use punch_core::drive::Effect;
 use serde_json::{Map, Value, json};
 
-use crate::hook::{HookReport, marked, put};
+use crate::hook::{HookReport, exit_code, marked, put};
 use crate::{Fields, HookForm, Meaning, Naming};
 
 /// The events of this form.
@@ -44,6 +44,7 @@ pub const HOOKS: HookForm = HookForm {
     stop_cap_variable: None,
     ignores: |_, _| false,
     own_prompts: &[],
+    exit_code: exit_code::from_field,
     answer: |report, effect| answer(report, effect, AnswerForm::BLOCK),
     handler: |command, _| handler(command, PATIENCE),
 };

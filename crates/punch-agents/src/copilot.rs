@@ -11,7 +11,7 @@ use crate::adapter::{
     Adapter, AssignCommand, Environment, Fields, HookForm, Meaning, Naming, SettingsForm, ToolNames, names,
 };
 use crate::claude_form::{self, AnswerForm, PATIENCE};
-use crate::hook::HookReport;
+use crate::hook::{HookReport, exit_code};
 use crate::settings::{Connection, Entry, Level, Roots, Syntax, Target, path};
 use crate::usage_limit::LimitText;
 
@@ -56,6 +56,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         ignores: |meaning, report| {
             matches!(meaning, Meaning::Prompt | Meaning::Stop) && report.get("parent_agent_id").is_some()
         },
+        exit_code: exit_code::from_last_line,
         answer,
         handler: |command, _| json!({"type": "command", "bash": command, "timeoutSec": PATIENCE}),
         ..claude_form::HOOKS

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::adapter::{Adapter, AssignCommand, Environment, HookForm, SettingsForm, TodoTool, ToolNames};
 use crate::claude_form::{self, AnswerForm};
+use crate::hook::exit_code;
 use crate::settings::{Connection, Entry, Level, Syntax, Target, path};
 use crate::usage_limit::LimitText;
 
@@ -27,6 +28,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
             "Stop",
             "PreCompact",
         ],
+        exit_code: exit_code::from_last_line,
         // Context before a tool does not reach the model.
         answer: |report, effect| {
             claude_form::answer(report, effect, AnswerForm { context_before_tool: false, ..AnswerForm::BLOCK })

@@ -10,7 +10,7 @@ use crate::adapter::{
 };
 use crate::claude_form::{self, AnswerForm, PATIENCE};
 use crate::hook::field::{number, string};
-use crate::hook::{ContextReading, HookReport};
+use crate::hook::{ContextReading, HookReport, exit_code};
 use crate::marketplace::{ABOUT, TELL, TODO, VERSION, below, call, hooks, pretty};
 use crate::settings::{Connection, Entry, Level, PluginSource, Roots, Syntax, Target, path};
 use crate::usage_limit::LimitText;
@@ -36,6 +36,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         echoes: true,
         // PreCompress fires before every request; only the user's own wish to compact says something.
         ignores: |meaning, report| meaning == Meaning::Compact && string(report, &["trigger"]) != Some("manual"),
+        exit_code: exit_code::from_trailer,
         answer: |report, effect| {
             let form = AnswerForm { continues: Some("deny"), refuses: Some("deny"), context_before_tool: false };
             claude_form::answer(report, effect, form)

@@ -12,7 +12,7 @@ use crate::settings::{Connection, Content, Entry, Level, Syntax, Target, path};
 use crate::usage_limit::LimitText;
 
 /// The plugin, what it begins with, and how it finds our program.
-const PLUGIN: &str = include_str!("../../../plugins/opencode/punch.js");
+const PLUGIN: &str = include_str!("../opencode_plugin.js");
 const PLUGIN_HEAD: &str = "// Punchlist in OpenCode:";
 const PLUGIN_PROGRAM: &str = r#"process.env.PUNCH_PROGRAM || "punch""#;
 
@@ -37,6 +37,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         ],
         naming: Naming::EveryCall,
         echoes: true,
+        // The plugin passes on what the tool says about its process.
+        exit_code: |_, report, _| report.get("exit").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok()),
         answer,
         ..claude_form::HOOKS
     },

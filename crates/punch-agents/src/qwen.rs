@@ -6,7 +6,7 @@ use crate::adapter::{Adapter, AssignCommand, Environment, HookForm, SettingsForm
 use crate::claude_form::{self, AnswerForm, PATIENCE};
 use crate::gemini;
 use crate::hook::field::{number, string};
-use crate::hook::{ContextReading, HookReport};
+use crate::hook::{ContextReading, HookReport, exit_code};
 use crate::settings::{Level, Syntax};
 use crate::usage_limit::LimitText;
 
@@ -32,6 +32,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         ],
         echoes: true,
         stop_cap: Some(7),
+        exit_code: exit_code::from_trailer,
         answer: |report, effect| {
             claude_form::answer(report, effect, AnswerForm { context_before_tool: false, ..AnswerForm::BLOCK })
         },

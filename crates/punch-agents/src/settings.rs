@@ -20,6 +20,16 @@ punch_core::words! {
     }
 }
 
+punch_core::words! {
+    /// Which todo tools the model works with.
+    pub enum Tools {
+        /// Those of punch's MCP server.
+        Punch = "punch",
+        /// The agent's own; hooks copy its list, and no server is connected.
+        Own = "own",
+    }
+}
+
 /// The folders in which agents look.
 #[derive(Clone, Debug)]
 pub struct Roots {
@@ -79,6 +89,8 @@ pub enum Entry {
     Item(Vec<String>, Value),
     /// The hooks of one agent, below `hooks`.
     Hooks(Hooks),
+    /// This entry is not wanted: connecting removes it.
+    Absent(Box<Self>),
 }
 
 /// Where agents keep their hooks.
@@ -92,7 +104,13 @@ impl Entry {
                 path.iter().map(String::as_str).collect()
             }
             Self::Hooks(_) => vec![HOOKS],
+            Self::Absent(entry) => entry.path(),
         }
+    }
+
+    /// Returns true for what only punch's tools need: the server, and permission to call them.
+    const fn is_for_tools(&self) -> bool {
+        matches!(self, Self::Server(..) | Self::Item(..))
     }
 }
 
@@ -209,6 +227,25 @@ pub fn files(
         Level::Personal | Level::User => program.clone(),
     };
     (agent.settings.files)(&Connection { agent, level, roots, program, dialect, exists })
+}
+
+/// Splits the files of an agent for an install without punch's tools: those to connect, and those to disconnect because
+/// only the tools need them.
+pub fn without_tools(targets: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
+    let (mut hooks, mut tools) = (Vec::new(), Vec::new());
+    for mut target in targets {
+        match &mut target.content {
+            Content::Json(_, entries) if entries.iter().all(Entry::is_for_tools) => tools.push(target),
+            Content::Json(_, entries) => {
+                let kept = |entry: Entry| if entry.is_for_tools() { Entry::Absent(Box::new(entry)) } else { entry };
+                *entries = std::mem::take(entries).into_iter().map(kept).collect();
+                hooks.push(target);
+            }
+            Content::Table(..) => tools.push(target),
+            Content::Block(_) | Content::Lines(_) | Content::Whole { .. } => hooks.push(target),
+        }
+    }
+    (hooks, tools)
 }
 
 /// What an agent runs at an event.

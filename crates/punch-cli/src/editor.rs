@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use punch_core::text;
+use punch_engine::process::withhold_passwords;
 use punch_store::platform;
 
 use crate::failure::Failure;
@@ -120,10 +121,10 @@ fn command(editor: &str, file: &Path) -> Command {
     if cfg!(windows) {
         let mut words = editor.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or(editor));
-        command.args(words).arg(file);
+        withhold_passwords(&mut command).args(words).arg(file);
         return command;
     }
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).arg(file);
+    withhold_passwords(&mut command).arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).arg(file);
     command
 }

@@ -76,7 +76,7 @@ pub fn servers_file() -> Option<PathBuf> {
 
 /// Variables that no agent inherits: those that belong to the agent around this process, and passwords of the store.
 pub fn withheld() -> impl Iterator<Item = &'static str> {
-    punch_agents::private_variables().chain(["PGPASSWORD"])
+    punch_agents::private_variables().chain(punch_engine::process::PASSWORDS)
 }
 
 /// What the environment says about logging in to a server.
@@ -263,6 +263,11 @@ pub fn stop_cap(agent: &Adapter) -> Option<u32> {
 /// Whether the arguments, which could not be read, are those of a hook.
 pub fn calls_hook() -> bool {
     verb_of(&std::env::args_os().collect::<Vec<_>>()) == Some("hook")
+}
+
+/// The verb of this command, as it was typed.
+pub fn verb() -> Option<String> {
+    verb_of(&std::env::args_os().collect::<Vec<_>>()).map(str::to_owned)
 }
 
 /// The arguments, with `-docs` of a list written as `--not docs`: clap would read it as flags.

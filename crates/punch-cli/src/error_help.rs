@@ -1,7 +1,7 @@
 //! `punch help CODE`: what an error code means and what to do about it, from `docs/errors.md`.
 
 /// The page, so that the program explains its codes without a network or a checkout.
-const PAGE: &str = include_str!("../../../docs/errors.md");
+const PAGE: &str = include_str!("../errors.md");
 
 /// Returns the entry of a code as plain text, or `None` if the page has none.
 pub fn entry(code: &str) -> Option<String> {

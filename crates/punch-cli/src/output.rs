@@ -99,10 +99,14 @@ pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
     }
     let (painter, mut text) = (Stream::Out.painter(), String::new());
     let width = io::stdout().is_terminal().then(environment::width);
+    let mut painted = String::new();
     for line in &reply.body.0 {
-        let mut painted = String::new();
+        painted.clear();
         painter.line(line, &mut painted);
-        text.push_str(&wrapped(&painted, width));
+        match width {
+            Some(_) => text.push_str(&wrapped(&painted, width)),
+            None => text.push_str(&painted),
+        }
         text.push('\n');
     }
     // The answer to a change is short and has to stay on the screen.

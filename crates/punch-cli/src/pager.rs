@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 
+use punch_engine::process::withhold_passwords;
+
 use crate::environment;
 
 /// Prints through the pager. Returns false if there is none, or nobody who could press a key: then nothing was printed.
@@ -23,7 +25,7 @@ pub fn print(text: &str) -> bool {
 /// Starts the pager through the shell: the variable may hold arguments.
 fn start(pager: &str) -> Option<Child> {
     let mut command = Command::new("sh");
-    command.args(["-c", pager]).stdin(Stdio::piped());
+    withhold_passwords(&mut command).args(["-c", pager]).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
         // Leave at once if it fits, keep colors, leave the text on the screen.
         command.env("LESS", "FRX");

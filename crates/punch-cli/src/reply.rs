@@ -104,7 +104,7 @@ pub fn lines<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, 
 /// Todos in columns, with their marks and why they are not worked on.
 pub fn table<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<Line> {
     let rows: Vec<_> = todos.into_iter().map(|todo| TodoRow::of(reader, todo).table_row(layout)).collect();
-    table::lines(&rows, layout)
+    table::lines(rows, layout)
 }
 
 /// Todos of one change whose fields are described.

@@ -6,6 +6,75 @@ pub fn overlap(a: &str, b: &str) -> bool {
     a.covers(b) || b.covers(a)
 }
 
+/// Returns true if a glob names a file: `*` and `?` stay within a folder, `**` stands for any folders, `{a,b}` for either. A
+/// name without wildcards stands for itself and everything below it.
+pub fn matches(glob: &str, path: &str) -> bool {
+    if !overlap(glob, path) {
+        return false;
+    }
+    let glob = glob.trim().trim_start_matches("./").trim_end_matches('/');
+    // Sets of characters are rare; their prefix decides.
+    if !glob.contains(['*', '?', '{']) || glob.contains('[') {
+        return true;
+    }
+    alternatives(glob).iter().any(|glob| {
+        let (glob, path): (Vec<&str>, Vec<&str>) = (glob.split('/').collect(), path.split('/').collect());
+        folders_match(&glob, &path)
+    })
+}
+
+/// A glob without braces for each choice in them, as far as there are few.
+fn alternatives(glob: &str) -> Vec<String> {
+    let mut out = vec![glob.to_owned()];
+    for _ in 0..4 {
+        let split = |glob: &String| -> Vec<String> {
+            let Some((before, rest)) = glob.split_once('{') else { return vec![glob.clone()] };
+            let Some((choices, after)) = rest.split_once('}') else { return vec![glob.clone()] };
+            choices.split(',').take(16).map(|choice| format!("{before}{choice}{after}")).collect()
+        };
+        out = out.iter().flat_map(split).take(64).collect();
+    }
+    out
+}
+
+/// Matches folder by folder; `reached[n]` says that the globs so far may end after `n` folders.
+fn folders_match(glob: &[&str], path: &[&str]) -> bool {
+    let mut reached = vec![false; path.len() + 1];
+    reached[0] = true;
+    for part in glob {
+        let mut next = vec![false; path.len() + 1];
+        for n in 0..=path.len() {
+            if *part == "**" {
+                next[n] = reached[n] || (n > 0 && next[n - 1]);
+            } else if n > 0 {
+                next[n] = reached[n - 1] && name_matches(part, path[n - 1]);
+            }
+        }
+        reached = next;
+    }
+    // A folder that is named stands for what is below it.
+    let last = if glob.last().is_some_and(|part| part.contains(['*', '?'])) { path.len() } else { 0 };
+    reached.iter().skip(last).skip(usize::from(last == 0)).any(|reached| *reached)
+}
+
+fn name_matches(glob: &str, name: &str) -> bool {
+    let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
+    let mut reached = vec![false; name.len() + 1];
+    reached[0] = true;
+    for part in glob {
+        let mut next = vec![false; name.len() + 1];
+        for n in 0..=name.len() {
+            next[n] = match part {
+                '*' => reached[n] || (n > 0 && next[n - 1]),
+                '?' => n > 0 && reached[n - 1],
+                c => n > 0 && reached[n - 1] && name[n - 1] == c,
+            };
+        }
+        reached = next;
+    }
+    reached[name.len()]
+}
+
 /// What is fixed of a glob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Prefix<'a> {
@@ -38,7 +107,7 @@ impl<'a> Prefix<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::overlap;
+    use super::{matches, overlap};
 
     #[test]
     fn prefixes_decide() {
@@ -57,6 +126,38 @@ mod tests {
         }
         for (a, b) in [("src/a", "src/ab.rs"), ("src/*", "docs/*"), ("a.rs", "b.rs"), ("src/ab*", "src/a")] {
             assert!(!overlap(a, b) && !overlap(b, a), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn globs_name_files() {
+        for (glob, path) in [
+            ("src/a.rs", "src/a.rs"),
+            ("src", "src/a/b.rs"),
+            ("./src/", "src/a.rs"),
+            ("src/*.rs", "src/a.rs"),
+            ("src/**", "src/a/b.rs"),
+            ("src/**/*.rs", "src/a.rs"),
+            ("**/*.md", "docs/a/b.md"),
+            ("*.md", "README.md"),
+            ("crates/*/src", "crates/a/src/b.rs"),
+            ("src/{a,b}.rs", "src/b.rs"),
+            ("src/?.rs", "src/a.rs"),
+            ("src/[ab].rs", "src/a.rs"),
+        ] {
+            assert!(matches(glob, path), "{glob} {path}");
+        }
+        for (glob, path) in [
+            ("src/a.rs", "src/b.rs"),
+            ("src/*.rs", "src/a/b.rs"),
+            ("src/*.rs", "src/a.md"),
+            ("*.rs", "docs/x.md"),
+            ("**/x.rs", "src/y.rs"),
+            ("src/{a,b}.rs", "src/c.rs"),
+            ("crates/*/src", "crates/a/tests/b.rs"),
+            ("docs", "src/docs.rs"),
+        ] {
+            assert!(!matches(glob, path), "{glob} {path}");
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod dialect;
 pub mod drive;
 mod error_table;
 mod event;
+pub mod evidence;
 mod field;
 pub mod files;
 pub mod filter;
@@ -18,9 +19,11 @@ pub mod format;
 pub mod graph;
 pub mod hash;
 pub mod inbox;
+pub mod json;
 mod label;
 mod op;
 mod plan;
+mod plan_check;
 pub mod plan_file;
 mod policy;
 pub mod reason;
@@ -36,28 +39,33 @@ pub mod text;
 pub mod time;
 mod todo;
 pub mod view;
+mod warning;
 mod words;
 
 pub use actor::{Actor, ActorKind, WorkerId};
-pub use apply::{Context, Fate, Outcome, Stop, UndoWalk, Undone, apply};
+pub use apply::{Context, Fate, ObservedWork, Outcome, Stop, UndoWalk, Undone, apply};
 pub use checkpoint::{Lists, Work};
 pub use dialect::Dialect;
 pub use error_table::Shown;
 pub use event::{Event, Kind, Patch};
+pub use evidence::Proof;
 pub use field::{Change, Fields, SetChange, Splice, Swap};
 pub use footprint::{Footprint, Need};
 pub use format::Format;
 pub use label::{Label, LabelEdit};
 pub use op::{Add, Carried, Edit, Keep, ListPosition, Op, PhaseRef, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
+pub use plan_check::{PLAN_CHECK, due_plan_check, is_plan_check, may_be_finished};
 pub use policy::{
     ATTEMPTS, Attempts, CancelledDep, DepOnRunning, InProgressLimit, MissingDep, MissingEvidence, OnCycle, OnRemove,
     Policy, StartGate, VerifyMode,
 };
 pub use record::{Document, Marks, Parsed, Record, Records, Remark, State};
-pub use refusal::{Refusal, Warning};
+pub use refusal::Refusal;
 pub use shown::ShownStatus;
 pub use status::Status;
 pub use todo::{
-    Complexity, Dep, Derived, Evidence, Extra, Flags, Hold, HoldKind, LONGEST_LEASE, NO_PULL, Note, Todo, Verify,
+    Complexity, Dep, Derived, Evidence, Extra, Flags, Hold, HoldKind, LONGEST_LEASE, NO_PULL, Note, Observed, Todo,
+    Verify,
 };
+pub use warning::Warning;

@@ -193,6 +193,14 @@ pub enum Op {
         /// The command, how it ended, and the end of its output.
         found: Evidence,
     },
+    /// Record that the check contradicts an agent that called the todo done: stores what the check found, ends the report
+    /// and counts an attempt. Its status does not change.
+    Refute {
+        /// The todo.
+        target: Ref,
+        /// The command, how it ended, and the end of its output.
+        found: Evidence,
+    },
     /// Put the work on it back to where it stood.
     Restore {
         /// The todo.
@@ -272,6 +280,7 @@ impl Op {
             | Self::Vouch { target: r, .. }
             | Self::Report { target: r, .. }
             | Self::RecordCheck { target: r, .. }
+            | Self::Refute { target: r, .. }
             | Self::Restore { target: r, .. }
             | Self::Drop(r)
             | Self::Fail(r, _)

@@ -1,12 +1,15 @@
 //! A plan, whole or partial. A partial plan (a slice) never answers "absent" for what was not loaded: it says
 //! which [`Footprint`] it needs.
 
+mod links;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dep, Event, Fields, Footprint, Need, Policy, Status, Todo};
+use crate::{Event, Fields, Footprint, Need, Policy, Status, Todo};
+use links::Links;
 
 /// The immutable number of a todo inside its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -157,25 +160,31 @@ pub(crate) fn made_number(id: &str) -> Option<u64> {
 }
 
 /// Todos with their graph, whole or partial.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The plan row.
     pub row: PlanRow,
     /// Loaded todos, removed ones too. Shared, because a todo is large: nodes of the tree that are half empty stay small, and
     /// a copy of the plan copies no todo.
     todos: BTreeMap<Uid, Arc<Todo>>,
-    /// Live todos by id.
-    ids: HashMap<String, Uid>,
-    /// Who depends on a todo, active and suspended edges, in uid order.
-    dependents: BTreeMap<Uid, BTreeSet<Uid>>,
+    /// Live todos by id. Made when something first asks: most readers of a whole plan never do, and making it takes as long
+    /// as reading a tenth of the plan.
+    ids: OnceLock<HashMap<String, Uid>>,
+    /// What waits for what. Made when something first asks.
+    links: OnceLock<Links>,
     /// Live todos in progress.
     running: BTreeSet<Uid>,
-    /// Live todos with a dangling dependency on an id.
-    dangling: HashMap<String, BTreeSet<Uid>>,
     /// Events of revisions that a revert asked for.
     events: BTreeMap<u64, Vec<Event>>,
     /// What was looked up and answered in full. `all` means the whole plan is here.
     loaded: Footprint,
+}
+
+impl PartialEq for Plan {
+    /// Compares what the other fields follow from.
+    fn eq(&self, other: &Self) -> bool {
+        self.row == other.row && self.todos == other.todos && self.events == other.events && self.loaded == other.loaded
+    }
 }
 
 impl Plan {
@@ -196,19 +205,14 @@ impl Plan {
             self.unlink(&old);
         }
         if todo.is_live() {
-            self.ids.insert(todo.id.clone(), todo.uid);
+            if let Some(ids) = self.ids.get_mut() {
+                ids.insert(todo.id.clone(), todo.uid);
+            }
+            if let Some(links) = self.links.get_mut() {
+                links.add(&todo);
+            }
             if todo.status == Status::InProgress {
                 self.running.insert(todo.uid);
-            }
-            for dep in &todo.depends_on {
-                match dep {
-                    Dep::On(to) | Dep::Suspended(to) => {
-                        self.dependents.entry(*to).or_default().insert(todo.uid);
-                    }
-                    Dep::Dangling(id) => {
-                        self.dangling.entry(id.clone()).or_default().insert(todo.uid);
-                    }
-                }
             }
         }
     }
@@ -217,30 +221,24 @@ impl Plan {
         if !old.is_live() {
             return;
         }
-        if self.ids.get(&old.id) == Some(&old.uid) {
-            self.ids.remove(&old.id);
+        if let Some(ids) = self.ids.get_mut()
+            && ids.get(&old.id) == Some(&old.uid)
+        {
+            ids.remove(&old.id);
+        }
+        if let Some(links) = self.links.get_mut() {
+            links.remove(old);
         }
         self.running.remove(&old.uid);
-        for dep in &old.depends_on {
-            match dep {
-                Dep::On(to) | Dep::Suspended(to) => {
-                    if let Some(set) = self.dependents.get_mut(to) {
-                        set.remove(&old.uid);
-                        if set.is_empty() {
-                            self.dependents.remove(to);
-                        }
-                    }
-                }
-                Dep::Dangling(id) => {
-                    if let Some(set) = self.dangling.get_mut(id) {
-                        set.remove(&old.uid);
-                        if set.is_empty() {
-                            self.dangling.remove(id);
-                        }
-                    }
-                }
-            }
-        }
+    }
+
+    fn id_map(&self) -> &HashMap<String, Uid> {
+        let live = || self.all().filter(|todo| todo.is_live());
+        self.ids.get_or_init(|| live().map(|todo| (todo.id.clone(), todo.uid)).collect())
+    }
+
+    fn links(&self) -> &Links {
+        self.links.get_or_init(|| Links::of(self.all().filter(|todo| todo.is_live())))
     }
 
     /// Takes the outcome of a write over.
@@ -277,7 +275,7 @@ impl Plan {
 
     /// A loaded live todo by id.
     pub fn by_id(&self, id: &str) -> Option<&Todo> {
-        self.ids.get(id).and_then(|uid| self.get(*uid))
+        self.id_map().get(id).and_then(|uid| self.get(*uid))
     }
 
     /// Every loaded todo in uid order, removed ones too.
@@ -304,7 +302,7 @@ impl Plan {
 
     /// Loaded ids of live todos, in no order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.ids.keys().map(String::as_str)
+        self.id_map().keys().map(String::as_str)
     }
 
     /// The todo, or what must be loaded first.
@@ -323,7 +321,7 @@ impl Plan {
 
     /// The live todo with that id, `None` if there is none, or what must be loaded first.
     pub fn find_id(&self, id: &str) -> Result<Option<Uid>, Need> {
-        match self.ids.get(id) {
+        match self.id_map().get(id) {
             Some(uid) => Ok(Some(*uid)),
             None if self.loaded.all || self.loaded.ids.contains(id) => Ok(None),
             None => Err(Box::new(Footprint { ids: [id.to_owned()].into(), ..Footprint::default() })),
@@ -334,7 +332,7 @@ impl Plan {
     pub fn dependents_of(&self, uid: Uid) -> Result<&BTreeSet<Uid>, Need> {
         static NONE: BTreeSet<Uid> = BTreeSet::new();
         if self.loaded.all || self.loaded.dependents.contains(&uid) {
-            return Ok(self.dependents.get(&uid).unwrap_or(&NONE));
+            return Ok(self.links().dependents.get(&uid).unwrap_or(&NONE));
         }
         Err(Box::new(Footprint { dependents: [uid].into(), ..Footprint::default() }))
     }
@@ -346,7 +344,7 @@ impl Plan {
             return Ok(&NONE);
         }
         if self.loaded.all || self.loaded.dangling.contains(id) {
-            return Ok(self.dangling.get(id).unwrap_or(&NONE));
+            return Ok(self.links().dangling.get(id).unwrap_or(&NONE));
         }
         Err(Box::new(Footprint { dangling: [id.to_owned()].into(), ..Footprint::default() }))
     }

@@ -97,6 +97,8 @@ choice! {
         /// Evidence is optional, stored when given.
         #[default]
         Claim,
+        /// No failed check, whoever ran it; an agent is asked once for a check that passed.
+        Evidence,
         /// A todo with a verify command needs evidence that it passed, any other one needs evidence in words.
         Command,
     }
@@ -145,6 +147,15 @@ pub struct Policy {
     /// How often a todo is tried. Only a run sets it; never stored with a plan.
     #[serde(skip)]
     pub attempts: Attempts,
+}
+
+impl Policy {
+    /// The policy under which the user completes a todo by hand: nobody asks the user for a check, only for words.
+    #[must_use]
+    pub fn for_user(self) -> Self {
+        let verify = if self.verify == VerifyMode::Evidence { VerifyMode::Claim } else { self.verify };
+        Self { verify, ..self }
+    }
 }
 
 /// How often a todo is tried outside of runs: one retry, then failed.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 /// At most `limit` characters; a cut is marked with `…`.
 pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
-    if text.chars().nth(limit).is_none() {
+    // No text has more characters than bytes.
+    if text.len() <= limit || text.chars().nth(limit).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out: String = text.chars().take(limit.saturating_sub(1)).collect();
@@ -15,7 +16,8 @@ pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
 /// Makes text safe for a terminal, for a model and for one line: control characters, escapes, line breaks, marks that
 /// reorder text, and characters that no reader sees become visible stand-ins. The number of characters stays the same.
 pub fn neutral(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_unsafe(c) || joins(c)) {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    if text.bytes().all(is_plain) || !text.chars().any(|c| is_unsafe(c) || joins(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());

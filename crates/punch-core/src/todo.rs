@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fields, Status, Uid};
+use crate::{Fields, Proof, Status, Uid};
 
 /// A todo as stored. Everything evented is in `fields` (reachable directly through `Deref`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,15 +136,39 @@ impl Todo {
         self.fields.status == Status::InProgress && unowned
     }
 
-    /// The last run of its present verify command, passed or failed. Runs of a command it had before say nothing.
+    /// The last run of its present verify command, passed or failed; of a todo without one, the last check that hooks saw.
+    /// Runs of a command it had before say nothing.
     pub fn last_check(&self) -> Option<&Evidence> {
-        let of = |evidence: &&Evidence| evidence.command.is_some() && evidence.command == self.fields.verify;
+        let of = |evidence: &&Evidence| {
+            let seen = self.fields.verify.is_none() && evidence.observed.is_some();
+            evidence.command.is_some() && (seen || evidence.command == self.fields.verify)
+        };
         self.fields.evidence.iter().rev().find(of)
     }
 
-    /// The last run of its present verify command, if that run failed.
+    /// The last check, if that run failed.
     pub fn failed_check(&self) -> Option<&Evidence> {
         self.last_check().filter(|check| !check.passed())
+    }
+
+    /// What speaks for a completed todo: the latest of what hooks saw and what a check found. `None` for any other todo, and
+    /// where nobody watched the work and the plan asks for nothing.
+    pub fn proof(&self) -> Option<Proof> {
+        if self.fields.status != Status::Completed {
+            return None;
+        }
+        let of_check = |evidence: &Evidence| {
+            let ran = evidence.command.is_some() && evidence.command == self.fields.verify;
+            ran.then_some(if evidence.passed() { Proof::Checked } else { Proof::Failing })
+        };
+        let mut latest = self.fields.evidence.iter().rev();
+        let found = latest.find_map(|evidence| evidence.observed_proof().or_else(|| of_check(evidence)));
+        found.or(self.fields.flags.unchecked.then_some(Proof::Unchecked))
+    }
+
+    /// What hooks saw of the work on it.
+    pub fn observed(&self) -> Option<&Observed> {
+        self.fields.evidence.iter().rev().find_map(|evidence| evidence.observed.as_ref())
     }
 
     /// What the user should read: `activeForm`, else the content.
@@ -201,12 +225,22 @@ impl Hold {
 
     /// In a few words: `on hold: needs a decision`, `parked`, `parked: after the release`. The text is not neutralized.
     pub fn words(&self) -> String {
-        let word = if self.kind == HoldKind::Parked { Self::PARKED } else { "on hold" };
+        let word = self.word();
         match self.reason.as_str() {
-            Self::PARKED if self.kind == HoldKind::Parked => word.to_owned(),
+            _ if self.is_parked_without_words() => word.to_owned(),
             "" => format!("{word}: {}", self.kind.name()),
             reason => format!("{word}: {reason}"),
         }
+    }
+
+    /// What it is called: `parked` or `on hold`.
+    pub const fn word(&self) -> &'static str {
+        if matches!(self.kind, HoldKind::Parked) { Self::PARKED } else { "on hold" }
+    }
+
+    /// Returns true if the todo was parked without a reason: the word itself stands for it.
+    pub fn is_parked_without_words(&self) -> bool {
+        self.kind == HoldKind::Parked && matches!(self.reason.as_str(), Self::PARKED | "")
     }
 
     /// Timer holds end by themselves.
@@ -295,7 +329,7 @@ pub struct Evidence {
     /// What the worker says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The command that ran, if the engine ran one; `text` is then the end of its output.
+    /// The command that ran, if the engine ran one or hooks saw one; `text` is then the end of its output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Verify>,
     /// Its exit code; absent if it did not start or did not end in time.
@@ -307,8 +341,28 @@ pub struct Evidence {
     /// The commit it was true for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Hash of the commit and of every file that differed from it, for a check that ran in a git worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// When.
     pub at: i64,
+    /// What hooks saw of the work; then an agent ran the command, and not the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+}
+
+/// What hooks saw of the work on a todo.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Observed {
+    /// How many files changed.
+    pub changed: u32,
+    /// Files were changed after the check.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changed_after: bool,
+    /// Changed files outside those that the todo declares.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<String>,
 }
 
 impl Evidence {
@@ -320,6 +374,17 @@ impl Evidence {
     /// Returns true for a check that ran and did not pass.
     pub fn is_failed_check(&self) -> bool {
         self.command.is_some() && !self.passed()
+    }
+
+    /// What it says about the work, if hooks saw it.
+    pub fn observed_proof(&self) -> Option<Proof> {
+        let observed = self.observed.as_ref()?;
+        Some(match self.exit_code {
+            None => Proof::Unchecked,
+            Some(0) if observed.changed_after => Proof::Outdated,
+            Some(0) => Proof::Checked,
+            Some(_) => Proof::Failing,
+        })
     }
 
     /// How a check ended, as the end of a sentence: "passed", "failed with exit code 1", "did not finish".

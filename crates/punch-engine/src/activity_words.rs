@@ -76,9 +76,13 @@ fn run_event(event: &RunEvent) -> Option<String> {
         }
         RunEvent::Continued { agent, todo } => format!("[{agent}] continues {todo}"),
         RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
-        RunEvent::Completed { todo, spent, .. } => {
-            let guess = if spent.estimated > 0 { " (estimated)" } else { "" };
-            format!("{todo} is done: {} tokens{guess}, {} s", spent.tokens, spent.ms / 1_000)
+        RunEvent::Completed { todo, content, spent, .. } => {
+            let guess = if spent.estimated > 0 { " estimated" } else { "" };
+            let took = format!("{}{guess} tokens, {} s", spent.tokens, spent.ms / 1_000);
+            match content.is_empty() {
+                true => format!("{todo} is done ({took})"),
+                false => format!("{todo} is done: {content} ({took})"),
+            }
         }
         RunEvent::Retrying { todo, why, .. } => format!("{todo} is retried: {why}"),
         RunEvent::Failed { todo, why, .. } => format!("{todo} failed: {why}"),

@@ -8,13 +8,12 @@
 use std::fmt;
 use std::io::IsTerminal;
 
-use punch_core::{Actor, Verify};
-use punch_store::{Durability, PlanId};
+use punch_core::Actor;
+use punch_store::PlanId;
 use serde::{Deserialize, Serialize};
 
-use crate::activity::{self, ActivityKind, one_line};
 use crate::process::{ProcessFacts, ProcessId, STARTED_PREFIX, ancestry, host_name};
-use crate::{Consents, Engine, EngineError};
+use crate::{Engine, EngineError};
 
 /// Where an answer was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,29 +175,6 @@ pub fn browser_link(
     let facts = TerminalFacts::here(own_mark);
     let judged = no_agent(&facts, marks, &known).and_then(|()| judge(&facts, marks, &known));
     Ok(judged.map(|()| BrowserLink { machine: host_name() }))
-}
-
-impl Engine {
-    /// Approves a command that checks todos, and records who did it and where. Returns false if it was approved before.
-    pub fn approve_check(
-        &self,
-        plan: PlanId,
-        consents: &Consents,
-        command: &Verify,
-        by: &Answerer,
-    ) -> Result<bool, EngineError> {
-        let is_new =
-            consents.give(command).map_err(|error| EngineError::ApprovalNotStored { why: error.to_string() })?;
-        if is_new {
-            let kind = ActivityKind::Approved {
-                command: one_line(&command.line()),
-                by: by.by().to_owned(),
-                via: format!("{}@{}", by.via().name(), by.machine()),
-            };
-            self.write(plan, Durability::Relaxed, |tx, now| Ok(activity::record(tx, None, None, &kind, now)?))?;
-        }
-        Ok(is_new)
-    }
 }
 
 /// Decides whether the user is at this terminal. `known` are processes of agents.

@@ -1,7 +1,7 @@
 //! Claims: the best ready todo, to one owner, under a lease.
 
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid};
-use punch_store::{PlanId, Tx};
+use punch_store::{Ahead, PlanId, Tx};
 
 use crate::submit::apply_in_transaction;
 use crate::{Changed, Engine, EngineError, OfferedElsewhere, ReadyQuery, Request, offers};
@@ -20,7 +20,8 @@ impl Engine {
     /// ready. Two claimers never get the same one: looking and taking are one transaction. Todos whose files
     /// overlap those of running ones are passed over; what another session was sent to comes last.
     pub fn claim_next(&self, plan: PlanId, request: &Request<'_>, lease: i64) -> Result<Option<Claimed>, EngineError> {
-        self.write(plan, request.durability, |tx, now| {
+        let ahead = Ahead { ready: true, ..Ahead::default() };
+        self.write_ahead(plan, request.durability, ahead, |tx, now| {
             let Some(uid) = best(tx, request.actor.owner(), None, now)? else { return Ok(None) };
             let claimed = claim(tx, now, request, uid, lease)?;
             // It has started something: whatever it was sent to is free again.
@@ -33,7 +34,8 @@ impl Engine {
 
     /// Claims one todo; refused if it is not ready or another owner has it.
     pub fn claim(&self, plan: PlanId, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
-        self.write(plan, request.durability, |tx, now| claim(tx, now, request, uid, lease))
+        let first = Footprint { todos: [uid].into(), ..Footprint::default() };
+        self.write_ahead(plan, request.durability, Ahead::load(&first), |tx, now| claim(tx, now, request, uid, lease))
     }
 }
 

@@ -2,7 +2,7 @@
 //! and is taken up again when the conversation resumes, unless someone else has started it since.
 
 use punch_core::{Actor, Footprint, InProgressLimit, Op, Policy, Ref, Status, Uid};
-use punch_store::{PlanId, SessionKey, Tx};
+use punch_store::{Ahead, PlanId, SessionKey, Tx};
 
 use crate::submit::apply_in_transaction;
 use crate::{Engine, EngineError, Request, session};
@@ -53,7 +53,7 @@ impl Engine {
         request: &Request<'_>,
         todos: &[Uid],
     ) -> Result<(), EngineError> {
-        self.write_for(plan, request, |tx, now| {
+        self.write_for(plan, request, Ahead::default(), |tx, now| {
             let mut state = session::load(tx, key, plan)?;
             give_back(tx, &request.actor, todos, now)?;
             state.given_back = todos.to_vec();
@@ -63,7 +63,7 @@ impl Engine {
 
     /// A conversation resumes: what it gave back at its end is its own again.
     pub(crate) fn resume_work(&self, plan: PlanId, key: &SessionKey, request: &Request<'_>) -> Result<(), EngineError> {
-        self.write_for(plan, request, |tx, now| {
+        self.write_for(plan, request, Ahead::default(), |tx, now| {
             let mut state = session::load(tx, key, plan)?;
             take_up(tx, &request.actor, &std::mem::take(&mut state.given_back), now)?;
             Ok(session::store(tx, key, plan, &state, now)?)

@@ -28,6 +28,25 @@ pub fn instructions(dialect: Dialect) -> String {
     )
 }
 
+/// The text for a model in a program of your own: it names no command, and promises that the list outlives the
+/// conversation only where it does.
+pub fn embedded(dialect: Dialect, lasting: bool) -> String {
+    let what = match lasting {
+        true => {
+            "A todo list that outlives this conversation: your memory when it gets long, and the user's view of what"
+        }
+        false => "A todo list for this conversation: your memory when it gets long, and the user's view of what",
+    };
+    let always = match (dialect, lasting) {
+        (_, false) => "Add what you find on the way.",
+        (Dialect::Native | Dialect::Extended, true) => always(dialect),
+        (Dialect::Cursor | Dialect::Phases | Dialect::Todowrite, true) => {
+            "Add what you find on the way, and keep the todos of earlier work."
+        }
+    };
+    format!("{what} is done and what comes next. {WHEN} {} {always}", how(dialect))
+}
+
 /// How the tools of a dialect are used.
 pub const fn how(dialect: Dialect) -> &'static str {
     match dialect {

@@ -10,6 +10,7 @@ pub mod call;
 mod checkpoint;
 mod claim;
 pub mod config;
+#[cfg(feature = "sqlite")]
 pub mod copies;
 mod doctor;
 mod document;
@@ -25,8 +26,12 @@ mod history;
 mod host;
 mod inbox;
 mod link;
+#[cfg(feature = "git")]
 pub mod locate;
 mod merge;
+#[cfg(feature = "verify")]
+mod notify;
+mod observed_work;
 mod offer;
 mod offers;
 pub mod plan_file;
@@ -62,32 +67,38 @@ pub use follow::{
     Cursor, Followed, Follower, Gap, PlanRefresher, Refreshed, Revision, RevisionPage, Revisions, revisions_after,
     todo_of,
 };
+pub use git::{CommitVerdict, Git, GitFolders, GitState};
+#[cfg(feature = "git")]
 pub use git::{
-    CommitVerdict, ELSEWHERE as GIT_ELSEWHERE, Git, GitCall, GitFolders, GitState, finish as finish_git, git_link,
-    program as git_program, read_beginning,
+    ELSEWHERE as GIT_ELSEWHERE, GitCall, finish as finish_git, git_link, program as git_program, read_beginning,
 };
 pub use history::{NARRATED, RevisionEntry, at_revision};
 pub use host::{
-    DecisionRecord, Earlier, Find, Going, HostReport, Mark, Meter, Observed, Read, Reading, SessionStatus, Spent,
-    Switches, TurnStart, owner_of,
+    DecisionRecord, Earlier, Find, Going, HookChecks, HostReport, Mark, Meter, Observed, Read, Reading, SessionStatus,
+    Spent, Switches, TurnStart, owner_of,
 };
 pub use inbox::{InboxQuery, READER};
 pub use link::fingerprint;
+#[cfg(feature = "verify")]
+pub use notify::{InboxMemory, inbox_message, notify};
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;
-pub use question::{AgentQuestion, Answer, AnswerOutcome, Ask, QUESTION_LENGTH, QuestionOption, Taken};
+pub use question::{AgentQuestion, Answer, AnswerOutcome, Ask, GivenAnswer, QUESTION_LENGTH, QuestionOption, Taken};
 pub use ready::{OfferedElsewhere, ReadyQuery, load_reasons};
+#[cfg(feature = "files")]
+pub use run::SessionFile;
 pub use run::{
-    Begin, Controlled, Ended, OpenTurn, RunBody, RunControls, RunEvent, RunHolder, RunOutcome, RunRecord, RunRow,
-    RunStep, RunView, SeatRow, SeatStage, SeatStatus, SeatTurn, SessionFile, Sum, TodoCost, TurnEnd, dollars,
-    seat_turns,
+    AttemptCost, Begin, Controlled, Ended, OpenTurn, RunBody, RunControls, RunEvent, RunHolder, RunOutcome, RunRecord,
+    RunRow, RunStep, RunView, SeatRow, SeatStage, SeatStatus, SeatTurn, Sum, TodoCost, TurnEnd, dollars, seat_turns,
 };
 pub use session::{Role, SessionState};
 pub use submit::{Changed, MakeOps, Request};
 pub use summary::plan_summary;
 pub use usage::{TodoUsage, UsageReport, Used};
 pub use user_changes::InformedSession;
+#[cfg(feature = "verify")]
+pub use verify::{BackgroundChecks, CheckLock, CheckLocks, run_command};
 pub use verify::{
-    Checker, Consents, End, Proof, Proofs, Ran, Rechecked, TAIL, VerifyError, WorkTree, run_command,
+    Checker, Consents, End, Proof, Proofs, Ran, Rechecked, ReportVerdict, TAIL, VerifyError, WorkTree,
     words as command_line,
 };

@@ -30,7 +30,7 @@ pub fn fingerprint(arguments: &Value) -> String {
     let mut arguments = arguments.clone();
     if let Value::Object(map) = &mut arguments {
         for key in ["session", "subagent", "plan", "wait_for_previous"] {
-            map.shift_remove(key);
+            punch_core::json::take(map, key);
         }
     }
     let mut bytes = arguments.to_string().into_bytes();
@@ -168,7 +168,7 @@ impl Written<'_> {
         }
         new.dialect = old.dialect.or(new.dialect);
         new.server = Some(self.server.session_id().to_owned());
-        old.more.shift_remove(RECEIPT);
+        punch_core::json::take(&mut old.more, RECEIPT);
         if let Some(revision) = self.hand_over(tx, &touched, now)? {
             new.shown = new.shown.max(revision);
         }

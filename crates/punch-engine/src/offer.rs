@@ -12,6 +12,8 @@ punch_core::words! {
         Claim = "claim",
         /// `todo_checkpoint`.
         Checkpoint = "checkpoint",
+        /// The rarely used fields of `todo_write` and `todo_read`.
+        Fields = "fields",
     }
 }
 
@@ -40,6 +42,8 @@ pub struct Offer {
 impl Offer {
     /// The tools of a dialect, with groups.
     pub fn new(dialect: Dialect, groups: &[Group]) -> Self {
+        let fields = groups.contains(&Group::Fields);
+        let read = |text| read(text, fields);
         let mut tools = read(match dialect {
             Dialect::Native => include_str!("../tools/native.json"),
             Dialect::Cursor => include_str!("../tools/cursor.json"),
@@ -79,12 +83,18 @@ impl Offered {
 }
 
 /// The files are part of the program and a test reads each of them, so what does not parse cannot be met here.
-fn read(text: &str) -> Vec<Offered> {
+fn read(text: &str, fields: bool) -> Vec<Offered> {
     let list: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
-    list.into_iter().filter_map(tool).collect()
+    list.into_iter().filter_map(|value| tool(value, fields)).collect()
 }
 
-fn tool(mut value: Value) -> Option<Offered> {
+fn tool(mut value: Value, fields: bool) -> Option<Offered> {
+    // Every call may use the fields under `more`; only their definitions are left out, because each conversation pays for
+    // them.
+    let more = value["more"].take();
+    if let (true, Some(at), Value::Object(more)) = (fields, more["at"].as_str(), more["fields"].clone()) {
+        value["inputSchema"].pointer_mut(at)?.as_object_mut()?.extend(more);
+    }
     let text = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
     Some(Offered {
         name: text(&value, "name")?,

@@ -111,6 +111,21 @@ pub enum Answer {
     Option(String),
 }
 
+/// An answer as the user gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenAnswer {
+    /// The answer.
+    pub answer: Answer,
+    /// Why, for the agent.
+    pub reason: Option<String>,
+}
+
+impl From<Answer> for GivenAnswer {
+    fn from(answer: Answer) -> Self {
+        Self { answer, reason: None }
+    }
+}
+
 impl Answer {
     /// Returns the text that is stored.
     pub fn to_text(&self) -> String {
@@ -165,7 +180,7 @@ pub enum Taken {
     /// Nothing has happened yet.
     Waiting,
     /// The answer, which is handed out only once.
-    Answer(Answer),
+    Answer(GivenAnswer),
     /// The question was closed, or its answer was already handed out.
     Gone,
 }
@@ -286,7 +301,10 @@ impl Engine {
                 QuestionState::Answered(given) => {
                     let machine = given.via.split_once('@').map_or("", |(_, machine)| machine);
                     match tx.take_answer(id, now)? && question.body.accepts(machine) {
-                        true => Taken::Answer(Answer::from_text(&given.answer)),
+                        true => Taken::Answer(GivenAnswer {
+                            answer: Answer::from_text(&given.answer),
+                            reason: given.reason.clone(),
+                        }),
                         false => Taken::Gone,
                     }
                 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use punch_core::drive::{ContextUse, Counters, Cover};
+use punch_core::evidence::Observation;
 use punch_core::{Dialect, Uid};
 use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -85,6 +86,15 @@ pub struct SessionState {
     /// Todos that it called done and that stay open until their check passes, the latest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unproven: Vec<Uid>,
+    /// Those of them whose check was running, or waiting for approval, when the session last heard of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub awaited: Vec<Uid>,
+    /// What its tools changed and checked, for each todo in progress.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub observed: Vec<(Uid, Observation)>,
+    /// Todos that it called done and whose agent was asked for a check, the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<Uid>,
     /// What was used, and for which todos.
     #[serde(skip_serializing_if = "crate::host::is_unused")]
     pub meter: Meter,
@@ -184,6 +194,13 @@ impl SessionState {
         self.unproven.retain(|known| *known != uid);
         self.unproven.push(uid);
         self.unproven.drain(..self.unproven.len().saturating_sub(UNPROVEN));
+    }
+
+    /// Remembers that the session waits for the check of a todo.
+    pub(crate) fn await_check(&mut self, uid: Uid) {
+        self.awaited.retain(|known| *known != uid);
+        self.awaited.push(uid);
+        self.awaited.drain(..self.awaited.len().saturating_sub(UNPROVEN));
     }
 
     /// What it may do: a role from outside counts first, and a subagent to which nothing was assigned may only read.

@@ -12,7 +12,7 @@ use punch_store::{Ahead, Durability, PlanId, StoreError, Tx};
 use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
 use crate::git::GitFolders;
-use crate::{Engine, EngineError, Proofs, ReadyQuery};
+use crate::{Engine, EngineError, Proofs, ReadyQuery, observed_work};
 
 /// After this many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -93,7 +93,9 @@ pub type MakeOps<'f> = &'f mut dyn FnMut(&Plan, i64) -> Result<Vec<Op>, Stop>;
 impl Engine {
     /// Submits a batch.
     pub fn submit(&self, plan: PlanId, request: &Request<'_>, ops: &[Op]) -> Result<Changed, EngineError> {
-        self.submit_with(plan, request, &Footprint::of(ops), &mut |_, _| Ok(ops.to_vec()))
+        let first = Footprint::of(ops);
+        let ahead = Ahead { dependents: ops.iter().any(moves_dependents), ..Ahead::load(&first) };
+        self.submit_ahead(plan, request, &first, ahead, &mut |_, _| Ok(ops.to_vec()))
     }
 
     /// Submits the ops that `make` derives from the plan as it is inside the transaction; `first` is loaded before.
@@ -104,13 +106,25 @@ impl Engine {
         first: &Footprint,
         make: MakeOps<'_>,
     ) -> Result<Changed, EngineError> {
+        self.submit_ahead(plan, request, first, Ahead::load(first), make)
+    }
+
+    fn submit_ahead(
+        &self,
+        plan: PlanId,
+        request: &Request<'_>,
+        first: &Footprint,
+        ahead: Ahead<'_>,
+        make: MakeOps<'_>,
+    ) -> Result<Changed, EngineError> {
         let body = |tx: &mut dyn Tx, now| apply_in_transaction(tx, now, request, first, make);
-        let (changed, after) = self.transact(plan, request.durability, Ahead::load(first), Some(request), body)?;
+        let (changed, after) = self.transact(plan, request.durability, ahead, Some(request), body)?;
         self.follow_up(plan, Some(request), &after);
         Ok(changed)
     }
 
     /// Submits what the plan file says. The caller writes the file itself and then follows up `after_commit`.
+    #[cfg(feature = "files")]
     pub(crate) fn submit_from_file(
         &self,
         plan: PlanId,
@@ -154,7 +168,18 @@ impl Engine {
         durability: Durability,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let (done, after) = self.transact(plan, durability, Ahead::default(), None, body)?;
+        self.write_ahead(plan, durability, Ahead::default(), body)
+    }
+
+    /// Runs `body` in one write transaction as [`Engine::write`] does, and says what it is about to read.
+    pub(crate) fn write_ahead<T>(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        ahead: Ahead<'_>,
+        body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let (done, after) = self.transact(plan, durability, ahead, None, body)?;
         self.follow_up(plan, None, &after);
         Ok(done)
     }
@@ -164,9 +189,10 @@ impl Engine {
         &self,
         plan: PlanId,
         request: &Request<'_>,
+        ahead: Ahead<'_>,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let (done, after) = self.transact(plan, request.durability, Ahead::default(), Some(request), body)?;
+        let (done, after) = self.transact(plan, request.durability, ahead, Some(request), body)?;
         self.follow_up(plan, Some(request), &after);
         Ok(done)
     }
@@ -200,6 +226,11 @@ impl Engine {
     }
 }
 
+/// Returns true if an op may change what its dependents wait for.
+const fn moves_dependents(op: &Op) -> bool {
+    matches!(op, Op::Done { .. } | Op::Drop(_) | Op::Fail(..) | Op::Reopen(_) | Op::Rm(_))
+}
+
 /// Loads `first`, applies the ops that `make` returns and stores the outcome, inside a transaction.
 pub(crate) fn apply_in_transaction(
     tx: &mut dyn Tx,
@@ -228,7 +259,7 @@ pub(crate) fn apply_to_slice(
     let base = request.settings.map_or(row.policy, |settings| settings.policy_over(row.policy));
     let policy = (request.preset)(base);
     let policy = Policy { attempts: request.attempts.map_or(policy.attempts, Attempts), ..policy };
-    let ctx = Context { now, actor: request.actor.clone(), policy, lease: request.lease() };
+    let mut ctx = Context { lease: request.lease(), ..Context::new(now, request.actor.clone(), policy) };
     // The stored counters depend on this one policy, so a setting that differs becomes the plan's own first.
     let adopt = (base.cancelled_dep != row.policy.cancelled_dep)
         .then_some(Op::SetPolicy(Policy { cancelled_dep: base.cancelled_dep, ..row.policy }));
@@ -240,6 +271,9 @@ pub(crate) fn apply_to_slice(
             }
             reported(proven(ops, &plan, request), request)
         });
+        if let Ok(ops) = &made {
+            ctx.observed = observed_work::of_completions(tx, ops, &plan, now)?;
+        }
         match made.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
             Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(with_free(tx, refusals, now)?)),

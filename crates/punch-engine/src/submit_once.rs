@@ -2,7 +2,7 @@
 //! again.
 
 use punch_core::Footprint;
-use punch_store::PlanId;
+use punch_store::{Ahead, PlanId};
 
 use crate::submit::{MakeOps, apply_in_transaction};
 use crate::{Changed, Engine, EngineError, Request};
@@ -19,7 +19,8 @@ impl Engine {
         (first, make): (&Footprint, MakeOps<'_>),
         answer: impl Fn(&Changed) -> String,
     ) -> Result<String, EngineError> {
-        self.write_for(plan, request, |tx, now| {
+        let ahead = Ahead { answer: Some(key), ..Ahead::load(first) };
+        self.write_for(plan, request, ahead, |tx, now| {
             if let Some(stored) = tx.answer(key, now)? {
                 return Ok(stored);
             }

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use punch_core::Refusal;
+use punch_core::{Refusal, Todo, Verify};
 use punch_engine::call::{Answer, Called, Caller, Tool, Work, budget};
 use punch_engine::config::Settings;
-use punch_engine::{Choice, Engine, EngineError, Role, UnnamedCall, WorkTree};
+use punch_engine::{
+    BackgroundChecks, Checker, Choice, Engine, EngineError, Proof, Role, UnnamedCall, VerifyError, WorkTree,
+};
 use punch_store::{PlanId, SessionKey, StoreError};
 use serde_json::json;
 
@@ -47,6 +49,10 @@ pub struct ServedProject {
     pub is_driven: bool,
     /// The conversation that the host started this process for.
     pub started_for: Option<SessionKey>,
+    /// Starts checks that take longer than a call may; without it such a check is refused.
+    pub checks: Option<Arc<dyn BackgroundChecks>>,
+    /// Called after a call that changed the plan.
+    pub after_write: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// Runs calls on the plan that is meant.
@@ -93,6 +99,7 @@ impl PlanToolService {
                 commit: tree.filter(|_| Work::finishes(&request.arguments)).and_then(WorkTree::commit),
                 proofs: request.proofs.clone(),
                 tree: tree.cloned(),
+                starts_checks: false,
             },
             server: request.server.clone(),
             ..Caller::under(&self.opened.settings, request.session.clone(), request.by.clone())
@@ -184,6 +191,60 @@ impl PlanToolService {
         run(&engine, plan).map(Some).map_err(Problem::from)
     }
 
+    /// Runs the check of a todo that a session called done. A check that is running already is waited for, and one that
+    /// takes longer than the call may continues in a process of its own.
+    fn prove(
+        &self,
+        engine: &Engine,
+        plan: PlanId,
+        request: &ToolRequest,
+        checker: &Checker<'_>,
+        id: &str,
+    ) -> Result<Proof, EngineError> {
+        let session = &request.session;
+        let Some(background) = self.opened.checks.as_deref() else {
+            return engine.prove_for(plan, Some(session), checker, id);
+        };
+        let todo = engine.read(plan, |snapshot| Ok(snapshot.find(id)?))?;
+        let todo = todo.ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
+        let running = |todo: &Todo| {
+            let command = todo.verify.clone().unwrap_or(Verify::Shell(String::new()));
+            EngineError::from(VerifyError::Running { id: id.to_owned(), command })
+        };
+        // A lock that cannot be had for another reason must not be in the way of the check.
+        let mut lock = background.locks().take(plan, todo.uid).unwrap_or_default();
+        if lock.is_none() && !background.locks().wait(plan, &[todo.uid], checker.limit) {
+            engine.note_unproven(plan, session, id);
+            return Err(running(&todo));
+        }
+        if lock.is_none() {
+            if let Some(judged) = engine.judged_meanwhile(plan, id)? {
+                return judged;
+            }
+            lock = background.locks().take(plan, todo.uid).unwrap_or_default();
+        }
+        let proven = engine.prove_for(plan, Some(session), checker, id);
+        drop(lock);
+        match proven {
+            Err(EngineError::Verify(VerifyError::Timeout { .. })) if checker.cut_short => {
+                engine.report_called_done(plan, &self.caller(request), todo.uid)?;
+                let started = background.start(plan, todo.uid, &request.by);
+                started.map_err(|why| VerifyError::NotStarted {
+                    id: id.to_owned(),
+                    command: todo.verify.clone().unwrap_or(Verify::Shell(String::new())),
+                    why: why.to_string(),
+                })?;
+                Err(running(&todo))
+            }
+            Err(error @ EngineError::Verify(VerifyError::Consent { .. })) => {
+                // It waits for the user, not for the agent.
+                engine.report_called_done(plan, &self.caller(request), todo.uid)?;
+                Err(error)
+            }
+            proven => proven,
+        }
+    }
+
     /// Runs `body` on the plan that is meant; `None` if there is none.
     fn on_plan<T>(
         &self,
@@ -207,6 +268,9 @@ impl ToolService for PlanToolService {
             Some(Called::Wants(id)) => return Ok(Called::Wants(id)),
             None => empty(request.tool),
         };
+        if let Some(after_write) = self.opened.after_write.as_ref().filter(|_| answer.changed) {
+            after_write();
+        }
         if let Some(warning) = self.opened.project.warning() {
             answer.text = format!("Warning: {warning}\n{}", answer.text);
         }
@@ -220,12 +284,17 @@ impl ToolService for PlanToolService {
         limit: Duration,
         stopped: &Stopped<'_>,
     ) -> Result<Checked, Problem> {
-        let limit = limit.min(self.opened.settings.verify_timeout.value);
+        let whole = self.opened.settings.verify_timeout.value;
+        let limit = limit.min(whole);
         let identified = self.identified(request)?;
         let (choice, session) = (self.choice(Some(&*identified)), identified.session.clone());
         let checked = self.on_plan(&choice, |engine, plan| {
             let proven = match &self.opened.tree {
-                Some(tree) => engine.prove_for(plan, Some(&session), &tree.checker(limit, stopped), id),
+                Some(tree) => {
+                    let plan_check = self.opened.settings.plan_check();
+                    let checker = Checker { cut_short: limit < whole, plan_check, ..tree.checker(limit, stopped) };
+                    self.prove(engine, plan, &identified, &checker, id)
+                }
                 None => {
                     engine.note_unproven(plan, &session, id);
                     Err(Refusal::NeedsVerification { id: id.to_owned() }.into())

@@ -1,5 +1,6 @@
 //! What plans in PostgreSQL cost, beside pgbench on the same server in the same minute: medians of alternating pairs. One
-//! transaction completes a todo and claims the next best one. Only ratios mean something on a busy machine.
+//! transaction completes a todo and claims the next best one. Only ratios mean something on a busy machine. After that, what a
+//! plan of a million todos costs beside a small one, and how soon listeners hear of a change.
 #![expect(clippy::print_stdout, reason = "this is what it is for")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot get at its server has failed")]
 
@@ -46,6 +47,100 @@ fn main() {
         let (ours, theirs) = (median(ours), median(theirs));
         println!("{name:<32}{ours:>12.0}{theirs:>12.0}{:>8.2}{goal:>8.2}", ours / theirs);
     }
+    large(&cluster);
+    listeners(&cluster);
+}
+
+/// Todos of the large plan.
+const LARGE: usize = 1_000_000;
+
+/// Transactions of one measurement of it.
+const TURNS: usize = 150;
+
+/// One client on a plan of a million todos and on one of a thousand, by turns.
+fn large(cluster: &Cluster) {
+    let store = open(cluster, "large");
+    let plan = store.create_plan("large", 1).unwrap();
+    for chunk in 0..LARGE / 50_000 {
+        add(&store, plan, chunk * 50_000..(chunk + 1) * 50_000);
+    }
+    cluster.sql("postgres", "VACUUM ANALYZE").unwrap();
+    let small: Vec<PlanId> = (0..=PAIRS).map(|n| fill(&store, &format!("small-{n}"), 1_000)).collect();
+    let time = |plan: PlanId| {
+        let mut held = turn(&store, plan, "one", None);
+        let begun = Instant::now();
+        for _ in 0..TURNS {
+            held = turn(&store, plan, "one", held.take());
+        }
+        let each = begun.elapsed().as_secs_f64() * 1_000.0 / TURNS as f64;
+        turn(&store, plan, "one", held);
+        each
+    };
+    time(plan);
+    time(small[0]);
+    let (mut large, mut few) = (Vec::new(), Vec::new());
+    for small in &small[1..] {
+        large.push(time(plan));
+        few.push(time(*small));
+    }
+    let (large, few) = (median(large), median(few));
+    println!("{:<32}{large:>9.2} ms{few:>9.2} ms{:>8.2}{:>8.2}", "1,000,000 todos, beside 1,000", large / few, 1.2);
+}
+
+/// How many wait for a change.
+const LISTENERS: usize = 100;
+
+/// The time from a commit until every one of many listeners, each with a connection of its own, was woken.
+fn listeners(cluster: &Cluster) {
+    let writer = open(cluster, "listeners");
+    let plan = fill(&writer, "main", 400);
+    let (heard, ears) = std::sync::mpsc::channel();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..LISTENERS {
+            let (heard, stop) = (heard.clone(), &stop);
+            scope.spawn(move || {
+                let store = open(cluster, "listeners");
+                let mut changes = store.changes();
+                while !stop.load(Ordering::Relaxed) {
+                    if changes.wait(Duration::from_millis(300)).unwrap() {
+                        let _ = heard.send(Instant::now());
+                    }
+                }
+            });
+        }
+        // Until all of them listen.
+        thread::sleep(Duration::from_secs(5));
+        while ears.try_recv().is_ok() {}
+        let (mut last, mut held) = (Vec::new(), None);
+        for _ in 0..30 {
+            held = turn(&writer, plan, "w", held);
+            let committed = Instant::now();
+            let times: Vec<Instant> =
+                (0..LISTENERS).filter_map(|_| ears.recv_timeout(Duration::from_secs(3)).ok()).collect();
+            if let (LISTENERS, Some(end)) = (times.len(), times.iter().max()) {
+                last.push(end.saturating_duration_since(committed).as_secs_f64() * 1_000.0);
+            }
+            thread::sleep(Duration::from_millis(60));
+            while ears.try_recv().is_ok() {}
+        }
+        stop.store(true, Ordering::Relaxed);
+        let rounds = last.len();
+        println!(
+            "{:<32}{:>9.2} ms{:>12}{:>8}{:>8}",
+            "last of 100 listeners",
+            median(last),
+            format!("{rounds} of 30"),
+            "",
+            "10 ms"
+        );
+    });
+}
+
+fn open(cluster: &Cluster, project: &str) -> PgStore {
+    let options =
+        PgOptions { address: cluster.address("postgres"), project: project.to_owned(), ..PgOptions::default() };
+    PgStore::open(options, OpenMode::Create).unwrap()
 }
 
 fn pgbench(cluster: &Cluster, arguments: &[&str]) -> String {
@@ -65,9 +160,7 @@ fn median(mut rates: Vec<f64>) -> f64 {
 
 /// Transactions per second of some clients on some plans.
 fn fleet(cluster: &Cluster, project: &str, clients: usize, plans: usize) -> f64 {
-    let options =
-        PgOptions { address: cluster.address("postgres"), project: project.to_owned(), ..PgOptions::default() };
-    let open = || PgStore::open(options.clone(), OpenMode::Create).unwrap();
+    let open = || open(cluster, project);
     let store = open();
     let each = if plans == 1 { 30_000 } else { 1_000 };
     let plans: Vec<PlanId> = (0..plans).map(|n| fill(&store, &format!("plan-{n}"), each)).collect();
@@ -97,6 +190,11 @@ fn fleet(cluster: &Cluster, project: &str, clients: usize, plans: usize) -> f64 
 /// A plan in which every todo has three dependents further on.
 fn fill(store: &PgStore, name: &str, todos: usize) -> PlanId {
     let plan = store.create_plan(name, 1).unwrap();
+    add(store, plan, 0..todos);
+    plan
+}
+
+fn add(store: &PgStore, plan: PlanId, numbers: std::ops::Range<usize>) {
     let needs = |n: usize| if n < 300 { vec![] } else { vec![Ref::Id(format!("n{}", n / 3))] };
     let add = |n: usize| {
         let edit = Edit {
@@ -106,9 +204,11 @@ fn fill(store: &PgStore, name: &str, todos: usize) -> PlanId {
         };
         Op::Add(Add { id: Some(format!("n{n}")), edit, ..Add::default() })
     };
-    let ops: Vec<Op> = (0..todos).map(add).collect();
-    store.write(plan, Durability::Full, &mut |tx| put(tx, &ops, "setup", &Footprint::of(&ops))).unwrap();
-    plan
+    let ops: Vec<Op> = numbers.clone().map(add).collect();
+    // What `apply` would ask for todo by todo: whether their ids are free.
+    let mut first = Footprint::of(&ops);
+    first.ids.extend(numbers.map(|n| format!("n{n}")));
+    store.write(plan, Durability::Full, &mut |tx| put(tx, &ops, "setup", &first)).unwrap();
 }
 
 /// Completes what the client has and claims the next best, in one transaction.
@@ -118,18 +218,23 @@ fn turn(store: &PgStore, plan: PlanId, owner: &str, held: Option<String>) -> Opt
     let first = Footprint::of(&done);
     let mut next = None;
     store
-        .write_ahead(plan, Durability::Full, Ahead::load(&first), &mut |tx| {
-            if !done.is_empty() {
-                put(tx, &done, owner, &first)?;
-            }
-            let now = tx.now().unwrap_or(0);
-            if let Some(todo) = tx.ready(now, None, 1)?.pop() {
-                let claim = [Op::Claim(Ref::Uid(todo.uid), now + 60_000)];
-                put(tx, &claim, owner, &Footprint { todos: [todo.uid].into(), ..Footprint::default() })?;
-                next = Some(todo.id.clone());
-            }
-            Ok(())
-        })
+        .write_ahead(
+            plan,
+            Durability::Full,
+            Ahead { dependents: true, ready: true, ..Ahead::load(&first) },
+            &mut |tx| {
+                if !done.is_empty() {
+                    put(tx, &done, owner, &first)?;
+                }
+                let now = tx.now().unwrap_or(0);
+                if let Some(todo) = tx.ready(now, None, 1)?.pop() {
+                    let claim = [Op::Claim(Ref::Uid(todo.uid), now + 60_000)];
+                    put(tx, &claim, owner, &Footprint { todos: [todo.uid].into(), ..Footprint::default() })?;
+                    next = Some(todo.id.clone());
+                }
+                Ok(())
+            },
+        )
         .unwrap();
     next
 }
@@ -139,10 +244,13 @@ fn put(tx: &mut dyn Tx, ops: &[Op], owner: &str, first: &Footprint) -> Result<()
     let context = Context::new(tx.now().unwrap_or(0), Actor::parse(owner, Some(owner)), policy);
     let mut plan = Plan::slice(tx.row()?);
     tx.load(first, &mut plan)?;
+    let mut rounds = 0;
     loop {
+        rounds += 1;
         match apply(&plan, ops, &context) {
             Ok(outcome) => return tx.put(&outcome),
-            Err(Stop::Need(need)) => tx.load(&need, &mut plan)?,
+            // As the engine does it: a slice that grows step by step would cost more than everything.
+            Err(Stop::Need(need)) => tx.load(&Footprint { all: need.all || rounds > 8, ..*need }, &mut plan)?,
             Err(Stop::Refused(refusals)) => {
                 return Err(StoreError::Conflict { what: format!("{refusals:?}") });
             }

@@ -17,7 +17,8 @@ pub fn sql(store: &StoreLabel, what: &str, error: &Error) -> StoreError {
         return StoreError::Damaged { store, why };
     };
     let reason = match code.code() {
-        "55P03" | "57014" | "40P01" | "40001" | "53300" | "25P03" => Reason::Busy,
+        // A pooler that does not know prepared statements is found out about by the next transaction.
+        "55P03" | "57014" | "40P01" | "40001" | "53300" | "25P03" | "26000" | "42P05" => Reason::Busy,
         "25006" => Reason::ReadOnly,
         "53100" | "53200" | "53000" => Reason::Full,
         "28P01" | "28000" | "42501" => Reason::Owner,

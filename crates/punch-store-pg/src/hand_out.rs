@@ -7,7 +7,7 @@ use punch_store::{
     SessionKey, StoreError,
 };
 
-use crate::link::ask;
+use crate::link::{Ask, ask};
 use crate::value::{Columns, count, most};
 use crate::view::View;
 
@@ -39,12 +39,14 @@ pub fn forget_batch(view: &View<'_>, owner: &str) {
     view.enqueue(ask!("forget a batch", "DELETE FROM punch.batch WHERE plan = $1 AND owner = $2", view.plan.0, owner));
 }
 
+/// The question for offers.
+pub fn ask_offers(plan: PlanId) -> Ask {
+    ask!("read offers", "SELECT owner, todo, at FROM punch.offer WHERE plan = $1 ORDER BY at, owner", plan.0)
+}
+
 /// Offers, oldest first.
 pub fn offers(view: &View<'_>) -> Result<Vec<Offer>, StoreError> {
-    const SQL: &str = "SELECT owner, todo, at FROM punch.offer WHERE plan = $1 ORDER BY at, owner";
-    view.rows(ask!("read offers", SQL, view.plan.0), |row| {
-        Ok(Offer { owner: row.text(0)?, uid: Uid(row.number(1)?), at: row.int(2)? })
-    })
+    view.rows(ask_offers(view.plan), |row| Ok(Offer { owner: row.text(0)?, uid: Uid(row.number(1)?), at: row.int(2)? }))
 }
 
 /// Keeps an offer.

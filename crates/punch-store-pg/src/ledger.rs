@@ -40,6 +40,13 @@ pub fn entries(view: &View<'_>, run: u64) -> Result<Vec<Spent>, StoreError> {
     view.rows(ask!("read the ledger", SQL, view.plan.0, most(run)), spent)
 }
 
+/// The entries about one todo.
+pub fn of_todo(view: &View<'_>, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+    const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
+                       FROM punch.ledger WHERE plan = $1 AND uid = $2 ORDER BY seq";
+    view.rows(ask!("read the ledger", SQL, view.plan.0, most(todo.0)), spent)
+}
+
 /// Entries of any kind, after the first `skip`.
 pub fn all(view: &View<'_>, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
     const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \

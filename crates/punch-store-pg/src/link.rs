@@ -1,6 +1,10 @@
 //! One connection to the server. Statements of one round trip are sent together and answered in order. A statement that is
 //! used again is prepared by name before the next transaction begins, so that the server plans it once; the first use
 //! takes no extra round trip.
+//!
+//! A pooler may put another session of the server under each transaction. One that keeps names apart (pgbouncer since 1.21) does
+//! no harm; under an older one a name may stand for a statement of another client. So statements that are prepared together
+//! get a witness, a statement with a random answer, and a transaction that hears another answer is given up at once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -47,8 +51,17 @@ pub struct Link {
     client: Client,
     schema: String,
     statements: HashMap<&'static str, Known>,
-    /// A pooler that does not know prepared statements lies in between.
+    witnesses: Vec<Witness>,
+    /// A transaction is open in which the witnesses have been heard.
+    is_trusted: bool,
+    /// A pooler that mixes up prepared statements lies in between.
     pub unprepared: bool,
+}
+
+/// A prepared statement whose answer nobody else has.
+struct Witness {
+    statement: Statement,
+    answer: String,
 }
 
 struct Known {
@@ -66,7 +79,7 @@ impl Link {
             // The client reports what went wrong.
             let _ = connection.await;
         });
-        Ok(Self { client, schema: address.schema.clone(), statements: HashMap::new(), unprepared: false })
+        Ok(Self::new(client, address))
     }
 
     /// Connects to be told about notifications, which `hear` receives until it returns false.
@@ -79,14 +92,20 @@ impl Link {
                 }
             }
         });
-        Ok(Self { client, schema: address.schema.clone(), statements: HashMap::new(), unprepared: false })
+        Ok(Self::new(client, address))
+    }
+
+    fn new(client: Client, address: &Address) -> Self {
+        let (schema, statements, witnesses) = (address.schema.clone(), HashMap::new(), Vec::new());
+        Self { client, schema, statements, witnesses, is_trusted: false, unprepared: false }
     }
 
     pub fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
-    /// Prepares what was used often enough, in one round trip. Outside of a transaction, so that nobody waits for it.
+    /// Prepares what was used often enough, in one round trip. Before a transaction that locks anything, so that nobody waits
+    /// for it.
     pub async fn prepare(&mut self) -> Result<(), Error> {
         if self.unprepared {
             return Ok(());
@@ -98,14 +117,22 @@ impl Link {
             return Ok(());
         }
         let client = &self.client;
-        let asked = due.iter().filter_map(|sql| self.statements.get(sql)).map(|known| {
-            let prepared: Pin<Box<dyn Future<Output = Result<Statement, Error>> + Send + '_>> =
-                Box::pin(client.prepare_typed(&known.sql, &known.types));
-            prepared
-        });
-        let answers = InOrder::new(asked.collect()).await;
-        for (sql, answer) in due.into_iter().zip(answers) {
-            let statement = answer?;
+        let answer = format!("{:016x}", crate::watch::random());
+        let witness = format!("SELECT '{answer}'::text");
+        // One transaction is one session, also behind a pooler.
+        let plain = |sql: &'static str| -> Asked<'_, Result<Option<Statement>, Error>> {
+            Box::pin(async move { client.batch_execute(sql).await.map(|()| None) })
+        };
+        let mut asked = vec![plain("BEGIN")];
+        for known in due.iter().filter_map(|sql| self.statements.get(sql)) {
+            asked.push(Box::pin(async { client.prepare_typed(&known.sql, &known.types).await.map(Some) }));
+        }
+        asked.push(Box::pin(async { client.prepare(&witness).await.map(Some) }));
+        asked.push(plain("END"));
+        let answers: Result<Vec<Option<Statement>>, Error> = InOrder::new(asked).await.into_iter().collect();
+        let mut prepared: Vec<Statement> = answers?.into_iter().flatten().collect();
+        self.witnesses.extend(prepared.pop().map(|statement| Witness { statement, answer }));
+        for (sql, statement) in due.into_iter().zip(prepared) {
             if let Some(known) = self.statements.get_mut(sql) {
                 known.prepared = Some(statement);
             }
@@ -113,8 +140,9 @@ impl Link {
         Ok(())
     }
 
-    /// Sends plain statements and asks in one round trip: `before`, the asks, `after`. The answers are those to the asks, then
-    /// those to `after`; an error of `before` is an error of everything.
+    /// Sends plain statements and asks in one round trip: `before`, which begins a transaction, the asks, `after`, which ends it.
+    /// The answers are those to the asks, then those to `after`; an error of `before` is an error of everything. If a pooler
+    /// turns out to mix up statements, [`Link::unprepared`] is set, and neither the answers nor the link are of any use.
     pub async fn send(
         &mut self,
         before: Option<&str>,
@@ -131,6 +159,8 @@ impl Link {
             });
             known.uses = known.uses.saturating_add(1);
         }
+        let begins = before.is_some() && !self.unprepared;
+        let is_trusted = !self.unprepared && (begins || self.is_trusted);
         let client = &self.client;
         let plain = |sql: &str| -> Answer<'_> {
             let sql = sql.to_owned();
@@ -138,15 +168,19 @@ impl Link {
         };
         let mut answers: Vec<Answer<'_>> = Vec::with_capacity(asks.len() + 2);
         answers.extend(before.map(plain));
+        let witnesses = if begins { &self.witnesses[..] } else { &[] };
+        for Witness { statement, .. } in witnesses {
+            answers.push(Box::pin(client.query(statement, &[])));
+        }
         for ask in asks {
             let Some(known) = self.statements.get(ask.sql) else { continue };
             answers.push(Box::pin(async move {
                 match &known.prepared {
-                    Some(statement) => {
+                    Some(statement) if is_trusted => {
                         let params: Vec<&(dyn ToSql + Sync)> = ask.params.iter().map(|value| value as _).collect();
                         client.query(statement, &params).await
                     }
-                    None => {
+                    _ => {
                         let params: Vec<(&(dyn ToSql + Sync), Type)> =
                             ask.params.iter().zip(&known.types).map(|(value, ty)| (value as _, ty.clone())).collect();
                         client.query_typed(&known.sql, &params).await
@@ -156,20 +190,30 @@ impl Link {
         }
         answers.extend(after.map(plain));
         let done = InOrder::new(answers).await;
-        let skip = usize::from(before.is_some());
+        let skip = usize::from(before.is_some()) + witnesses.len();
+        let heard = |rows: &[Row], witness: &Witness| {
+            rows.first().is_some_and(|row| row.try_get::<_, &str>(0).is_ok_and(|answer| answer == witness.answer))
+        };
         let mut out = Vec::with_capacity(done.len());
+        let mut is_mixed_up = false;
         for (n, answer) in done.into_iter().enumerate() {
             match answer {
                 Ok(rows) if n >= skip => out.push(rows),
-                Ok(_) => {}
+                Ok(rows) => {
+                    let witness = (n + witnesses.len()).checked_sub(skip).and_then(|n| witnesses.get(n));
+                    is_mixed_up |= witness.is_some_and(|witness| !heard(&rows, witness));
+                }
                 Err(error) => return Err((n.saturating_sub(skip), error)),
             }
         }
+        self.unprepared |= is_mixed_up;
+        self.is_trusted = is_trusted && after.is_none();
         Ok(out)
     }
 
     /// Sends a statement whose answer nobody waits for.
-    pub async fn post(&self, sql: &str) {
+    pub async fn post(&mut self, sql: &str) {
+        self.is_trusted = false;
         let mut sent = Box::pin(self.client.batch_execute(sql));
         // Polled once it is queued; the connection writes it when this task steps back.
         std::future::poll_fn(|cx| {

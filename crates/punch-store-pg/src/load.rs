@@ -40,7 +40,8 @@ const WAITING: &str = concat!(
      WHERE d.plan = $1 AND d.id = ANY($2)"
 );
 
-fn keys<'a>(ids: impl IntoIterator<Item = &'a String>) -> Value {
+/// Ids as they stand in the column.
+pub fn keys<'a>(ids: impl IntoIterator<Item = &'a String>) -> Value {
     Value::Texts(ids.into_iter().map(|id| Some(escape::key(id).into_owned())).collect())
 }
 
@@ -85,6 +86,9 @@ pub fn asks(plan: PlanId, footprint: &Footprint) -> Vec<Ask> {
 
 /// Puts what the footprint asks for into the slice and marks it as loaded.
 pub fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
+    if view.load_known(footprint, into) {
+        return Ok(());
+    }
     let mut answers = view.ask_all(asks(view.plan, footprint))?;
     if !footprint.revisions.is_empty() {
         let mut of = events::by_revision(view, &answers.pop().unwrap_or_default())?;

@@ -40,14 +40,7 @@ impl Catalogue for View<'_> {
     }
 
     fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
-        const ONE: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
-                           WHERE project = $1 AND host = $2 AND subagent = $3";
-        /// A session belongs to no plan: the lock of the plan does not keep others from writing it.
-        const LOCKED: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
-                              WHERE project = $1 AND host = $2 AND subagent = $3 FOR UPDATE";
-        let sql = if self.is_write() { LOCKED } else { ONE };
-        let subagent = key.subagent().unwrap_or_default();
-        self.first(ask!("read a session", sql, self.store.project, key.session_id(), subagent), session)
+        self.first(ask_session(self.store.project, key, self.is_write()), session)
     }
 
     fn sessions(&self) -> Result<Vec<Session>, StoreError> {
@@ -87,24 +80,39 @@ impl Catalogue for View<'_> {
     }
 }
 
-const READY: &str = concat!(
+/// The question for a session. It belongs to no plan: the lock of the plan does not keep others from writing it.
+pub fn ask_session(project: i64, key: &SessionKey, locked: bool) -> Ask {
+    const ONE: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
+                       WHERE project = $1 AND host = $2 AND subagent = $3";
+    const LOCKED: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
+                          WHERE project = $1 AND host = $2 AND subagent = $3 FOR UPDATE";
+    let (sql, subagent) = (if locked { LOCKED } else { ONE }, key.subagent().unwrap_or_default());
+    ask!("read a session", sql, project, key.session_id(), subagent)
+}
+
+/// The question for the answer under a key.
+pub fn ask_answer(plan: PlanId, key: &str) -> Ask {
+    ask!("read an answer", "SELECT body, at FROM punch.answer WHERE plan = $1 AND key = $2", plan.0, key)
+}
+
+pub const READY: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 1 AND (t.effective, t.pos, t.uid) > ($2, $3, $4) \
      ORDER BY t.plan, t.queue, t.effective, t.pos, t.uid LIMIT $5"
 );
 /// Bounded by what has run out and was not touched since.
-const READY_TIMER: &str = concat!(
+pub const READY_TIMER: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 2 AND t.held_until <= $6 \
      AND (t.effective, t.pos, t.uid) > ($2, $3, $4) ORDER BY t.effective, t.pos, t.uid LIMIT $5"
 );
-const READY_LEASE: &str = concat!(
+pub const READY_LEASE: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND t.unmet = 0 AND t.lease_until IS NOT NULL \
-     AND (t.lease_until <= $6 OR t.lease_until > $6 + $7) AND coalesce(t.held_until, $6) <= $6 \
+     AND (t.lease_until <= $6 OR t.lease_until > $7) AND coalesce(t.held_until, $6) <= $6 \
      AND (t.effective, t.pos, t.uid) > ($2, $3, $4) ORDER BY t.effective, t.pos, t.uid LIMIT $5"
 );
 
@@ -122,6 +130,9 @@ impl Snapshot for View<'_> {
     }
 
     fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        if let Some(known) = self.known_ready(now, after, limit) {
+            return Ok(known);
+        }
         let (effective, position, uid) = match after {
             Some(mark) => (i64::from(mark.priority), mark.position, mark.uid.0.cast_signed()),
             None => (-1, 0, 0),
@@ -132,7 +143,17 @@ impl Snapshot for View<'_> {
             ask!(what, READY_TIMER, plan, effective, position, uid, limited, now),
         ];
         if self.plan_row()?.counts.in_progress > 0 {
-            asks.push(ask!(what, READY_LEASE, plan, effective, position, uid, limited, now, LONGEST_LEASE));
+            asks.push(ask!(
+                what,
+                READY_LEASE,
+                plan,
+                effective,
+                position,
+                uid,
+                limited,
+                now,
+                now.saturating_add(LONGEST_LEASE)
+            ));
         }
         let mut out = Vec::new();
         for rows in self.ask_all(asks)? {
@@ -222,9 +243,8 @@ impl Snapshot for View<'_> {
     }
 
     fn answer(&self, key: &str, now: i64) -> Result<Option<String>, StoreError> {
-        const ONE: &str = "SELECT body FROM punch.answer WHERE plan = $1 AND key = $2 AND at > $3";
-        let ask = ask!("read an answer", ONE, self.plan.0, key, now - ANSWER_LIFETIME_MS);
-        self.first(ask, |row| row.text(0))
+        let found = self.first(ask_answer(self.plan, key), |row| Ok((row.text(0)?, row.int(1)?)))?;
+        Ok(found.filter(|(_, at)| *at > now - ANSWER_LIFETIME_MS).map(|(body, _)| body))
     }
 
     fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError> {
@@ -238,6 +258,10 @@ impl Snapshot for View<'_> {
 
     fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError> {
         ledger::entries(self, run)
+    }
+
+    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+        ledger::of_todo(self, todo)
     }
 
     fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {

@@ -24,14 +24,14 @@ pub enum CommitFailure {
 pub struct Receipt {
     /// The number that the server gave to it.
     pub xid: String,
-    /// The plan that it wrote to.
-    pub plan: Option<PlanReceipt>,
+    /// What it left in the row of its plan.
+    pub plan: PlanReceipt,
 }
 
 /// What a write leaves in the row of its plan.
 pub struct PlanReceipt {
     pub plan: PlanId,
-    /// How many writes the plan had before.
+    /// How many writes the plan had before; none if it was made.
     pub writes_before: i64,
     /// A random number that this write puts there.
     pub number: i64,
@@ -68,12 +68,15 @@ pub fn settle(store: &PgStore, receipt: &Receipt, why: &str, deadline: Instant) 
 async fn look(store: &PgStore, receipt: &Receipt) -> Result<Fate, StoreError> {
     let mut link = Link::open(&store.address).await?;
     let fate = status(store, &mut link, &receipt.xid).await?;
-    let Some(PlanReceipt { plan, writes_before, number }) = &receipt.plan else { return Ok(fate) };
+    let PlanReceipt { plan, writes_before, number } = &receipt.plan;
     const WRITES: &str = "SELECT writes, receipt FROM punch.plan WHERE id = $1";
     let failed = |error: &tokio_postgres::Error| fail::sql(store.label(), "find the change", error);
     let rows = link.send(None, &[ask!("find the change", WRITES, plan.0)], None).await;
     let rows = rows.map_err(|(_, error)| failed(&error))?;
-    let Some(row) = rows.first().and_then(|rows| rows.first()) else { return Ok(fate) };
+    let Some(row) = rows.first().and_then(|rows| rows.first()) else {
+        // It was to make the plan, and its number was given again.
+        return Ok(if matches!(fate, Fate::Committed) { Fate::Aborted } else { fate });
+    };
     let read = || Ok((row.int(0)?, row.int(1)?));
     let (writes, last) = read().map_err(|error| failed(&error))?;
     Ok(match fate {

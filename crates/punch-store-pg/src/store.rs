@@ -1,14 +1,14 @@
 //! A store on a server: its connections, how a transaction begins, and the promises as the engine sees them.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use punch_core::PlanRow;
 use punch_store::{
-    Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, Reason, Snapshot, Store, StoreAdmin, StoreError,
-    StoreLabel, Tx, Upgrade,
+    Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, Snapshot, Store, StoreAdmin, StoreError, StoreLabel, Tx,
+    Upgrade,
 };
 use tokio_postgres::Row;
 
@@ -16,24 +16,16 @@ use crate::address::Address;
 use crate::clock::Clock;
 use crate::clone_facts::CloneFile;
 use crate::executor::Executor;
-use crate::link::{Ask, Link, ask};
+use crate::fetch::Fetch;
+use crate::link::{Link, ask};
+use crate::transport::{GRACE, silent};
 use crate::value::Columns;
 use crate::view::View;
 use crate::watch::Watch;
-use crate::{Login, fail, load, schema, settle};
+use crate::{Login, fail, schema, settle};
 
 /// How long a writer waits for the others unless told otherwise.
 const WAIT: Duration = Duration::from_secs(10);
-
-/// How long a server may take for an answer beyond the time that others may keep it waiting.
-const GRACE: Duration = Duration::from_secs(5);
-
-/// How many idle connections a store keeps.
-const IDLE: usize = 4;
-
-/// A transaction whose client says nothing for this long is ended by the server, so that a stopped process does not keep a
-/// plan for itself. Large imports compute for some seconds inside of one.
-const SILENCE: Duration = Duration::from_secs(15);
 
 /// Locks the plan. The row comes as it is once the lock is held.
 const LOCK: &str = "SELECT name, created_at, archived, revision, pruned, writes, body FROM punch.plan \
@@ -86,11 +78,17 @@ pub struct PgStore {
     /// The schema has a newer minor: what this program does not know must survive its writes.
     pub(crate) newer: bool,
     pub(crate) upgrade: Option<Upgrade>,
-    idle: Mutex<Vec<Link>>,
-    unprepared: AtomicBool,
+    pub(crate) idle: Arc<Mutex<Vec<Link>>>,
+    pub(crate) unprepared: AtomicBool,
+    pub(crate) round_trips: AtomicU64,
 }
 
 impl PgStore {
+    /// How often this handle has waited for an answer of the server in transactions.
+    pub fn round_trips(&self) -> u64 {
+        self.round_trips.load(Ordering::Relaxed)
+    }
+
     /// Opens a project in a database. Makes the schema and the project if the mode says so; an older schema is brought up
     /// to date.
     pub fn open(options: PgOptions, mode: OpenMode) -> Result<Self, StoreError> {
@@ -112,7 +110,9 @@ impl PgStore {
         });
         let (link, found) = opened?;
         let runtime = Arc::new(runtime);
-        let watch = Arc::new(Watch::new(Arc::clone(&runtime), Arc::clone(&address), found.project));
+        let idle = Arc::new(Mutex::new(vec![link]));
+        let watch = Watch::new(Arc::clone(&runtime), Arc::clone(&address), found.project, Arc::clone(&idle));
+        let watch = Arc::new(watch);
         let facts = CloneFile::new(clone_facts, &found.identity, &address.label);
         Ok(Self {
             runtime,
@@ -124,8 +124,9 @@ impl PgStore {
             wait,
             newer: found.newer,
             upgrade: found.upgrade,
-            idle: Mutex::new(vec![link]),
+            idle,
             unprepared: AtomicBool::new(false),
+            round_trips: AtomicU64::new(0),
             address,
         })
     }
@@ -133,120 +134,6 @@ impl PgStore {
     pub(crate) fn label(&self) -> &StoreLabel {
         &self.address.label
     }
-
-    fn links(&self) -> MutexGuard<'_, Vec<Link>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps a connection for the next transaction; its own must have ended.
-    pub(crate) fn give(&self, link: Link) {
-        let mut idle = self.links();
-        if idle.len() < IDLE && !link.is_closed() {
-            idle.push(link);
-        }
-    }
-
-    /// Sends the first statements of a transaction, on an idle connection or a new one. Nothing has happened yet, so an idle
-    /// connection that turns out to be dead is replaced without a word.
-    pub(crate) fn begin(&self, begin: Option<&str>, asks: &[Ask]) -> Result<(Link, Vec<Vec<Row>>), StoreError> {
-        let limit = self.wait + GRACE;
-        for attempt in 0.. {
-            let idle = self.links().pop().filter(|link| !link.is_closed());
-            let was_idle = idle.is_some();
-            let sent = self.runtime.block_on(async {
-                let send = async {
-                    let mut link = match idle {
-                        Some(link) => link,
-                        None => Link::open(&self.address).await.map_err(Begin::Refused)?,
-                    };
-                    link.unprepared = self.unprepared.load(Ordering::Relaxed);
-                    link.prepare().await.map_err(|error| Begin::Failed("prepare a statement", error))?;
-                    let what = |n: usize| asks.get(n).map_or("begin a transaction", |ask| ask.what);
-                    match link.send(begin, asks, None).await {
-                        Ok(rows) => Ok((link, rows)),
-                        Err((n, error)) => Err(Begin::Failed(what(n), error)),
-                    }
-                };
-                tokio::time::timeout(limit, send).await
-            });
-            match sent {
-                Ok(Ok(begun)) => return Ok(begun),
-                Ok(Err(Begin::Refused(error))) => return Err(error),
-                Ok(Err(Begin::Failed(_, error))) if fail::is_unprepared(&error) && attempt < 3 => {
-                    self.unprepared.store(true, Ordering::Relaxed);
-                }
-                Ok(Err(Begin::Failed(_, error))) if was_idle && fail::is_connection(&error) && attempt < 8 => {}
-                Ok(Err(Begin::Failed(what, error))) => return Err(fail::sql(self.label(), what, &error)),
-                Err(_) => return Err(silent(self.label(), limit)),
-            }
-        }
-        Err(silent(self.label(), limit))
-    }
-
-    /// Sends statements in a transaction that has begun.
-    pub(crate) fn send(&self, link: &mut Link, asks: &[Ask]) -> Result<Vec<Vec<Row>>, StoreError> {
-        let limit = self.wait + GRACE;
-        let sent = self.runtime.block_on(async { tokio::time::timeout(limit, link.send(None, asks, None)).await });
-        match sent {
-            Ok(Ok(rows)) => Ok(rows),
-            Ok(Err((n, error))) => Err(self.refusal(asks, n, &error)),
-            Err(_) => Err(silent(self.label(), limit)),
-        }
-    }
-
-    /// Sends the last statements of a transaction and commits it.
-    pub(crate) fn commit(&self, link: &mut Link, asks: &[Ask]) -> Result<(), settle::CommitFailure> {
-        let limit = self.wait + GRACE;
-        let sent =
-            self.runtime.block_on(async { tokio::time::timeout(limit, link.send(None, asks, Some("COMMIT"))).await });
-        match sent {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err((_, error))) if fail::is_connection(&error) => {
-                Err(settle::CommitFailure::Unanswered(fail::words(&error)))
-            }
-            Ok(Err((n, error))) => Err(settle::CommitFailure::Refused(self.refusal(asks, n, &error))),
-            Err(_) => Err(settle::CommitFailure::Unanswered(format!("no answer for {} s", limit.as_secs()))),
-        }
-    }
-
-    fn refusal(&self, asks: &[Ask], n: usize, error: &tokio_postgres::Error) -> StoreError {
-        let constraint = error.as_db_error().and_then(|error| error.constraint());
-        if constraint == Some("plan_name") {
-            return StoreError::Conflict { what: "a plan with this name already exists".into() };
-        }
-        let what = asks.get(n).map_or("commit", |ask| ask.what);
-        fail::sql(self.label(), what, error)
-    }
-
-    /// Ends a transaction without keeping anything, and keeps the connection. Nobody waits for the answer.
-    pub(crate) fn rollback(&self, link: Link) {
-        self.runtime.block_on(link.post("ROLLBACK"));
-        self.give(link);
-    }
-
-    pub(crate) fn begin_write_sql(&self, durability: Durability) -> String {
-        let (wait, silence) = (self.wait.as_millis().max(1), SILENCE.as_millis());
-        let statement = (self.wait + GRACE).as_millis().max(60_000);
-        let relaxed = match durability {
-            Durability::Full => "",
-            Durability::Relaxed => "; SET LOCAL synchronous_commit = off",
-        };
-        format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; \
-             SET LOCAL statement_timeout = {statement}; SET LOCAL idle_in_transaction_session_timeout = {silence}; \
-             SET LOCAL plan_cache_mode = force_generic_plan{relaxed}"
-        )
-    }
-}
-
-enum Begin {
-    Refused(StoreError),
-    Failed(&'static str, tokio_postgres::Error),
-}
-
-/// The server does not answer.
-pub(crate) fn silent(store: &StoreLabel, waited: Duration) -> StoreError {
-    fail::unavailable(store, Reason::Busy, format!("the server did not answer within {} s", waited.as_secs()))
 }
 
 impl Store for PgStore {
@@ -287,7 +174,7 @@ impl Store for PgStore {
 
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
         const TAKEN: &str = "SELECT 1::int8 FROM punch.plan WHERE project = $1 AND name = $2 AND archived IS NULL";
-        const INSERT: &str = "INSERT INTO punch.plan (project, name, created_at, body) VALUES ($1, $2, $3, $4) \
+        const INSERT: &str = "INSERT INTO punch.plan (project, name, created_at, body, receipt) VALUES ($1, $2, $3, $4, $5) \
                               RETURNING id, pg_current_xact_id()::text";
         let row = serde_json::to_string(&PlanRow::default())
             .map_err(|e| fail::failed(self.label(), format!("cannot make a plan: {e}")))?;
@@ -298,7 +185,8 @@ impl Store for PgStore {
             self.rollback(link);
             return Err(punch_store::backend::name_taken(name));
         }
-        let insert = [ask!("make a plan", INSERT, self.project, name, now, row)];
+        let number = self.watch.random();
+        let insert = [ask!("make a plan", INSERT, self.project, name, now, row, number)];
         let made = self.send(&mut link, &insert)?;
         let made = made.first().and_then(|rows| rows.first());
         let read = |row: &Row| Ok((row.int(0)?, row.text(1)?));
@@ -307,7 +195,8 @@ impl Store for PgStore {
             .ok_or_else(|| fail::failed(self.label(), "no plan was made"))
             .and_then(|row| read(row).map_err(failed))?;
         let done = self.commit(&mut link, &[]);
-        self.committed(link, done, &settle::Receipt { xid, plan: None })?;
+        let receipt = settle::PlanReceipt { plan: PlanId(id), writes_before: 0, number };
+        self.committed(link, done, &settle::Receipt { xid, plan: receipt })?;
         Ok(PlanId(id))
     }
 
@@ -343,11 +232,12 @@ impl PgStore {
         body: &mut dyn FnMut(&mut View<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let mut asks = vec![ask!("lock the plan", LOCK, plan.0, self.project), ask!("read the time", LOCKED_AT)];
-        let footprint = ahead.footprint.filter(|footprint| !footprint.all);
-        asks.extend(footprint.map(|footprint| load::asks(plan, footprint)).unwrap_or_default());
+        let fetch = Fetch::new(self, plan, ahead, self.clock.now());
+        asks.extend(fetch.asks());
         let (link, mut rows) = self.begin(Some(&self.begin_write_sql(durability)), &asks)?;
-        let fetched: Vec<(Ask, Vec<Row>)> = asks.drain(2..).zip(rows.drain(2..)).collect();
-        let mut view = View::of_write(self, plan, link, &rows, fetched)?;
+        let fetched = rows.split_off(2);
+        let mut view = View::of_write(self, plan, link, &rows)?;
+        fetch.hand_over(fetched, &view)?;
         match body(&mut view) {
             Ok(()) => view.commit(),
             Err(error) => {
@@ -385,13 +275,13 @@ impl PgStore {
     /// What follows a commit: the answer that was lost is asked for, waiters are woken, the connection is kept.
     pub(crate) fn committed(
         &self,
-        link: Link,
+        mut link: Link,
         done: Result<(), settle::CommitFailure>,
         receipt: &settle::Receipt,
     ) -> Result<(), StoreError> {
         match done {
             Ok(()) => {
-                self.watch.committed(&link);
+                self.watch.committed(&mut link);
                 self.give(link);
                 Ok(())
             }
@@ -412,8 +302,8 @@ impl PgStore {
 impl Drop for PgStore {
     /// Writes in quick succession leave one notification for the end.
     fn drop(&mut self) {
-        if let Some(link) = self.links().pop() {
-            self.watch.flush(&link);
+        if let Some(mut link) = self.links().pop() {
+            self.watch.flush(&mut link);
         }
     }
 }

@@ -128,6 +128,7 @@ pub fn put(view: &View<'_>, rows: &[Todo], first_new: Uid) -> Result<(), StoreEr
         }
     }
     relink(view, rows, &stored);
+    view.known.borrow_mut().put(rows);
     for todo in rows {
         // What a newer program wrote is kept in the row; it is read again if this todo is written again.
         view.note(todo, stored.get(&todo.uid).and_then(|old| old.body.as_deref()).unwrap_or("{}"));
@@ -205,6 +206,9 @@ fn relink(view: &View<'_>, rows: &[Todo], stored: &HashMap<Uid, Stored>) {
         cut.extend(todo.uid, before.0.difference(&after.0), before.1.difference(&after.1));
         made.extend(todo.uid, after.0.difference(&before.0), after.1.difference(&before.1));
     }
+    if !cut.is_empty() || !made.is_empty() {
+        view.known.borrow_mut().relinked();
+    }
     cut.queue(view, CUT_EDGES, CUT_DANGLING);
     made.queue(view, MAKE_EDGES, MAKE_DANGLING);
 }
@@ -228,6 +232,10 @@ struct Pairs {
 }
 
 impl Pairs {
+    const fn is_empty(&self) -> bool {
+        self.deps.is_empty() && self.ids.is_empty()
+    }
+
     fn extend<'a>(
         &mut self,
         dependent: Uid,

@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 
 use crate::clone_facts::FactsChange;
 use crate::fail;
+use crate::known::Known;
 use crate::link::{Ask, Link, ask};
 use crate::settle::{PlanReceipt, Receipt};
 use crate::store::PgStore;
@@ -27,6 +28,8 @@ pub struct View<'s> {
     pub closing: Vec<Event>,
     /// Changes to what is known about the clone, kept once the transaction is committed.
     pub facts: RefCell<Vec<FactsChange>>,
+    /// What is known without asking.
+    pub known: RefCell<Known>,
     /// The number of the last activity, once it was asked for.
     pub last_activity: Cell<Option<u64>>,
     writes: bool,
@@ -39,7 +42,7 @@ struct Inner {
     /// How the transaction begins, until it has begun.
     begin: Option<&'static str>,
     queue: Vec<Ask>,
-    /// What was fetched together with the lock, as long as nothing was put.
+    /// What was fetched together with the lock, as long as nothing was put into the same table.
     fetched: Vec<(Ask, Vec<Row>)>,
     head: Option<Head>,
     seen: HashMap<Uid, Stored>,
@@ -68,6 +71,7 @@ impl<'s> View<'s> {
             time: Cell::new(None),
             closing: Vec::new(),
             facts: RefCell::default(),
+            known: RefCell::default(),
             last_activity: Cell::new(None),
             writes,
             inner: RefCell::new(inner),
@@ -75,14 +79,8 @@ impl<'s> View<'s> {
     }
 
     /// A write whose plan is locked. Fails if there is no such plan.
-    pub fn of_write(
-        store: &'s PgStore,
-        plan: PlanId,
-        link: Link,
-        rows: &[Vec<Row>],
-        fetched: Vec<(Ask, Vec<Row>)>,
-    ) -> Result<Self, StoreError> {
-        let view = Self::new(store, plan, Inner { link: Some(link), fetched, ..Inner::default() }, true);
+    pub fn of_write(store: &'s PgStore, plan: PlanId, link: Link, rows: &[Vec<Row>]) -> Result<Self, StoreError> {
+        let view = Self::new(store, plan, Inner { link: Some(link), ..Inner::default() }, true);
         view.take_head(rows)?;
         let xid = rows.get(1).and_then(|rows| rows.first()).map(|row| row.text(1)).transpose();
         view.inner.borrow_mut().xid =
@@ -162,7 +160,7 @@ impl<'s> View<'s> {
         if let Some(error) = &inner.failed {
             return Err(error.clone());
         }
-        if !asks.is_empty() && !inner.fetched.is_empty() && inner.queue.is_empty() {
+        if !asks.is_empty() && !inner.fetched.is_empty() {
             let at = |ask: &Ask| inner.fetched.iter().position(|(fetched, _)| fetched == ask);
             if asks.iter().all(|ask| at(ask).is_some()) {
                 let take = |ask: &Ask| {
@@ -202,7 +200,7 @@ impl<'s> View<'s> {
     pub fn enqueue(&self, ask: Ask) {
         let mut inner = self.inner.borrow_mut();
         inner.changed = true;
-        inner.fetched.clear();
+        inner.forget_fetched(ask.sql);
         inner.queue.push(ask);
     }
 
@@ -235,7 +233,7 @@ impl<'s> View<'s> {
         {
             let mut inner = self.inner.borrow_mut();
             inner.changed = true;
-            inner.fetched.clear();
+            inner.forget_fetched(ask.sql);
         }
         self.first(ask, read)
     }
@@ -254,8 +252,14 @@ impl<'s> View<'s> {
     pub fn note(&self, todo: &Todo, body: &str) {
         if self.writes {
             let stored = Stored::of(todo, self.store.newer.then(|| body.to_owned()));
+            self.known.borrow_mut().read(todo);
             self.inner.borrow_mut().seen.insert(todo.uid, stored);
         }
+    }
+
+    /// Keeps answers for questions that will be asked.
+    pub fn know_answers(&self, fetched: impl Iterator<Item = (Ask, Vec<Row>)>) {
+        self.inner.borrow_mut().fetched.extend(fetched);
     }
 
     /// Sends the plan row before its time, for a question about all plans.
@@ -316,7 +320,7 @@ impl<'s> View<'s> {
         let Some(mut link) = link else { return Err(fail::failed(self.store.label(), "the connection is gone")) };
         queue.extend(update);
         let done = self.store.commit(&mut link, &queue);
-        let receipt = Receipt { xid, plan: Some(PlanReceipt { plan: self.plan, writes_before: writes, number }) };
+        let receipt = Receipt { xid, plan: PlanReceipt { plan: self.plan, writes_before: writes, number } };
         self.store.committed(link, done, &receipt)?;
         self.store.facts.change(&self.facts.take())
     }
@@ -345,6 +349,14 @@ impl<'s> View<'s> {
     /// Reads JSON that this crate has written.
     pub fn parse<T: serde::de::DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|e| fail::damaged(self.store.label(), format!("{what} cannot be read: {e}")))
+    }
+}
+
+impl Inner {
+    /// Forgets what was fetched from the table that a statement changes.
+    fn forget_fetched(&mut self, sql: &str) {
+        let table = sql.split_whitespace().find(|word| word.starts_with("punch.")).unwrap_or_default();
+        self.fetched.retain(|(ask, _)| !ask.sql.split_whitespace().any(|word| word == table));
     }
 }
 

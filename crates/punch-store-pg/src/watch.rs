@@ -1,7 +1,7 @@
 //! Wake-ups. Commits of this process wake its waiters directly. Those of others come as notifications over one connection for
 //! all waiters, and a look at the number of writes every second finds what no notification came for: behind a pooler there
 //! are none. A notification is sent after the commit and never in it, where it would make writers of all plans wait for each
-//! other; writes in quick succession share one.
+//! other. Writes in quick succession share one: the first sends it at once, and a thread sends one for the others.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,8 +17,8 @@ use crate::executor::Executor;
 use crate::link::{Link, ask};
 use crate::value::Columns;
 
-/// How often the number of writes is looked at while a thread waits.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often the number of writes is looked at while a thread waits: less than a second, with the time that the look takes.
+const LOOK: Duration = Duration::from_millis(900);
 
 /// Writes within this time share a notification.
 const TOGETHER: Duration = Duration::from_millis(20);
@@ -37,7 +37,9 @@ pub struct Watch {
     /// Writes of this handle, which the number of all writes includes.
     own: Arc<AtomicU64>,
     ear: Mutex<Ear>,
-    noted: Mutex<Noted>,
+    noted: Arc<Mutex<Noted>>,
+    /// The idle connections of the store.
+    idle: Arc<Mutex<Vec<Link>>>,
 }
 
 #[derive(Default)]
@@ -53,7 +55,7 @@ struct Noted {
 }
 
 impl Watch {
-    pub fn new(runtime: Arc<Executor>, address: Arc<Address>, project: i64) -> Self {
+    pub fn new(runtime: Arc<Executor>, address: Arc<Address>, project: i64, idle: Arc<Mutex<Vec<Link>>>) -> Self {
         let origin = format!("{:016x}", random());
         Self {
             runtime,
@@ -63,7 +65,8 @@ impl Watch {
             commits: watch::Sender::new(0),
             own: Arc::default(),
             ear: Mutex::default(),
-            noted: Mutex::default(),
+            noted: Arc::default(),
+            idle,
         }
     }
 
@@ -73,16 +76,39 @@ impl Watch {
     }
 
     /// This process has committed over this connection.
-    pub fn committed(&self, link: &Link) {
+    pub fn committed(&self, link: &mut Link) {
         self.committed_elsewhere();
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.last.is_some_and(|last| last.elapsed() < TOGETHER) {
-            noted.is_due = true;
+            if !std::mem::replace(&mut noted.is_due, true) {
+                self.send_later();
+            }
             return;
         }
         *noted = Noted { last: Some(Instant::now()), is_due: false };
         drop(noted);
         self.runtime.block_on(link.post(&self.note()));
+    }
+
+    /// Sends the notification that writes in quick succession share, once they had their time.
+    fn send_later(&self) {
+        let (runtime, noted, idle, note) =
+            (Arc::clone(&self.runtime), Arc::clone(&self.noted), Arc::clone(&self.idle), self.note());
+        let send = move || {
+            std::thread::sleep(TOGETHER);
+            let link = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            // All connections are at work: the next commit sends it.
+            let Some(mut link) = link else { return };
+            let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+            if std::mem::take(&mut noted.is_due) {
+                noted.last = Some(Instant::now());
+                drop(noted);
+                runtime.block_on(link.post(&note));
+            }
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(link);
+        };
+        // Without a thread, the next commit or the look of the others finds it.
+        let _ = std::thread::Builder::new().name("punch-notify".into()).spawn(send);
     }
 
     /// This process has committed, and the connection is gone.
@@ -92,7 +118,7 @@ impl Watch {
     }
 
     /// Sends the notification that writes in quick succession have left, if one is due.
-    pub fn flush(&self, link: &Link) {
+    pub fn flush(&self, link: &mut Link) {
         let due = std::mem::take(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner).is_due);
         if due {
             self.runtime.block_on(link.post(&self.note()));
@@ -102,7 +128,7 @@ impl Watch {
     /// A transaction of its own, which nobody has to wait for.
     fn note(&self) -> String {
         let (channel, origin) = (channel(&self.address, self.project), &self.origin);
-        format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel}, '{origin}'; COMMIT")
+        format!("BEGIN; SET LOCAL synchronous_commit = off; NOTIFY {channel}, '{origin}'; END")
     }
 
     fn ear(&self) -> MutexGuard<'_, Ear> {
@@ -110,7 +136,8 @@ impl Watch {
     }
 }
 
-fn random() -> u64 {
+/// A number that nobody else has.
+pub fn random() -> u64 {
     // The seed of a hash map is as random as the system has it.
     std::hash::RandomState::new().hash_one(std::process::id())
 }
@@ -123,6 +150,7 @@ fn channel(address: &Address, project: i64) -> String {
 /// Listens for as long as there are waiters. Runs whenever a thread of this store waits for anything.
 async fn hear(address: Arc<Address>, project: i64, origin: String, own: Arc<AtomicU64>, commits: watch::Sender<u64>) {
     let mut foreign = None;
+    let mut is_heard = false;
     loop {
         let (heard, mut notes) = mpsc::unbounded_channel();
         let own_origin = origin.clone();
@@ -142,12 +170,17 @@ async fn hear(address: Arc<Address>, project: i64, origin: String, own: Arc<Atom
         }
         while !link.is_closed() {
             let Some(now) = foreign_writes(&mut link, project, &own).await else { break };
-            // What was before the first look is unknown to nobody: whoever waits has read since.
-            if foreign.replace(now).is_some_and(|before| before != now) {
+            // What was before the first look is unknown to nobody: whoever waits has read since. One write more is the one
+            // that a notification came for.
+            let news = foreign.replace(now).map_or(0, |before: i64| now.wrapping_sub(before));
+            if news != 0 && !(is_heard && news == 1) {
                 commits.send_modify(|commits| *commits += 1);
             }
             // A notification, or the time for a look; both are followed by one.
-            let _ = tokio::time::timeout(LOOK, notes.recv()).await;
+            is_heard = matches!(tokio::time::timeout(LOOK, notes.recv()).await, Ok(Some(())));
+            if is_heard {
+                commits.send_modify(|commits| *commits += 1);
+            }
             while notes.try_recv().is_ok() {}
         }
         tokio::time::sleep(RETRY).await;

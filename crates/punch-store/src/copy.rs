@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use punch_core::{Event, Footprint, Outcome, Plan, PlanRow};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Activity, Batch, Checkpoint, CompletedFiles, Durability, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker,
@@ -26,8 +27,25 @@ pub struct CopyReport {
     pub sessions: u64,
 }
 
+/// Everything about one plan that a copy keeps, and the sessions that work on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanCopy {
+    name: String,
+    created_at: i64,
+    pruned: u64,
+    sessions: Vec<Session>,
+    content: Content,
+}
+
+impl PlanCopy {
+    /// The name of the plan.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 /// Everything about one plan that a copy keeps.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Content {
     row: PlanRow,
     todos: Vec<punch_core::Todo>,
@@ -41,6 +59,28 @@ struct Content {
     readers: Vec<ReadMarker>,
     batches: Vec<Batch>,
     files: Vec<CompletedFiles>,
+}
+
+/// Reads one plan as a value.
+pub fn read_plan(store: &dyn Store, plan: PlanId) -> Result<PlanCopy, StoreError> {
+    let info = plans_of(store)?.into_iter().find(|info| info.id == plan).ok_or(StoreError::UnknownPlan { plan })?;
+    let sessions = sessions_of(store)?.into_iter().filter(|session| session.plan == Some(plan));
+    // The number of the plan is that of its store.
+    let sessions = sessions.map(|session| Session { plan: None, ..session }).collect();
+    let content = read(store, plan)?;
+    Ok(PlanCopy { name: info.name, created_at: info.created_at, pruned: info.pruned, sessions, content })
+}
+
+/// Adds a plan that was read as a value, with the sessions that work on it. Verified like [`copy_store`]. Fails if the store
+/// has a plan of that name.
+pub fn add_plan(store: &dyn Store, plan: &PlanCopy) -> Result<PlanId, StoreError> {
+    let id = store.create_plan(&plan.name, plan.created_at)?;
+    store.write(id, Durability::Full, &mut |tx| {
+        put(tx, plan.pruned, None, &plan.content)?;
+        plan.sessions.iter().try_for_each(|session| tx.put_session(&Session { plan: Some(id), ..session.clone() }))
+    })?;
+    verify(&plan.content, store, id, &plan.name)?;
+    Ok(id)
 }
 
 /// Copies all plans and sessions into a store that has no plans yet. Verified: the events and the todos of each plan are
@@ -59,7 +99,7 @@ pub fn copy_store(from: &dyn Store, to: &dyn Store) -> Result<CopyReport, StoreE
     for info in &plans {
         let content = read(from, info.id)?;
         let copy = to.create_plan(&info.name, info.created_at)?;
-        to.write(copy, Durability::Full, &mut |tx| put(tx, info, &content))?;
+        to.write(copy, Durability::Full, &mut |tx| put(tx, info.pruned, info.archived, &content))?;
         verify(&content, to, copy, &info.name)?;
         ids.insert(info.id, copy);
         report.plans += 1;
@@ -159,8 +199,8 @@ fn content(snapshot: &dyn Snapshot) -> Result<Content, StoreError> {
     })
 }
 
-fn put(tx: &mut dyn Tx, info: &PlanInfo, content: &Content) -> Result<(), StoreError> {
-    if info.pruned > 0 {
+fn put(tx: &mut dyn Tx, pruned: u64, archived: Option<i64>, content: &Content) -> Result<(), StoreError> {
+    if pruned > 0 {
         let mut baseline = Plan::slice(content.baseline.0.clone());
         content.baseline.1.iter().cloned().for_each(|todo| baseline.put(todo));
         tx.begin_at(&baseline)?;
@@ -179,8 +219,8 @@ fn put(tx: &mut dyn Tx, info: &PlanInfo, content: &Content) -> Result<(), StoreE
     content.readers.iter().try_for_each(|marker| tx.put_read_marker(marker))?;
     content.batches.iter().try_for_each(|batch| tx.put_batch(batch))?;
     content.files.iter().try_for_each(|files| tx.put_completed_files(files))?;
-    if info.archived.is_some() {
-        tx.archive(info.archived)?;
+    if archived.is_some() {
+        tx.archive(archived)?;
     }
     Ok(())
 }

@@ -10,23 +10,30 @@ mod baseline;
 mod clone_facts;
 mod copy;
 mod error;
+#[cfg(feature = "sqlite")]
+mod file_events;
 mod hub;
 mod label;
 mod memory;
+#[cfg(feature = "files")]
 mod own_files;
+#[cfg(feature = "files")]
 pub mod platform;
 mod record;
+#[cfg(feature = "files")]
 mod replace;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
 
 pub use admin::{OpenMode, StoreAdmin, StoreInfo, Upgrade};
 pub use ahead::Ahead;
 pub use clone_facts::{CloneFacts, CloneFactsTx};
-pub use copy::{CopyReport, copy_store};
+pub use copy::{CopyReport, PlanCopy, add_plan, copy_store, read_plan};
 pub use error::{LostPlan, LostWrites, Reason, StoreError, Version};
 pub use label::{Medium, StoreLabel};
 pub use memory::MemoryStore;
+#[cfg(feature = "files")]
 pub use own_files::{append_own, create_own_folder, open_own, read_own, update_own};
 pub use record::{
     ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ANSWER_LIFETIME_MS, Activity, ActivitySpan, BATCHES_KEPT, Batch,
@@ -35,6 +42,8 @@ pub use record::{
     Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT, ReadMarker, ReadyMark, Run,
     RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent, Usage, Wanted, Which,
 };
+#[cfg(feature = "files")]
 pub use replace::{Replacement, replace_file};
+#[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteStore, name_of, open_file, restore, revisions_in};
 pub use store::{Catalogue, Changes, Snapshot, Store, Tx};

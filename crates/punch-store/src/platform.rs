@@ -1,19 +1,27 @@
 //! Everything about files that differs between operating systems: owners, permissions, identity, locks. The other crates
 //! use it too. Where a system has no such notion, the answer is `None` or "allowed".
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, Read};
+#[cfg(feature = "sqlite")]
+use std::fs;
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+#[cfg(feature = "sqlite")]
+use std::io::Read;
 use std::path::Path;
+#[cfg(feature = "sqlite")]
 use std::time::UNIX_EPOCH;
 
+#[cfg(feature = "sqlite")]
 use punch_core::hash::fnv1a;
 
 pub use system::{device, has_two_ends, lock_folder, mode, owner, path_from_bytes, sync_folder, user, writable};
 
 /// Identifies the file that a path leads to. Two paths lead to one store exactly if their identities are equal.
+#[cfg(feature = "sqlite")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity(u64, u64);
 
+#[cfg(feature = "sqlite")]
 impl Identity {
     /// The number of the file in its file system.
     pub const fn number(self) -> u64 {
@@ -94,6 +102,7 @@ mod system {
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
     }
 
+    #[cfg(feature = "sqlite")]
     pub fn identity(meta: &Metadata) -> (u64, u64) {
         (meta.dev(), meta.ino())
     }
@@ -157,6 +166,7 @@ mod system {
 
     pub fn open_in_place(_options: &mut OpenOptions) {}
 
+    #[cfg(feature = "sqlite")]
     pub fn identity(_meta: &Metadata) -> (u64, u64) {
         (0, 0)
     }
@@ -206,6 +216,7 @@ pub fn folder_of(path: &Path) -> &Path {
 
 /// A number for the time since the system was started, which no other such time has; 0 where the system has none. What
 /// was written to a file and not synced can only be lost when it changes.
+#[cfg(feature = "sqlite")]
 pub(crate) fn boot() -> u64 {
     let mut id = [0; 36];
     let read = File::open("/proc/sys/kernel/random/boot_id").and_then(|mut file| file.read_exact(&mut id));
@@ -213,12 +224,14 @@ pub(crate) fn boot() -> u64 {
 }
 
 /// Identifies the file that the path leads to now, without following a link.
+#[cfg(feature = "sqlite")]
 pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
     let (device, number) = system::identity(&fs::symlink_metadata(path)?);
     Ok(Identity(device, number))
 }
 
 /// A text of fixed length that distinguishes a file from every other file and from its own earlier states.
+#[cfg(feature = "sqlite")]
 pub(crate) fn appearance(path: &Path) -> io::Result<String> {
     let meta = fs::symlink_metadata(path)?;
     let (device, number) = system::identity(&meta);

@@ -185,6 +185,9 @@ pub trait Snapshot: Catalogue {
     /// The entries of the ledger that belong to a run, in the order in which they were added.
     fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError>;
 
+    /// The entries of the ledger about one todo, in or outside of runs, in the order in which they were added.
+    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError>;
+
     /// Entries of the ledger, whatever they belong to, in the order in which they were added, after the first `skip`.
     fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError>;
 

@@ -146,6 +146,8 @@ pub enum Ask {
     Vouch(Name, bool, bool),
     /// Record that its command, or one it does not have, ended so.
     Check(Name, Evidence),
+    /// Record the same for a todo that an agent called done: the check contradicts it.
+    Refute(Name, Evidence),
     /// Put the work on it back: a status, a hold while pending, to be resumed.
     Restore(Name, Status, Option<Hold>, bool),
     /// Give up.
@@ -186,6 +188,7 @@ impl Ask {
             | Self::Report(name, _, _)
             | Self::Vouch(name, _, _)
             | Self::Check(name, _)
+            | Self::Refute(name, _)
             | Self::Restore(name, _, _, _)
             | Self::Drop(name)
             | Self::Fail(name, _)

@@ -151,7 +151,8 @@ impl Scene {
             38 | 39 => {
                 let command = Some(if source.one_in(6) { "other" } else { "check" }.to_owned());
                 let exit = source.pick(&[Some(0), None, Some(1)]);
-                Ask::Check(self.name(source), Evidence { command, exit, says: source.one_in(2) })
+                let (target, found) = (self.name(source), Evidence { command, exit, says: source.one_in(2) });
+                if source.one_in(3) { Ask::Refute(target, found) } else { Ask::Check(target, found) }
             }
             _ => Ask::Vouch(self.name(source), source.one_in(2), source.one_in(2)),
         }

@@ -14,7 +14,10 @@ pub mod model;
 #[cfg(unix)]
 pub mod postgres;
 #[cfg(unix)]
+pub mod postgres_pooler;
+#[cfg(unix)]
 pub mod postgres_proxy;
+pub mod random;
 pub mod rules;
 pub mod schema;
 pub mod scripted;

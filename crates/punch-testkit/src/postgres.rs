@@ -20,7 +20,12 @@ pub enum Disk {
     Fast,
     /// It waits, as in real life.
     Durable,
+    /// A file system of its own that can be filled up. Mounting it needs root.
+    Small,
 }
+
+/// How much fits on a small disk: a new cluster takes about 40 MB of it.
+const SMALL: &str = "size=160m";
 
 /// A server.
 #[derive(Debug)]
@@ -28,6 +33,7 @@ pub struct Cluster {
     folder: PathBuf,
     bin: PathBuf,
     user: Option<(u32, u32)>,
+    is_mounted: bool,
     /// Stops the server when this process ends.
     keeper: Option<Child>,
 }
@@ -77,6 +83,11 @@ pub fn programs() -> Option<PathBuf> {
 impl Cluster {
     /// Makes and starts a server.
     pub fn start(disk: Disk) -> io::Result<Self> {
+        Self::start_with(disk, |_| Ok(String::new()))
+    }
+
+    /// Makes and starts a server with more settings, which may name files in its folder.
+    pub fn start_with(disk: Disk, settings: impl FnOnce(&Path) -> io::Result<String>) -> io::Result<Self> {
         let bin = programs().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "PostgreSQL is not installed"))?;
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -88,15 +99,22 @@ impl Cluster {
         if let Some((user, group)) = user {
             chown(&folder, Some(user), Some(group))?;
         }
-        let mut cluster = Self { folder, bin, user, keeper: None };
-        cluster
-            .run("initdb", &["-A", "trust", "-U", "punch", "--no-sync", "-E", "UTF8", "--locale=C", "-D", "data"])?;
+        let mut cluster = Self { folder, bin, user, is_mounted: false, keeper: None };
+        if disk == Disk::Small {
+            cluster.mount()?;
+        }
+        let small = ["--wal-segsize=1"];
+        let initdb = ["-A", "trust", "-U", "punch", "--no-sync", "-E", "UTF8", "--locale=C", "-D", "data"];
+        let segments = if disk == Disk::Small { &small[..] } else { &[] };
+        cluster.run("initdb", &[&initdb[..], segments].concat())?;
         let config = match disk {
             Disk::Fast => "fsync = off\nfull_page_writes = off\nsynchronous_commit = off\n",
             Disk::Durable => "",
+            Disk::Small => "min_wal_size = 2MB\nmax_wal_size = 16MB\n",
         };
+        let settings = settings(&cluster.folder)?;
         let config = format!(
-            "{config}listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 200\nlogging_collector = off\n",
+            "{config}listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 200\nlogging_collector = off\n{settings}",
             cluster.folder.display()
         );
         let auto = cluster.folder.join("data").join("postgresql.auto.conf");
@@ -107,10 +125,14 @@ impl Cluster {
 
     /// Starts the server under a shell that stops it and removes the folder when its standard input ends.
     fn keep(&self) -> io::Result<Child> {
-        let script = "\"$0/pg_ctl\" -w -s -D data -l log start && echo up && cat > /dev/null; \
-                      \"$0/pg_ctl\" -s -D data -m immediate stop; cd / && rm -rf \"$1\"";
+        let script = "$2 \"$0/pg_ctl\" -w -s -D data -l log start && echo up && cat > /dev/null; \
+                      $2 \"$0/pg_ctl\" -s -D data -m immediate stop; umount data 2> /dev/null; cd / && rm -rf \"$1\"";
         let mut shell = self.command(Path::new("/bin/sh"));
         shell.arg("-c").arg(script).arg(&self.bin).arg(&self.folder);
+        if let Some((user, group)) = self.user.filter(|_| self.is_mounted) {
+            // Root unmounts the disk; the server still runs as another user.
+            shell.uid(0).gid(0).arg(format!("setpriv --reuid={user} --regid={group} --clear-groups"));
+        }
         // In a group of its own: Ctrl-C ends the test, and the end of the test ends the server.
         shell.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = shell.spawn()?;
@@ -119,6 +141,49 @@ impl Cluster {
             BufReader::new(out).read_line(&mut line)?;
         }
         if line.trim() == "up" { Ok(child) } else { Err(io::Error::other(format!("pg_ctl: {}", self.log()))) }
+    }
+
+    /// Puts the data on a file system of its own.
+    fn mount(&mut self) -> io::Result<()> {
+        let data = self.folder.join("data");
+        fs::create_dir(&data)?;
+        let mut mount = Command::new("mount");
+        let status = mount.args(["-t", "tmpfs", "-o", SMALL, "tmpfs"]).arg(&data).stderr(Stdio::null()).status()?;
+        if !status.success() {
+            let _ = fs::remove_dir_all(&self.folder);
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "cannot mount a disk of its own"));
+        }
+        self.is_mounted = true;
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700))?;
+        match self.user {
+            Some((user, group)) => chown(&data, Some(user), Some(group)),
+            None => Ok(()),
+        }
+    }
+
+    /// Fills the disk of the server up to its last byte.
+    pub fn fill_disk(&self) -> io::Result<()> {
+        if !self.is_mounted {
+            return Err(io::Error::other("the server has no disk of its own"));
+        }
+        let mut file = fs::File::create(self.filler())?;
+        let block = [0; 64 * 1024];
+        loop {
+            match io::Write::write(&mut file, &block) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::StorageFull => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Frees the disk again.
+    pub fn free_disk(&self) -> io::Result<()> {
+        fs::remove_file(self.filler())
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.folder.join("data").join("filler")
     }
 
     /// The address of a database of this server.
@@ -195,8 +260,16 @@ impl Drop for Cluster {
     }
 }
 
+/// Gives a file to the user that the server runs as: it refuses keys of others.
+pub fn give_to_server(file: &Path) -> io::Result<()> {
+    match unprivileged()? {
+        Some((user, group)) => chown(file, Some(user), Some(group)),
+        None => Ok(()),
+    }
+}
+
 /// The user to run the server as: PostgreSQL refuses to run as root.
-fn unprivileged() -> io::Result<Option<(u32, u32)>> {
+pub(crate) fn unprivileged() -> io::Result<Option<(u32, u32)>> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }

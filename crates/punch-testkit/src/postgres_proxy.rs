@@ -1,4 +1,5 @@
-//! A proxy between a client and a PostgreSQL server on Unix sockets, which can cut a connection exactly at a commit.
+//! A proxy between a client and a PostgreSQL server on Unix sockets. It can cut or hold a connection exactly at a commit, and
+//! make the network slow.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -6,8 +7,9 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// What happens to the next commit that a client sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,18 +20,41 @@ pub enum Cut {
     Before,
     /// The server gets it, and its answer is lost.
     After,
+    /// It is held for longer than the server lets a client be silent in a transaction, as if the client were stopped.
+    Hold,
 }
 
 const NEVER: u8 = 0;
 const BEFORE: u8 = 1;
 const AFTER: u8 = 2;
+const HOLD: u8 = 3;
+
+/// How long a held commit is held.
+const HELD: Duration = Duration::from_secs(17);
 
 /// A proxy. It lives until the process ends.
 #[derive(Debug)]
 pub struct Proxy {
     folder: PathBuf,
-    cut: Arc<AtomicU8>,
-    cuts: Arc<AtomicU32>,
+    shared: Arc<Shared>,
+}
+
+/// What all connections look at.
+#[derive(Debug, Default)]
+struct Shared {
+    cut: AtomicU8,
+    cuts: AtomicU32,
+    /// How much later everything arrives, in milliseconds.
+    delay: AtomicU64,
+}
+
+impl Shared {
+    fn travel(&self) {
+        match self.delay.load(Ordering::Relaxed) {
+            0 => {}
+            delay => thread::sleep(Duration::from_millis(delay)),
+        }
+    }
 }
 
 impl Proxy {
@@ -40,19 +65,19 @@ impl Proxy {
         let folder = std::env::temp_dir().join(format!("punch-px-{}-{number}", std::process::id()));
         fs::create_dir(&folder)?;
         let listener = UnixListener::bind(folder.join(".s.PGSQL.5432"))?;
-        let (cut, cuts) = (Arc::new(AtomicU8::new(NEVER)), Arc::new(AtomicU32::new(0)));
+        let shared = Arc::new(Shared::default());
         let target = server.join(".s.PGSQL.5432");
-        let shared = (Arc::clone(&cut), Arc::clone(&cuts));
+        let ours = Arc::clone(&shared);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = UnixStream::connect(&target) else { continue };
-                let (cut, cuts) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
+                let (there, here) = (Arc::clone(&ours), Arc::clone(&ours));
                 let (Ok(client_in), Ok(server_in)) = (client.try_clone(), server.try_clone()) else { continue };
-                thread::spawn(move || forward(client_in, server, &cut, &cuts));
-                thread::spawn(move || back(server_in, client));
+                thread::spawn(move || forward(client_in, server, &there));
+                thread::spawn(move || back(server_in, client, &here));
             }
         });
-        Ok(Self { folder, cut, cuts })
+        Ok(Self { folder, shared })
     }
 
     /// The folder with the socket.
@@ -66,13 +91,19 @@ impl Proxy {
             Cut::Never => NEVER,
             Cut::Before => BEFORE,
             Cut::After => AFTER,
+            Cut::Hold => HOLD,
         };
-        self.cut.store(word, Ordering::SeqCst);
+        self.shared.cut.store(word, Ordering::SeqCst);
     }
 
-    /// How many commits were cut.
+    /// How many commits were cut or held.
     pub fn cuts(&self) -> u32 {
-        self.cuts.load(Ordering::SeqCst)
+        self.shared.cuts.load(Ordering::SeqCst)
+    }
+
+    /// Makes everything arrive later, in both directions.
+    pub fn slow_down(&self, delay: Duration) {
+        self.shared.delay.store(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 
@@ -83,15 +114,19 @@ impl Drop for Proxy {
 }
 
 /// From the client to the server, looking for commits.
-fn forward(mut client: UnixStream, mut server: UnixStream, cut: &AtomicU8, cuts: &AtomicU32) {
+fn forward(mut client: UnixStream, mut server: UnixStream, shared: &Shared) {
     let mut buffer = [0; 64 * 1024];
     while let Ok(read @ 1..) = client.read(&mut buffer) {
         let sent = &buffer[..read];
         let is_commit = sent.windows(7).any(|part| part == b"COMMIT\0");
-        let how = if is_commit { cut.swap(NEVER, Ordering::SeqCst) } else { NEVER };
+        let how = if is_commit { shared.cut.swap(NEVER, Ordering::SeqCst) } else { NEVER };
         if how != NEVER {
-            cuts.fetch_add(1, Ordering::SeqCst);
-            let _ = client.shutdown(Shutdown::Both);
+            shared.cuts.fetch_add(1, Ordering::SeqCst);
+        }
+        match how {
+            BEFORE | AFTER => drop(client.shutdown(Shutdown::Both)),
+            HOLD => thread::sleep(HELD),
+            _ => shared.travel(),
         }
         if how == BEFORE || server.write_all(sent).is_err() {
             break;
@@ -106,9 +141,10 @@ fn forward(mut client: UnixStream, mut server: UnixStream, cut: &AtomicU8, cuts:
 
 /// From the server to the client. What a client that is gone does not read is read here: a server that cannot send its answers gives
 /// up before it comes to the commit.
-fn back(mut server: UnixStream, mut client: UnixStream) {
+fn back(mut server: UnixStream, mut client: UnixStream, shared: &Shared) {
     let mut buffer = [0; 64 * 1024];
     while let Ok(read @ 1..) = server.read(&mut buffer) {
+        shared.travel();
         let _ = client.write_all(&buffer[..read]);
     }
     let _ = client.shutdown(Shutdown::Both);

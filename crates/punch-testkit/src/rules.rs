@@ -29,6 +29,8 @@ pub enum Proof {
     Trust,
     /// Evidence is kept when given.
     Claim,
+    /// No failed check; without one and without words it is marked as unchecked.
+    Evidence,
     /// A todo with a command needs evidence that it passed, any other one needs words.
     Command,
 }

@@ -166,7 +166,12 @@ pub const TABLE: &[Binding] = &[
         Scope::Everywhere,
         "Filter todos, in the language of `punch list --filter`; Tab completes",
     ),
-    row(&["a"], Action::Add, Scope::Everywhere, "Add a todo, after the selected one"),
+    row(
+        &["a"],
+        Action::Add,
+        Scope::Everywhere,
+        "Add a todo after the selected one; Tab puts it elsewhere, or makes one need the other",
+    ),
     row(&["e"], Action::Edit, Scope::Todo, "Edit in your editor"),
     row(&["x"], Action::Change, Scope::Todo, "Menu of changes"),
     row(&["s"], Action::Start, Scope::Todo, "Start"),

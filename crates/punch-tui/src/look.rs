@@ -28,6 +28,8 @@ pub struct Look {
     pub colors: bool,
     /// Take clicks and the wheel of the mouse.
     pub mouse: bool,
+    /// Ring the bell when something new needs the user.
+    pub notify: bool,
 }
 
 const PLUS: border::Set<'static> = border::Set {

@@ -69,6 +69,8 @@ pub enum Request {
     Worktree(Uid),
     /// Put a text on the clipboard of the terminal.
     Copy(String),
+    /// Ring the bell of the terminal, and let it show a notification where it can.
+    Notify(String),
     /// Stop the process until the shell continues it.
     Suspend,
     /// Leave.

@@ -59,6 +59,13 @@ impl Screen {
         write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
         out.flush()
     }
+
+    /// Rings the bell, and shows a notification on terminals that know OSC 9. Others ignore it.
+    pub fn notify(&mut self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout();
+        out.write_all(notification(text).as_bytes())?;
+        out.flush()
+    }
 }
 
 impl Drop for Screen {
@@ -95,6 +102,12 @@ pub fn restore_on_panic() {
     }));
 }
 
+/// What makes a terminal notify the user. Nothing in the text can end the sequence and begin another one.
+fn notification(text: &str) -> String {
+    let text: String = punch_core::text::neutral(text).chars().filter(|c| !c.is_control()).collect();
+    format!("\x1b]9;punch: {text}\x1b\\\x07")
+}
+
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
@@ -110,7 +123,16 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::base64;
+    use super::{base64, notification};
+
+    #[test]
+    fn a_notification_is_one_sequence_whatever_its_text() {
+        assert_eq!(notification("T-1 asks"), "\x1b]9;punch: T-1 asks\x1b\\\x07");
+        let hostile = notification("a\x07b\x1b]52;c;x\x07\u{9c}\r\nc");
+        assert_eq!(hostile.matches('\x1b').count(), 2, "{hostile:?}");
+        assert_eq!(hostile.matches('\x07').count(), 1, "{hostile:?}");
+        assert!(!hostile.contains('\u{9c}') && !hostile.contains('\n'), "{hostile:?}");
+    }
 
     #[test]
     fn texts_for_the_clipboard_are_encoded() {

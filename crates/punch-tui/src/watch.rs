@@ -145,6 +145,7 @@ impl Watch {
         match request {
             Request::Quit => return Ok(true),
             Request::Copy(text) => self.screen.copy(&text)?,
+            Request::Notify(text) => self.screen.notify(&text)?,
             Request::Suspend => self.screen.lend(suspend)?,
             Request::Foreground(words) => {
                 let setup = Arc::clone(&self.setup);

@@ -10,27 +10,25 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use punch_core::drive::Switch;
-use punch_core::reason::Reader;
-use punch_core::schedule::{Ask, schedule};
-use punch_core::view::{Cap, Gantt, Line, Plain, ScheduleView, Story};
+use punch_core::schedule::{Ask, Slot, schedule};
+use punch_core::view::{Plain, Story};
 use punch_core::{Footprint, MissingEvidence, Op, Policy, Todo, Uid, Undone, text};
 use punch_engine::{
     Answer, AnswerOutcome, Controlled, EngineError, READER, Request as EngineRequest, RevisionEntry, Revisions,
+    SeatTurn, Sum, seat_turns,
 };
 use punch_store::{QuestionState, SessionKey, Wanted};
 
 use crate::board::{Extra, Input, Page, Problem, Timeline};
 use crate::request::Request;
 use crate::setup::{Opened, Setup};
-use crate::timeline;
+use crate::timeline::{Pace, RunOverTime};
 use crate::watch::Event;
 
 /// Revisions in the detail of a todo.
 const HISTORY: usize = 20;
 /// Events of a run that are drawn over time.
 const EVENTS: usize = 2_000;
-/// Agents of which the schedule is drawn.
-const AGENTS: usize = 8;
 /// Bytes of an agent's log in which its last lines are looked for, and how many of them the detail shows.
 const LOG_TAIL: u64 = 16 * 1024;
 const LOG_LINES: usize = 5;
@@ -108,9 +106,12 @@ pub(crate) fn carry_out(setup: &Setup, job: &Job) -> Input {
             None => Input::Done(Err(no_worktree(todo))),
         }),
         // These belong to the terminal and never arrive here.
-        Request::Foreground(_) | Request::NewAgent(_) | Request::Copy(_) | Request::Suspend | Request::Quit => {
-            Input::Done(Ok(String::new()))
-        }
+        Request::Foreground(_)
+        | Request::NewAgent(_)
+        | Request::Copy(_)
+        | Request::Notify(_)
+        | Request::Suspend
+        | Request::Quit => Input::Done(Ok(String::new())),
     }
 }
 
@@ -118,11 +119,12 @@ fn submit(setup: &Setup, opened: &Opened, ops: &[Op], what: &str) -> Result<Stri
     let completes = ops.iter().any(|op| matches!(op, Op::Done { .. }));
     if !completes {
         let done = opened.engine.submit(opened.plan, &setup.request(), ops).map_err(|error| problem(&error))?;
-        let added = done.outcome.rows.iter().find(|_| matches!(ops, [Op::Add(_)])).map(|todo| Plain::id(&todo.id));
+        let newest = done.outcome.rows.iter().max_by_key(|todo| todo.uid);
+        let added = newest.filter(|_| matches!(ops, [Op::Add(_), ..])).map(|todo| Plain::id(&todo.id));
         return Ok(added.map_or_else(|| what.to_owned(), |id| format!("{what} {id}")));
     }
     let commit = setup.tree.commit();
-    let preset = |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy };
+    let preset = |policy: Policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy.for_user() };
     let request = EngineRequest { commit: commit.as_deref(), preset, ..setup.request() };
     let checker = setup.tree.checker(setup.settings.verify_timeout.value, &|| false);
     let done = opened.engine.proving(opened.plan, &checker, |proofs| {
@@ -324,28 +326,30 @@ fn plan_at(opened: &Opened, revision: u64) -> Input {
     read().map_or_else(|error| Input::Done(Err(problem(&error))), Input::Page)
 }
 
-/// What the seats of the last run have worked on, and the schedule of what is open.
+/// What the seats of the last run have worked on, and the schedule of what is open. While the run works, both are on one axis.
 fn run_over_time(setup: &Setup, opened: &Opened, width: usize) -> Input {
     let (engine, id, glyphs) = (&opened.engine, opened.plan, setup.look.glyphs);
     let read = || -> Result<Timeline, EngineError> {
         let (plan, now) = (engine.whole(id)?, engine.now());
-        let mut out = Timeline::default();
-        let mut agents = 1;
-        if let Some(run) = engine.runs(id, 1)?.into_iter().next() {
+        let run = engine.runs(id, 1)?.into_iter().next();
+        let (mut agents, mut turns, mut pace, mut ended_at) = (1, Vec::new(), None, None);
+        if let Some(run) = &run {
             agents = run.body.options["agents"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1);
-            let events = engine.run_events(id, run.id, EVENTS)?;
-            out.actual = timeline::actual(&events, run.ended_at.unwrap_or(now), width, glyphs);
+            turns = seat_turns(&engine.run_events(id, run.id, EVENTS)?);
+            pace = Pace::of(&turns, Sum::of(&engine.ledger(id, run.id)?).tokens, run.ended_at.unwrap_or(now));
+            let is_running = engine.running(id)?.is_some_and(|running| running.id == run.id);
+            ended_at = run.ended_at.or((!is_running).then_some(now));
         }
         let ask = Ask { agents, calibration: engine.calibration()?, ..Ask::default() };
-        let planned = schedule(&plan, &ask, now);
-        if !planned.slots.is_empty() {
-            // Two lines of figures, then a line for each agent; what is in which window is left to `punch schedule`.
-            let lines = 2 + usize::try_from(agents).unwrap_or(usize::MAX).min(AGENTS);
-            let gantt = Gantt { width, glyphs, cap: Cap::new(usize::MAX, usize::MAX) };
-            let view = ScheduleView::of(Reader::new(&plan, now), &planned);
-            out.planned = gantt.draw(&view).0.iter().take(lines).map(Line::plain).collect();
-        }
-        Ok(out)
+        let slots = schedule(&plan, &ask, now).slots;
+        let heading = if pace.is_some() { "Planned, at the pace of the run" } else { "Planned" };
+        let pace = pace.unwrap_or(Pace::USUAL);
+        let draw =
+            |turns: &[SeatTurn], slots: &[Slot], now: i64| RunOverTime { turns, slots, pace, now }.draw(width, glyphs);
+        Ok(Timeline(match ended_at {
+            None if !turns.is_empty() => vec![("So far and planned", draw(&turns, &slots, now))],
+            ended => vec![("So far", draw(&turns, &[], ended.unwrap_or(now))), (heading, draw(&[], &slots, now))],
+        }))
     };
     read().map_or_else(|error| Input::Done(Err(problem(&error))), Input::Timeline)
 }

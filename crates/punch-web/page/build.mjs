@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { minify } from "terser";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const argument = (name) => {
@@ -39,15 +40,37 @@ const common = {
   logLevel: "warning",
 };
 
+/** Pages whose script and style sheet are loaded when they are first opened. */
+const ON_DEMAND = ["board", "graph", "run"];
+
+/** Leaves pages that are loaded on demand out of the script that loads them. */
+const apart = {
+  name: "apart",
+  setup: (build) =>
+    build.onResolve({ filter: /\.tsx$/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path: path.replace(/\.tsx$/, ".js"), external: true } : undefined),
+};
+
+/** What such a page shares with the others comes from the script that loaded it. */
+const shared = {
+  name: "shared",
+  setup: (build) => build.onResolve({ filter: /shared\.ts$|^preact/ }, () => ({ path: "./app.js", external: true })),
+};
+
+async function script(out, name, source, plugin) {
+  const built = await build({ ...common, entryPoints: { [name]: source }, outdir: out, minify: true, write: false, plugins: [plugin] });
+  // Names that are chosen by how often letters occur compress better.
+  const compress = { passes: 3, toplevel: true, unsafe_arrows: true, keep_fargs: false, pure_getters: true };
+  const small = await minify(built.outputFiles[0].text, { module: true, ecma: 2022, compress, mangle: { toplevel: true } });
+  writeFileSync(join(out, `${name}.js`), `${small.code}\n`);
+}
+
 async function page(out) {
   mkdirSync(out, { recursive: true });
-  await build({
-    ...common,
-    entryPoints: { app: "src/main.tsx" },
-    outdir: out,
-    minify: true,
-  });
-  await build({ ...common, entryPoints: { app: "style/app.css" }, outdir: out, minify: true });
+  await script(out, "app", "src/main.tsx", apart);
+  for (const name of ON_DEMAND) await script(out, name, `src/ui/${name}.tsx`, shared);
+  const styles = Object.fromEntries(["app", ...ON_DEMAND].map((name) => [name, `style/${name}.css`]));
+  await build({ ...common, entryPoints: styles, outdir: out, minify: true });
   writeFileSync(join(out, "index.html"), readFileSync(join(here, "index.html")));
   writeFileSync(join(out, "sources.sha256"), sources());
 }

@@ -17,7 +17,7 @@ use crate::context::{App, Context, PlanContext};
 use crate::feed::PlanFeed;
 use crate::query::Query;
 use crate::read::merge;
-use crate::routes::{Handler, Needs, Route};
+use crate::routes::{Handler, Needs, Route, Tag};
 use crate::{ApiProblem, stream};
 
 /// Bytes of a body.
@@ -76,11 +76,12 @@ async fn answered(
         Handler::Plan(run) | Handler::FirstPlan(run) => {
             let creates = matches!(route.handler, Handler::FirstPlan(_));
             let known = head.headers.get(IF_NONE_MATCH).filter(|_| route.method == "GET").cloned();
-            let reads = route.method == "GET";
             blocking(move || {
                 let feed = feed(&app, &path, creates)?;
-                let tag = || Ok::<_, ApiProblem>(feed.advance().map_err(|error| app.store.lost(error))?.etag());
-                let before: Option<String> = reads.then(tag).transpose()?;
+                let before = match route.tag {
+                    Tag::Nothing => None,
+                    tag => feed.advance().map_err(|error| app.store.lost(error))?.etag(tag),
+                };
                 if let (Some(tag), Some(known)) = (&before, &known)
                     && known.to_str().is_ok_and(|known| known.split(',').any(|one| one.trim() == tag))
                 {

@@ -2,10 +2,10 @@
 //! changes. A thread waits for the store; requests bring the picture up to date themselves, so that a client reads what it
 //! has just written.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use punch_core::reason::Reader;
 use punch_core::view::{BoardRow, Progress, Story};
@@ -20,6 +20,7 @@ use tokio::sync::broadcast;
 
 use crate::around::{self, Around};
 use crate::frame::{Frame, FrameKind, Missed, RecentChanges};
+use crate::routes::Tag;
 use crate::{WebSetup, read};
 
 /// Frames that a slow client may be behind before it is sent the sum of what it missed.
@@ -30,8 +31,8 @@ const EVENTS: usize = 1_000;
 const DESCRIBED: usize = 200;
 /// Activities of one frame.
 const ACTIVITIES: usize = 200;
-/// Many writes in a row make one change.
-const TOGETHER: Duration = Duration::from_millis(15);
+/// Writes that follow a change this closely make one change. The first of them is sent at once.
+const TOGETHER: Duration = Duration::from_millis(25);
 /// The longest wait of the thread, after which it looks whether it is still needed.
 const LOOK: Duration = Duration::from_secs(5);
 /// How long a plan that nobody looks at stays in memory.
@@ -92,9 +93,13 @@ impl Picture {
         self.loaded.as_ref().map_or(0, |plan| plan.row.revision)
     }
 
-    /// What an unchanged picture is recognized by.
-    pub fn etag(&self) -> String {
-        format!("\"r{}.{}\"", self.revision(), self.version)
+    /// What an unchanged answer is recognized by; `None` if it may change while the picture stays.
+    pub fn etag(&self, tag: Tag) -> Option<String> {
+        match tag {
+            Tag::Revision => Some(format!("\"r{}\"", self.revision())),
+            Tag::Picture => Some(format!("\"r{}.{}\"", self.revision(), self.version)),
+            Tag::Nothing => None,
+        }
     }
 
     pub fn row(&self, uid: Uid) -> Option<&BoardRow> {
@@ -171,6 +176,7 @@ impl PlanFeed {
     pub fn follow(&self, leave: impl Fn() -> bool) -> Option<EngineError> {
         let mut changes = self.engine.store().changes();
         loop {
+            let began = Instant::now();
             let next = match self.advance() {
                 Ok(picture) => picture.next_moment,
                 Err(error) => return Some(self.end(error)),
@@ -182,7 +188,7 @@ impl PlanFeed {
             let left = next.map(|at| u64::try_from(at.saturating_sub(self.engine.now())).unwrap_or(0).max(1));
             let wait = left.map_or(LOOK, |left| LOOK.min(Duration::from_millis(left)));
             match changes.wait(wait) {
-                Ok(true) => std::thread::sleep(TOGETHER),
+                Ok(true) => std::thread::sleep(TOGETHER.saturating_sub(began.elapsed())),
                 Ok(false) => {}
                 Err(error) => return Some(self.end(error.into())),
             }
@@ -218,13 +224,9 @@ impl PlanFeed {
         let mut change = None;
         state.now = now;
         if refreshed != Refreshed::Nothing || due || before.is_none() {
-            let Some(plan) = &state.loaded else { return Ok(frames) };
-            let mut rows: HashMap<Uid, BoardRow> = HashMap::with_capacity(plan.row.counts.total() as usize);
-            rows.extend(BoardRow::all(Reader::new(plan, now)).into_iter().map(|row| (row.uid, row)));
-            let changed: BTreeSet<Uid> =
-                rows.values().filter(|row| state.rows.get(&row.uid) != Some(row)).map(|row| row.uid).collect();
-            let gone: BTreeSet<Uid> = state.rows.keys().filter(|uid| !rows.contains_key(uid)).copied().collect();
-            state.rows = rows;
+            let Picture { loaded, rows, .. } = &mut *state;
+            let Some(plan) = loaded else { return Ok(frames) };
+            let (changed, gone) = update_rows(rows, Reader::new(plan, now));
             let revision = plan.row.revision;
             let other_phases = before.as_ref().is_some_and(|(_, phases)| *phases != plan.row.phases);
             state.next_moment = engine.read(id, |snapshot| Ok(snapshot.next_moment(now)?))?;
@@ -377,6 +379,27 @@ impl PlanFeed {
             }
         })
     }
+}
+
+/// Brings rows up to date, one after the other, so that a large plan is not in memory twice. Returns the todos whose rows
+/// changed, and those that have none any longer.
+fn update_rows(rows: &mut HashMap<Uid, BoardRow>, reader: Reader<'_>) -> (BTreeSet<Uid>, BTreeSet<Uid>) {
+    let live = reader.plan.live();
+    let mut changed = BTreeSet::new();
+    for todo in &live {
+        let row = BoardRow::of(reader, todo);
+        if rows.get(&todo.uid) != Some(&row) {
+            rows.insert(todo.uid, row);
+            changed.insert(todo.uid);
+        }
+    }
+    let mut gone = BTreeSet::new();
+    if rows.len() > live.len() {
+        let known: HashSet<Uid> = live.iter().map(|todo| todo.uid).collect();
+        gone.extend(rows.keys().filter(|uid| !known.contains(uid)));
+        rows.retain(|uid, _| known.contains(uid));
+    }
+    (changed, gone)
 }
 
 /// Everything beside the todos, and what has just happened.

@@ -1,8 +1,8 @@
 //! Pieces of the stream: what happened, as bytes that every client gets, and what a client that was away has missed.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 
+use axum::body::Bytes;
 use punch_core::Uid;
 use serde_json::Value;
 
@@ -26,7 +26,8 @@ pub(crate) enum FrameKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub kind: FrameKind,
-    pub bytes: Arc<[u8]>,
+    /// Shared by all clients: written once, copied never.
+    pub bytes: Bytes,
 }
 
 impl Frame {
@@ -42,7 +43,7 @@ impl Frame {
 
     /// The end of a stream.
     pub fn end() -> Self {
-        Self { kind: FrameKind::End, bytes: Arc::default() }
+        Self { kind: FrameKind::End, bytes: Bytes::new() }
     }
 }
 

@@ -8,9 +8,48 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use sha2::{Digest, Sha256};
 
-const INDEX: &[u8] = include_bytes!("../page/dist/index.html");
-const SCRIPT: &[u8] = include_bytes!("../page/dist/app.js");
-const STYLE: &[u8] = include_bytes!("../page/dist/app.css");
+/// A file of the page.
+struct PageFile {
+    path: &'static str,
+    kind: &'static str,
+    content: &'static [u8],
+    tag: OnceLock<String>,
+}
+
+impl PageFile {
+    /// Names stay the same from version to version, so browsers recognize a file by its content.
+    fn tag(&self) -> &str {
+        self.tag.get_or_init(|| {
+            let hash = Sha256::digest(self.content);
+            format!("\"{}\"", hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>())
+        })
+    }
+}
+
+macro_rules! page_file {
+    ($name:literal, $kind:literal) => {
+        PageFile {
+            path: concat!("/", $name),
+            kind: concat!($kind, "; charset=utf-8"),
+            content: include_bytes!(concat!("../page/dist/", $name)),
+            tag: OnceLock::new(),
+        }
+    };
+}
+
+static INDEX: PageFile = page_file!("index.html", "text/html");
+
+/// Scripts and style sheets. Pages that are opened rarely have files of their own.
+static FILES: [PageFile; 8] = [
+    page_file!("app.js", "text/javascript"),
+    page_file!("board.js", "text/javascript"),
+    page_file!("graph.js", "text/javascript"),
+    page_file!("run.js", "text/javascript"),
+    page_file!("app.css", "text/css"),
+    page_file!("board.css", "text/css"),
+    page_file!("graph.css", "text/css"),
+    page_file!("run.css", "text/css"),
+];
 
 /// What the page may do: load its own script, style and data, and nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -38,38 +77,24 @@ pub(crate) fn protect(response: &mut Response<Body>) {
 
 /// A file of the page. Every address that is not one of its files is a view of the board.
 pub(crate) fn file(head: &Parts) -> Response<Body> {
-    let (kind, content, tag) = match head.uri.path() {
-        "/app.js" => ("text/javascript; charset=utf-8", SCRIPT, tag(SCRIPT, &SCRIPT_TAG)),
-        "/app.css" => ("text/css; charset=utf-8", STYLE, tag(STYLE, &STYLE_TAG)),
-        "/favicon.ico" | "/robots.txt" | "/manifest.webmanifest" => {
-            let mut response = Response::new(Body::empty());
-            *response.status_mut() = StatusCode::NOT_FOUND;
-            return response;
-        }
-        _ => ("text/html; charset=utf-8", INDEX, tag(INDEX, &INDEX_TAG)),
-    };
+    let path = head.uri.path();
+    if ["/favicon.ico", "/robots.txt", "/manifest.webmanifest"].contains(&path) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_FOUND;
+        return response;
+    }
+    let file = FILES.iter().find(|file| file.path == path).unwrap_or(&INDEX);
+    let tag = file.tag();
     let is_known = head.headers.get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()) == Some(tag);
-    let mut response = Response::new(if is_known { Body::empty() } else { Body::from(content) });
+    let mut response = Response::new(if is_known { Body::empty() } else { Body::from(file.content) });
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     if let Ok(tag) = HeaderValue::from_str(tag) {
         headers.insert(ETAG, tag);
     }
     response
-}
-
-static INDEX_TAG: OnceLock<String> = OnceLock::new();
-static SCRIPT_TAG: OnceLock<String> = OnceLock::new();
-static STYLE_TAG: OnceLock<String> = OnceLock::new();
-
-/// Names stay the same from version to version, so browsers recognize a file by its content.
-fn tag(content: &[u8], known: &'static OnceLock<String>) -> &'static str {
-    known.get_or_init(|| {
-        let hash = Sha256::digest(content);
-        format!("\"{}\"", hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>())
-    })
 }

@@ -9,7 +9,7 @@ use punch_core::schedule::{Ask, Order, critical_path, schedule};
 use punch_core::text::neutral;
 use punch_core::view::{BoardRow, Glyphs, GraphLayout, HistoryRow, Plain, Story, changes, why_answer};
 use punch_core::{Plan, Record, Refusal, Todo, Uid};
-use punch_engine::{READER, RevisionEntry, Revisions};
+use punch_engine::{AttemptCost, READER, RevisionEntry, Revisions};
 use serde_json::{Value, json};
 
 use crate::context::{Answered, PlanContext};
@@ -101,6 +101,15 @@ pub(crate) fn todos(at: &PlanContext<'_>) -> Answered {
     Ok(json!({"schema": 1, "revision": plan.row.revision, "rows": rows, "next": next}))
 }
 
+/// What one attempt at a todo took. The cost is null where the agent reported none.
+fn attempt(one: &AttemptCost) -> Value {
+    let cost = (one.spent.cost > 0 || one.spent.uncosted == 0).then_some(one.spent.cost);
+    json!({
+        "attempt": one.attempt, "agent": Plain::clipped(&one.agent, 40), "run": one.run, "tokens": one.spent.tokens,
+        "estimated": one.spent.estimated, "cost": cost, "ms": one.spent.ms, "at": one.at,
+    })
+}
+
 /// `GET …/todos/{id}`
 pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
     let picture = at.picture()?;
@@ -112,11 +121,8 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
         .iter()
         .map(|one| json!({"session": neutral(&one.session), "agent": neutral(&one.agent), "at": one.at}))
         .collect();
-    let usage = at.on(|engine| engine.read(at.id(), |snapshot| Ok(snapshot.usage(Some(todo.uid))?)))?;
-    let attempts: Vec<Value> = usage
-        .iter()
-        .map(|used| json!({"attempt": used.attempt, "tokens": used.tokens, "ms": used.ms, "at": used.at}))
-        .collect();
+    let attempts = at.on(|engine| engine.attempts(at.id(), todo.uid))?;
+    let attempts: Vec<Value> = attempts.iter().map(attempt).collect();
     let check = todo.verify.as_ref().map(|command| {
         let approved = setup.tree.consents.as_ref().is_some_and(|consents| consents.has(command));
         json!({

@@ -47,6 +47,17 @@ pub(crate) struct Param {
     pub schema: MakeSchema,
 }
 
+/// What an answer that has not changed is recognized by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// The revision alone decides what is answered.
+    Revision,
+    /// Time, runs and questions count, too: a number is added to the revision.
+    Picture,
+    /// More than the store decides, such as files in a worktree.
+    Nothing,
+}
+
 /// One route.
 #[derive(Clone, Copy)]
 pub(crate) struct Route {
@@ -61,6 +72,7 @@ pub(crate) struct Route {
     pub body: Option<MakeSchema>,
     pub answer: MakeSchema,
     pub handler: Handler,
+    pub tag: Tag,
 }
 
 const fn param(name: &'static str, about: &'static str, schema: MakeSchema) -> Param {
@@ -74,7 +86,18 @@ const fn get(
     answer: MakeSchema,
     handler: Handler,
 ) -> Route {
-    Route { method: "GET", path, name, about, needs: Needs::Reader, query: &[], body: None, answer, handler }
+    Route {
+        method: "GET",
+        path,
+        name,
+        about,
+        needs: Needs::Reader,
+        query: &[],
+        body: None,
+        answer,
+        handler,
+        tag: Tag::Picture,
+    }
 }
 
 const fn post(
@@ -84,7 +107,18 @@ const fn post(
     (body, answer): (MakeSchema, MakeSchema),
     handler: Handler,
 ) -> Route {
-    Route { method: "POST", path, name, about, needs: Needs::Owner, query: &[], body: Some(body), answer, handler }
+    Route {
+        method: "POST",
+        path,
+        name,
+        about,
+        needs: Needs::Owner,
+        query: &[],
+        body: Some(body),
+        answer,
+        handler,
+        tag: Tag::Nothing,
+    }
 }
 
 impl Route {
@@ -94,6 +128,10 @@ impl Route {
 
     const fn needs(self, needs: Needs) -> Self {
         Self { needs, ..self }
+    }
+
+    const fn tag(self, tag: Tag) -> Self {
+        Self { tag, ..self }
     }
 }
 
@@ -127,6 +165,7 @@ pub(crate) const ROUTES: &[Route] = &[
         body: None,
         answer: schema::done,
         handler: Handler::Logout,
+        tag: Tag::Nothing,
     },
     get("/plans", "plans", "every plan with its figures", schema::plans, Handler::Free(plans::plans)),
     get("/plans/{plan}/board", "board", "everything that a board shows", schema::board, Handler::Plan(read::board)),
@@ -138,7 +177,8 @@ pub(crate) const ROUTES: &[Route] = &[
         param("all", "include closed todos", schema::flag),
         param("form", "rows, or only their uids", schema::form),
     ]),
-    get("/plans/{plan}/todos/{id}", "todo", "everything about one todo", schema::todo, Handler::Plan(read::todo)),
+    get("/plans/{plan}/todos/{id}", "todo", "everything about one todo", schema::todo, Handler::Plan(read::todo))
+        .tag(Tag::Nothing),
     get("/plans/{plan}/todos/{id}/why", "why", "why it is not worked on", schema::why, Handler::Plan(read::why)),
     get(
         "/plans/{plan}/todos/{id}/history",
@@ -147,10 +187,13 @@ pub(crate) const ROUTES: &[Route] = &[
         schema::history,
         Handler::Plan(read::todo_history),
     )
-    .with(&[LIMIT]),
-    get("/plans/{plan}/todos/{id}/diff", "diff", "what its worktree changes", schema::diff, Handler::Plan(read::diff)),
+    .with(&[LIMIT])
+    .tag(Tag::Revision),
+    get("/plans/{plan}/todos/{id}/diff", "diff", "what its worktree changes", schema::diff, Handler::Plan(read::diff))
+        .tag(Tag::Nothing),
     get("/plans/{plan}/todos/{id}/log", "log", "the end of its agent's output", schema::log, Handler::Plan(read::log))
-        .with(&[param("tail", "bytes, at most 1048576", schema::count_of)]),
+        .with(&[param("tail", "bytes, at most 1048576", schema::count_of)])
+        .tag(Tag::Nothing),
     get(
         "/plans/{plan}/graph",
         "graph",
@@ -183,8 +226,10 @@ pub(crate) const ROUTES: &[Route] = &[
         schema::history,
         Handler::Plan(read::history),
     )
-    .with(&[param("before", "only revisions before this one", schema::count_of), LIMIT]),
-    get("/plans/{plan}/at/{revision}", "at", "the plan as it was", schema::at, Handler::Plan(read::at_revision)),
+    .with(&[param("before", "only revisions before this one", schema::count_of), LIMIT])
+    .tag(Tag::Revision),
+    get("/plans/{plan}/at/{revision}", "at", "the plan as it was", schema::at, Handler::Plan(read::at_revision))
+        .tag(Tag::Revision),
     get(
         "/plans/{plan}/checkpoints",
         "checkpoints",

@@ -272,7 +272,19 @@ pub(crate) fn todo() -> Value {
     let blocks = || about(list(any()), "a tree of blocks; see docs/api.md");
     let markdown = object(&[("description", blocks()), ("criteria", blocks()), ("notes", list(blocks()))], &[]);
     let check = object(&[("command", text()), ("approved", yes_no()), ("approve", text())], &[]);
-    let attempt = object(&[("attempt", count()), ("tokens", count()), ("ms", count()), ("at", time())], &[]);
+    let attempt = object(
+        &[
+            ("attempt", count()),
+            ("agent", text()),
+            ("run", or_null(count())),
+            ("tokens", count()),
+            ("estimated", count()),
+            ("cost", or_null(count())),
+            ("ms", count()),
+            ("at", time()),
+        ],
+        &[],
+    );
     let informed = object(&[("session", text()), ("agent", text()), ("at", or_null(time()))], &[]);
     of_plan(
         &[
@@ -368,7 +380,7 @@ pub(crate) fn checkpoints() -> Value {
 
 pub(crate) fn batch() -> Value {
     // The tool of the native dialect takes the same ops.
-    let offer = punch_engine::Offer::new(Dialect::Native, &[]);
+    let offer = punch_engine::Offer::new(Dialect::Native, &[punch_engine::Group::Fields]);
     let tool =
         offer.tools.into_iter().find(|tool| tool.input_schema.get("properties").is_some_and(|p| p["ops"].is_object()));
     let ops = tool.map_or_else(|| list(any()), |tool| tool.input_schema["properties"]["ops"].clone());

@@ -101,7 +101,7 @@ async fn caught_up(feed: &Arc<PlanFeed>, after: Option<u64>) -> Result<(u64, Vec
 
 impl Client {
     async fn send(&self, frame: &Frame) -> Result<(), Over> {
-        self.pieces.send(Bytes::copy_from_slice(&frame.bytes)).await.map_err(|_| Over)
+        self.pieces.send(frame.bytes.clone()).await.map_err(|_| Over)
     }
 
     async fn follow(&mut self, allowed: &StillAllowed) -> Result<(), Over> {

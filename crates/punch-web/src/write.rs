@@ -95,7 +95,7 @@ fn request<'a>(at: &'a PlanContext<'_>, commit: Option<&'a str>) -> Request<'a> 
     let setup = &at.app.setup;
     Request {
         // An op can carry evidence, so a completion that lacks it is refused rather than marked.
-        preset: |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy },
+        preset: |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy.for_user() },
         settings: Some(&setup.settings),
         tree: Some(&setup.tree.root),
         commit,

@@ -3,10 +3,11 @@
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;
 use punch_engine::WorkTree;
-use punch_engine::call::{Answer, CallError, Caller, Work, budget};
+use punch_engine::call::{CallError, Caller, Work, budget};
 use serde_json::{Value, json};
 
-use crate::{Error, Session};
+use crate::wording::Occasion;
+use crate::{Answer, Error, Session};
 
 impl Session {
     /// Runs a call. Arguments are the object that the model sent, or the string of JSON that OpenAI's form has. Names
@@ -57,8 +58,8 @@ impl Session {
                 HostEvent::ToolFailed { tool, error: text::clip(&answer.text, 300).into_owned(), interrupted: false }
             }
         };
-        let reminder = self.report(event)?.context;
-        Ok(Answer { text: budget::text(&answer.text, None), reminder, ..answer })
+        let reminder = self.worded(Occasion::Called, self.observe(event)?.context);
+        Ok(Answer { text: budget::text(&answer.text, None), reminder, ..answer.into() })
     }
 
     pub(crate) fn caller(&self, arguments: &Value) -> Caller<'_> {

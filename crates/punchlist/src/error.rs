@@ -4,11 +4,13 @@ use std::fmt;
 
 use punch_engine::EngineError;
 use punch_engine::config::ConfigError;
+#[cfg(feature = "git")]
 use punch_engine::locate::LocateError;
 use punch_store::StoreError;
 
 /// A code that stays, what is wrong, and what to do about it. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Error {
     /// What programs match on.
     pub code: &'static str,
@@ -32,12 +34,19 @@ impl From<EngineError> for Error {
     }
 }
 
+impl From<punch_core::Refusal> for Error {
+    fn from(refusal: punch_core::Refusal) -> Self {
+        EngineError::from(refusal).into()
+    }
+}
+
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         EngineError::from(error).into()
     }
 }
 
+#[cfg(feature = "git")]
 impl From<LocateError> for Error {
     fn from(error: LocateError) -> Self {
         Self { code: error.code(), message: error.message(), hint: error.hint() }

@@ -78,7 +78,7 @@ impl Session {
         if messages.len() <= limit {
             return Ok(messages.to_vec());
         }
-        let list = self.report(HostEvent::SessionStarted { how: Start::Compact })?.context;
+        let list = self.observe(HostEvent::SessionStarted { how: Start::Compact })?.context;
         Ok(trim_history(messages, limit, list.as_deref()))
     }
 }

@@ -25,7 +25,7 @@
 //! assert!(text.contains("Write the parser"));
 //!
 //! session.call("todo_write", &json!({"ops": [{"op": "done", "id": "parse"}, {"op": "done", "id": "T-1"}]}))?;
-//! let Next::Stop { reason } = session.turn_ended(Finish::EndTurn)? else { panic!() };
+//! let Next::Stop(reason) = session.turn_ended(Finish::EndTurn)? else { panic!() };
 //! assert_eq!(reason.code(), "finished");
 //! # Ok(())
 //! # }
@@ -34,30 +34,58 @@
 //! `examples/agent` is a whole small agent: a streaming endpoint, a shell, edits, and a loop that ends when the plan
 //! does.
 
+mod answer;
+mod apply;
+#[cfg(feature = "async")]
+mod asynchronous;
 mod call;
 mod checks;
+pub mod dialect;
 mod error;
 mod events;
 mod history;
 mod message;
+mod op;
 mod opened_store;
 mod options;
+mod planning;
 mod session;
+mod snapshot;
+pub mod store;
+mod todo_list;
 mod tools;
 mod turn;
 mod views;
+mod wording;
 
+pub use answer::Answer;
+pub use apply::{Applied, Import};
+#[cfg(feature = "async")]
+pub use asynchronous::{AsyncSession, EventStream, Running};
 pub use error::Error;
-pub use events::{Event, Events, Touched, Update};
+pub use events::{Change, Closer, Event, Events, Touched, Update, Watching};
 pub use history::trim_history;
+pub use op::{NewTodo, Op};
 pub use options::Options;
+pub use planning::{Checkpoint, RestoreReport};
 pub use session::Session;
+pub use snapshot::SessionSnapshot;
+pub use todo_list::TodoList;
 pub use tools::{Shape, tools};
 pub use turn::{Ending, Next, finish};
 pub use views::View;
+pub use wording::{Continuation, NextTodo, Occasion, Wording};
 
-pub use punch_core::drive::{ContextUse, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
+pub use punch_core::drive::{Block, ContextUse, Finish, HostEvent, Reason, Roots, Start, ToolKind, ToolUse};
+pub use punch_core::inbox::{InboxItem, InboxKind};
+pub use punch_core::schedule::{
+    Ask, Batch, Blocked, Break, Estimate, Group as ParallelGroup, Order, Schedule, Slot, Window,
+};
 pub use punch_core::view::Progress;
-pub use punch_core::{Dialect, Kind, Record, Status};
-pub use punch_engine::call::{Answer, CallError};
-pub use punch_engine::{Clock, Group, Role};
+pub use punch_core::{
+    Complexity, Dialect, Evidence, Format, Hold, HoldKind, Kind, Label, Lists, Marks, Record, Remark, State, Status,
+    Verify,
+};
+pub use punch_engine::call::CallError;
+pub use punch_engine::{CheckpointReason, Clock, GitState, Group, Role, Verification};
+pub use serde_json;

@@ -1,9 +1,13 @@
 //! How a session is opened. Everything has a default but the name of the agent.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use punch_engine::call::Dialect;
 use punch_engine::{Clock, Group, Role};
+
+use crate::Wording;
 
 /// What a session needs to know.
 ///
@@ -29,6 +33,9 @@ pub struct Options {
     pub(crate) consents: Option<PathBuf>,
     pub(crate) role: Option<Role>,
     pub(crate) clock: Option<Clock>,
+    pub(crate) busy_timeout: Option<Duration>,
+    pub(crate) shell: bool,
+    pub(crate) wording: Option<Arc<dyn Wording>>,
 }
 
 impl Options {
@@ -52,10 +59,11 @@ impl Options {
         self
     }
 
-    /// The plan by its name, made if there is none. Without it: the plan of the conversation, else the one chosen for
-    /// the worktree, else the default plan.
+    /// Works on a plan that several conversations share, by its name; it is made if there is none. Without it every
+    /// conversation has a plan of its own, except in the store of a project, where all work on the plan that `punch`
+    /// uses.
     #[must_use]
-    pub fn plan(mut self, name: impl Into<String>) -> Self {
+    pub fn shared(mut self, name: impl Into<String>) -> Self {
         self.plan = Some(name.into());
         self
     }
@@ -111,10 +119,40 @@ impl Options {
         self
     }
 
+    /// How long a write waits for other processes that use the same file: ten seconds unless said otherwise.
+    #[must_use]
+    pub fn busy_timeout(mut self, time: Duration) -> Self {
+        self.busy_timeout = Some(time);
+        self
+    }
+
+    /// The model has a shell in which the program `punch` works on this plan. Only then do texts name its commands.
+    #[must_use]
+    pub fn has_shell(mut self) -> Self {
+        self.shell = true;
+        self
+    }
+
+    /// Your own words for what the model reads besides answers.
+    #[must_use]
+    pub fn wording(mut self, wording: impl Wording + 'static) -> Self {
+        self.wording = Some(Arc::new(wording));
+        self
+    }
+
     /// Another clock than the system's, in milliseconds since the epoch. The first session of a store brings it.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(clock));
         self
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { agent, session, subagent, plan, dialect, settings, .. } = self;
+        let mut out = f.debug_struct("Options");
+        out.field("agent", agent).field("session", session).field("subagent", subagent).field("plan", plan);
+        out.field("dialect", dialect).field("settings", settings).finish_non_exhaustive()
     }
 }

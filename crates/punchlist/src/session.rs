@@ -1,16 +1,21 @@
 //! A session: one conversation of one agent with one plan.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::{Path, PathBuf};
+#[cfg(feature = "sqlite")]
+use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use punch_engine::config::{Config, Inputs, Settings};
-use punch_engine::{Choice, Consents, Engine, EngineError, Offer, Role, WorkTree};
+#[cfg(feature = "verify")]
+use punch_engine::Consents;
+use punch_engine::config::{Config, Inputs, Plans, Settings};
+use punch_engine::{Choice, Engine, EngineError, Offer, Role, WorkTree};
 use punch_store::{PlanId, SessionKey};
 
 use crate::opened_store::{OpenedStore, system_clock};
-use crate::{Error, Options};
+use crate::wording::DefaultWording;
+use crate::{Error, Options, Wording};
 
 /// One conversation of one agent with the plan of a store. Threads may share it: calls come one after the other where
 /// they write.
@@ -27,15 +32,22 @@ pub struct Session {
     pub(crate) begun: AtomicBool,
     /// The last turn was kept going.
     pub(crate) kept_going: AtomicBool,
+    /// What the model reads besides answers.
+    pub(crate) wording: Arc<dyn Wording>,
+    /// The first message, if it was assigned todos.
+    pub(crate) assignment: Option<String>,
+    subagents: AtomicU32,
     around: Around,
 }
 
 /// What further sessions of the same store need.
 #[derive(Clone, Default)]
 struct Around {
+    #[cfg(feature = "verify")]
     database: Option<PathBuf>,
     config: Option<PathBuf>,
     root: Option<PathBuf>,
+    lasting: bool,
 }
 
 impl Session {
@@ -45,30 +57,48 @@ impl Session {
     }
 
     /// A session over a store in a file of its own, which is made if there is none. Many processes may use it at once.
+    #[cfg(feature = "sqlite")]
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
-        Self::at(OpenedStore::file(path.as_ref())?, options)
+        Self::at(OpenedStore::file(path.as_ref(), options.busy_timeout)?, options)
     }
 
     /// A session over the store of a project, found from a folder in it: the one that `punch` uses there, with the
     /// project's settings. It is made if there is none.
+    #[cfg(all(feature = "sqlite", feature = "git"))]
     pub fn open_project(folder: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
-        Self::at(OpenedStore::project(folder.as_ref())?, options)
+        Self::at(OpenedStore::project(folder.as_ref(), options.busy_timeout)?, options)
     }
 
-    /// Another conversation over the same store: a second agent, or a subagent.
-    pub fn beside(&self, options: Options) -> Result<Self, Error> {
+    /// A session over a store of your own. [`crate::store::Store`] says what it must promise.
+    pub fn with_store(store: impl crate::store::Store + 'static, options: Options) -> Result<Self, Error> {
+        Self::at(OpenedStore::own(Box::new(store)), options)
+    }
+
+    /// Another conversation on the same plan: a second agent, or the user. With [`Options::shared`] on another plan of the
+    /// same store.
+    pub fn beside(&self, mut options: Options) -> Result<Self, Error> {
+        if options.plan.is_none() {
+            options.plan = Some(self.plan_name()?);
+        }
         Self::over(Arc::clone(&self.engine), self.around.clone(), options)
     }
 
     fn at(place: OpenedStore, mut options: Options) -> Result<Self, Error> {
         let engine = Engine::new(place.store, options.clock.take().unwrap_or_else(system_clock));
-        let around = Around { database: place.database, config: place.config, root: place.root };
+        let around = Around {
+            #[cfg(feature = "verify")]
+            database: place.database,
+            config: place.config,
+            root: place.root,
+            lasting: place.lasting,
+        };
         Self::over(Arc::new(engine), around, options)
     }
 
     fn over(engine: Arc<Engine>, around: Around, options: Options) -> Result<Self, Error> {
+        let shell = ("reminders.shell".to_owned(), options.shell.to_string());
         let inputs = Inputs {
-            flags: options.settings,
+            flags: [shell].into_iter().chain(options.settings).collect(),
             project: around.config.clone(),
             user: options.user_file,
             ..Inputs::default()
@@ -76,17 +106,22 @@ impl Session {
         let settings = Config::load(&inputs)?.for_agent(&options.agent).clone();
         let name = options.session.filter(|name| !name.is_empty()).unwrap_or_else(new_name);
         let key = SessionKey::new(name, options.subagent.as_deref());
+        // The store of a project belongs to the project; any other belongs to its conversations.
+        let plans = if around.config.is_some() { settings.plans.value } else { Plans::Session };
         let choice = Choice {
             name: None,
             session: Some(key.clone()),
             worktree: around.root.as_ref().map(|root| root.display().to_string()),
-            plans: settings.plans.value,
+            plans,
         };
         let plan = match options.plan.as_ref().or(settings.plan.value.as_ref()) {
             Some(name) => named(&engine, name)?,
             None => engine.choose_or_create(&choice)?,
         };
         let tree = options.work_tree.or_else(|| around.root.clone());
+        #[cfg(not(feature = "verify"))]
+        let consents = None;
+        #[cfg(feature = "verify")]
         let consents = match (&options.consents, &around.database) {
             (Some(state_home), Some(database)) => {
                 let root = tree.as_deref().or(database.parent()).unwrap_or(database);
@@ -107,6 +142,9 @@ impl Session {
             tree: tree.map(|root| WorkTree { root, git: None, consents }),
             begun: AtomicBool::new(false),
             kept_going: AtomicBool::new(false),
+            wording: options.wording.unwrap_or_else(|| Arc::new(DefaultWording)),
+            assignment: None,
+            subagents: AtomicU32::new(0),
             around,
         })
     }
@@ -121,23 +159,29 @@ impl Session {
         Ok(self.engine.read(self.plan, |snapshot| Ok(snapshot.info()?.name))?)
     }
 
-    /// The settings that hold for this agent.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The engine, for what has no short form here.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    /// The plan, for the engine.
-    pub fn plan(&self) -> PlanId {
-        self.plan
+    /// A setting as it holds for this agent, by the name that it has in `docs/config.md`, written as in a file.
+    pub fn setting(&self, name: &str) -> Option<String> {
+        self.settings.rows().into_iter().find(|row| row.key == name).and_then(|row| row.value)
     }
 
     pub(crate) fn first(flag: &AtomicBool) -> bool {
         !flag.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether the plan outlives the process.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.around.lasting
+    }
+
+    pub(crate) fn next_subagent(&self) -> String {
+        format!("subagent-{}", self.subagents.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = f.debug_struct("Session");
+        out.field("agent", &self.agent).field("key", &self.key).field("plan", &self.plan).finish_non_exhaustive()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::Session;
 
 /// The form of tool definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// `{name, description, input_schema}`: Anthropic Messages.
     Anthropic,
@@ -72,8 +73,14 @@ impl Session {
         self.offer.find(name).is_some()
     }
 
-    /// The few lines about the list for a system prompt.
+    /// The few lines about the list for a system prompt; empty for a session without tools.
     pub fn instructions(&self) -> String {
-        guide::instructions(self.offer.dialect)
+        let dialect = self.offer.dialect;
+        let text = match (self.offer.tools.is_empty(), self.settings.reminders_shell.value) {
+            (true, _) => String::new(),
+            (false, true) => guide::instructions(dialect),
+            (false, false) => guide::embedded(dialect, self.is_lasting()),
+        };
+        self.wording.instructions(dialect, text)
     }
 }

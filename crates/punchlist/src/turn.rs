@@ -1,14 +1,16 @@
-//! The turns of an agent: what it is told when one begins, reminders on the way, and whether it may stop.
+//! The turns of an agent: what it reads when one begins, reminders on the way, and whether it may stop.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use punch_core::drive::{ContextUse, Decision, Effect, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
 use punch_core::text;
 use punch_engine::{Choice, HostReport};
 
+use crate::wording::{Continuation, NextTodo, Occasion};
 use crate::{Error, Session};
 
-/// Bytes of an error that is kept.
+/// Bytes of an error that is stored.
 const ERROR: usize = 2_000;
 
 /// How a turn ended.
@@ -28,23 +30,30 @@ impl From<Finish> for Ending {
     }
 }
 
-/// What an agent that wants to stop does next.
+/// What an agent that wants to stop does next: the facts, with a text for the model beside them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Next {
-    /// Send this text to the model as a user's message, and continue.
+    /// Send the text to the model as a user's message, and continue.
+    #[non_exhaustive]
     Continue {
-        /// For the model.
+        /// For the model; [`crate::Wording::continuation`] replaces it.
         text: String,
-        /// Which one it is since the last progress.
+        /// The todo to continue with.
+        next: NextTodo,
+        /// How many todos are open.
+        open: u64,
+        /// How many there are, without parked ones.
+        total: u64,
+        /// Which continuation it is, by the limit that will end the loop first.
         n: u32,
-        /// How many there may be.
+        /// How many there may be by that limit.
         of: u32,
     },
-    /// The turn is over.
-    Stop {
-        /// Why, with a stable code, a sentence and a hint.
-        reason: Reason,
-    },
+    /// A turn has just failed. Wait this long, then ask again with [`Session::turn_ended`].
+    Wait(Duration),
+    /// The turn is over: why, with a stable code and a sentence.
+    Stop(Reason),
 }
 
 /// What a provider's reason for the end of a message means; unknown words are [`Finish::Unknown`], which never
@@ -76,61 +85,98 @@ impl Session {
         if Self::first(&self.begun) {
             let known = self.engine.session(&self.key)?.is_some_and(|(_, state)| state.bound);
             let how = if known { Start::Resume } else { Start::Startup };
-            out.extend(self.report(HostEvent::SessionStarted { how })?.context);
+            out.extend(self.observe(HostEvent::SessionStarted { how })?.context);
         }
         self.kept_going.store(false, Ordering::Relaxed);
-        out.extend(self.report(HostEvent::Prompted { by_person: true })?.context);
-        Ok(if out.is_empty() { None } else { Some(out.join("\n\n")) })
+        out.extend(self.observe(HostEvent::Prompted { by_person: true })?.context);
+        let text = if out.is_empty() { None } else { Some(out.join("\n\n")) };
+        Ok(self.worded(Occasion::TurnStarted, text))
     }
 
-    /// A tool of your own has answered. Now and then there is a reminder: put it behind the tool's result. All
+    /// A tool of your own has answered. Now and then there is a reminder: put it after the tool's result. All
     /// reminders of a session share one budget (`reminders.tokens`).
     pub fn tool_ended(&self, name: &str, kind: ToolKind) -> Result<Option<String>, Error> {
-        Ok(self.report(HostEvent::ToolEnded { tool: tool(name, kind) })?.context)
+        let text = self.observe(HostEvent::ToolEnded { tool: tool(name, kind) })?.context;
+        Ok(self.worded(Occasion::ToolEnded, text))
     }
 
     /// A tool of your own has failed. The advice, if there is any, is about the todo in progress.
     pub fn tool_failed(&self, name: &str, kind: ToolKind, error: &str) -> Result<Option<String>, Error> {
         let error = text::clip(error, ERROR).into_owned();
-        Ok(self.report(HostEvent::ToolFailed { tool: tool(name, kind), error, interrupted: false })?.context)
+        let text = self.observe(HostEvent::ToolFailed { tool: tool(name, kind), error, interrupted: false })?.context;
+        Ok(self.worded(Occasion::ToolFailed, text))
     }
 
     /// The agent wants to end its turn. Say why the model's message ended, or more ([`Ending`]). It continues only
     /// while there is something that this session can work on and no limit is reached; a session that never wrote to
-    /// the plan is let alone.
+    /// the plan is left alone.
     pub fn turn_ended(&self, ending: impl Into<Ending>) -> Result<Next, Error> {
         let Ending { finish, background, context } = ending.into();
         let kept_going = self.kept_going.load(Ordering::Relaxed);
         let report = self.host_report(HostEvent::Stopping { finish, background, kept_going }, context)?;
-        let (_, decision) = self.engine.observe_stop(&report, &self.settings)?;
-        let next = match decision {
-            Some(Decision::Continue { text, n, of }) => Next::Continue { text, n, of },
-            Some(Decision::Allow { reason }) => Next::Stop { reason },
-            None => Next::Stop { reason: Reason::NoSession },
+        let next = match self.engine.observe_stop(&report, &self.settings)? {
+            Some((Decision::Continue { text, n, of }, facts)) => {
+                let (open, total) = (facts.open, facts.total);
+                let why = Continuation { text, next: facts.next.unwrap_or_default(), open, total, n, of };
+                Next::Continue { text: self.wording.continuation(&why), next: why.next, open, total, n, of }
+            }
+            Some((Decision::Allow { reason: Reason::CoolingDown { seconds } }, _)) => {
+                Next::Wait(Duration::from_secs(seconds))
+            }
+            Some((Decision::Allow { reason }, _)) => Next::Stop(reason),
+            None => Next::Stop(Reason::NoSession),
         };
         self.kept_going.store(matches!(next, Next::Continue { .. }), Ordering::Relaxed);
         Ok(next)
     }
 
-    /// The turn ended in an error of the model or the network: the next continuations wait, and end after a few.
+    /// The turn ended in an error of the model or the network. [`Session::turn_ended`] then asks you to wait, twice as long
+    /// after every further failure, and stops after five in a row. A tool that answers, or a message of the user, ends
+    /// the series.
     pub fn turn_failed(&self, error: &str) -> Result<(), Error> {
         let error = text::clip(error, ERROR).into_owned();
-        self.report(HostEvent::TurnFailed { error }).map(drop)
+        self.observe(HostEvent::TurnFailed { error }).map(drop)
+    }
+
+    /// The agent asks the user for a permission or an answer. Until [`Session::answered`] nothing is continued and no
+    /// reminder comes.
+    pub fn asking(&self) -> Result<(), Error> {
+        self.observe(HostEvent::Asked).map(drop)
+    }
+
+    /// The user answered: work may continue, whether it was granted or not. End the turn with [`Finish::Denied`] if the
+    /// agent should stop because it was refused.
+    pub fn answered(&self, granted: bool) -> Result<(), Error> {
+        let tool = tool("ask", ToolKind::Question);
+        self.observe(match granted {
+            true => HostEvent::ToolEnded { tool },
+            false => HostEvent::ToolStarting { tool },
+        })
+        .map(drop)
     }
 
     /// The user interrupted the turn: nothing continues before their next message.
     pub fn interrupted(&self) -> Result<(), Error> {
-        self.report(HostEvent::Interrupted).map(drop)
+        self.observe(HostEvent::Interrupted).map(drop)
     }
 
     /// The conversation is over.
     pub fn ended(&self) -> Result<(), Error> {
-        self.report(HostEvent::SessionEnded).map(drop)
+        self.observe(HostEvent::SessionEnded).map(drop)
     }
 
-    /// Reports anything else that happens in a host; the effect is what it should do.
-    pub fn report(&self, event: HostEvent) -> Result<Effect, Error> {
+    /// Reports anything else that happens in your program, and returns a text for the model if there is one.
+    pub fn report(&self, event: HostEvent) -> Result<Option<String>, Error> {
+        let text = self.observe(event)?.context;
+        Ok(self.worded(Occasion::Reported, text))
+    }
+
+    pub(crate) fn observe(&self, event: HostEvent) -> Result<Effect, Error> {
         Ok(self.engine.observe(&self.host_report(event, None)?, &self.settings)?)
+    }
+
+    pub(crate) fn worded(&self, occasion: Occasion, text: Option<String>) -> Option<String> {
+        text.and_then(|text| self.wording.reminder(occasion, text))
     }
 
     fn host_report(&self, event: HostEvent, context: Option<ContextUse>) -> Result<HostReport, Error> {
@@ -146,6 +192,7 @@ impl Session {
             earlier: Default::default(),
             by_runner: false,
             upcoming: None,
+            checks: Default::default(),
             agent_process: || None,
         })
     }

@@ -9,6 +9,7 @@ use crate::{Error, Session};
 
 /// How a plan is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum View {
     /// One line a todo, capped.
     Checklist,
@@ -74,7 +75,7 @@ impl Session {
     }
 }
 
-fn records<'a>(plan: &Plan, todos: impl IntoIterator<Item = &'a Todo>, now: i64) -> Vec<Record> {
+pub(crate) fn records<'a>(plan: &Plan, todos: impl IntoIterator<Item = &'a Todo>, now: i64) -> Vec<Record> {
     let records = Records::new(plan);
     todos.into_iter().map(|todo| records.of(todo, now)).collect()
 }

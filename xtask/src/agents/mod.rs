@@ -12,6 +12,7 @@ mod scenario;
 mod screen;
 mod trial;
 mod trial_folders;
+mod validate;
 mod verdict;
 
 use std::fs;
@@ -83,6 +84,32 @@ pub fn run(arguments: &[&str]) -> Done {
     let punch = choice.punch.map_or_else(process::build_punch, Ok)?;
     let punch = punch.canonicalize().map_err(|cause| format!("{}: {cause}", punch.display()))?;
     jobs::run(&jobs, &Tested { found, punch, keep: choice.keep })
+}
+
+/// What scenarios know about an agent.
+pub struct Measured {
+    /// The version that they run.
+    pub version: &'static str,
+    /// The argument with which the program itself speaks the Agent Client Protocol.
+    pub acp: Option<&'static str>,
+}
+
+/// Returns what scenarios know about the agent of a name; `None` if they do not run it.
+pub fn measured(name: &str) -> Option<Measured> {
+    let host = Host::parse(name)?;
+    // Scenarios add arguments of their own after the one that matters.
+    let acp = if let hosts::Acp::Own(arguments) = host.trial.acp { arguments.split(' ').next() } else { None };
+    Some(Measured { version: host.trial.package.1, acp })
+}
+
+/// How many agents scenarios run.
+pub fn all_measured() -> usize {
+    Host::all().count()
+}
+
+/// Lets the agents themselves judge the plugins and extensions that this repository ships.
+pub fn validate() -> Done {
+    validate::run()
 }
 
 /// `cargo xtask model FILE [--port N] [--log FILE]`: the scripted model alone, until it is interrupted.

@@ -34,6 +34,9 @@ pub struct Scenario {
     /// Wire the agent by `punch install` at this level, and by nothing else: `project`, `user`, or as a `plugin`.
     #[serde(default)]
     pub install: Option<Level>,
+    /// Keep the plan on a PostgreSQL server that lives as long as the scenario.
+    #[serde(default)]
+    pub postgres: bool,
     /// Let `punch run` start the agents.
     #[serde(default)]
     pub drive: Option<Drive>,

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use punch_agents::HookForm;
+use punch_testkit::postgres::{Cluster, Disk};
 use punch_testkit::scripted::{Options, Server};
 use serde_json::{Value, json};
 
@@ -72,7 +73,14 @@ pub fn run(host: Host, scenario: &Scenario, tested: &Tested, root: PathBuf) -> V
 }
 
 fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<String>, String> {
-    place.punch(&["init"])?;
+    let server = if scenario.postgres { Some(start_server()?) } else { None };
+    match &server {
+        Some(server) => {
+            let address = server.address("postgres");
+            place.punch(&["init", "--store", &address, "--project", "trial", "--no-agents"])?
+        }
+        None => place.punch(&["init"])?,
+    };
     for command in &scenario.before {
         match command.first().and_then(|verb| verb.strip_prefix('-')) {
             Some(verb) => drop(place.punch(&[&[verb], &words(command)[1..]].concat())),
@@ -117,6 +125,10 @@ fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<
         failures.extend(driven::verdict(drive, place)?);
     }
     Ok(failures)
+}
+
+fn start_server() -> Result<Cluster, String> {
+    Cluster::start(Disk::Fast).map_err(|cause| format!("PostgreSQL did not start: {cause}"))
 }
 
 /// Lets two agents work at the same time: the exit code of the first, unless the second one fails.

@@ -10,7 +10,7 @@ use wait4::Wait4;
 use super::boards_web;
 use crate::boards::stage::Stage;
 use crate::boards::tmux;
-use crate::{Done, process};
+use crate::{Done, process, web};
 
 /// Todos of the plan.
 const TODOS: usize = 10_000;
@@ -65,6 +65,10 @@ pub fn run() -> Done {
     report("change seen on the screen, p99", seen[seen.len() * 99 / 100], SEEN, "ms");
     drop(board);
     boards_web::measure(&stage, &mut report)?;
+    match web::bench(&punch)? {
+        Some(figures) => figures.iter().for_each(|figure| report(&figure.name, figure.value, figure.limit, "ms")),
+        None => println!("SKIPPED: the page, because npm or chromium is out of reach"),
+    }
     if worst.is_empty() { Ok(()) } else { Err(format!("over the limit: {}", worst.join(", "))) }
 }
 

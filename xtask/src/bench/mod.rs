@@ -4,24 +4,27 @@
 pub mod boards;
 mod boards_web;
 pub mod cli;
+pub mod finish;
+mod fleet;
 mod follow;
+mod library;
 mod mcp;
 pub mod run;
-mod tools;
+mod tokenizer;
+pub mod tokens;
+mod tool_server;
+pub mod tools;
 
 use crate::process;
 
+pub use fleet::fleet;
 pub use follow::follow;
+pub use library::library;
 pub use mcp::mcp;
 
 /// What the inbox of a large plan costs.
 pub fn inbox() -> Result<(), String> {
     process::run(process::cargo().args(["bench", "--package", "punch-core", "--bench", "inbox_cost"]))
-}
-
-/// What plans in PostgreSQL cost beside pgbench.
-pub fn fleet() -> Result<(), String> {
-    process::run(process::cargo().args(["bench", "--package", "punch-store-pg", "--bench", "fleet"]))
 }
 
 /// What the orders of a schedule gain and cost.

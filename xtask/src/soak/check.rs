@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::Value;
 
 use super::history::Event;
-use super::journal::JournalEntry;
+use super::journal::{JournalEntry, Outcome};
+use super::order;
 
 /// Name of the user in events. Everybody else is an agent.
 pub const USER: &str = "user";
@@ -27,16 +28,30 @@ struct Todo {
     reverted: bool,
 }
 
-/// Everything that is wrong with a history; empty if all promises were held. `lease` is how long claims lasted, in
-/// milliseconds.
-pub fn check(events: &[Event], records: &[JournalEntry], lease: i64) -> Vec<String> {
+/// What the writers worked under. All times in milliseconds.
+pub struct Conditions {
+    /// How long claims lasted.
+    pub lease: i64,
+    /// From when to when they worked, since the epoch.
+    pub window: (i64, i64),
+    /// Tokens that the ledger has in the end, where some were reported.
+    pub tokens: Option<u64>,
+}
+
+/// Everything that is wrong with a history; empty if all promises were held.
+pub fn check(events: &[Event], records: &[JournalEntry], under: &Conditions) -> Vec<String> {
     let mut faults = Vec::new();
     numbered(events, &mut faults);
-    let replayed = replay(events, records, lease, &mut faults);
+    let replayed = replay(events, records, under.lease, &mut faults);
     added(events, records, &mut faults);
     claimed(events, records, &replayed, &mut faults);
     undone(events, records, &mut faults);
     listed(records, &replayed, &mut faults);
+    order::real_time(events, records, &mut faults);
+    order::times(events, under.window, &mut faults);
+    if let Some(tokens) = under.tokens {
+        order::spent(records, tokens, &mut faults);
+    }
     if faults.len() > SHOWN {
         let more = faults.len() - SHOWN;
         faults.truncate(SHOWN);
@@ -96,6 +111,9 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
                 faults.push(format!("fence {new} of revision {number} is not above {fence}, or not unique"));
             }
             under_lease(event, todo, faults);
+            if event.kind == "completed" && todo.status == "completed" {
+                faults.push(format!("completed twice: {} in revision {}", todo.id, event.revision));
+            }
             follow(event, todo, lease);
             if event.kind == "completed" {
                 *completions.entry((event.by.clone(), todo.id.clone())).or_default() += 1;
@@ -125,7 +143,9 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
 /// An agent may not change the status of a todo that another agent has claimed, until the lease is over.
 fn under_lease(event: &Event, todo: &Todo, faults: &mut Vec<String>) {
     let Some((owner, until)) = &todo.lease else { return };
-    let changes = event.status().is_some_and(|status| status != todo.status) || event.field("removed").is_some();
+    let changes = event.status().is_some_and(|status| status != todo.status)
+        || event.field("removed").is_some()
+        || event.kind == "claimed";
     if changes && event.by != *owner && event.by != USER && event.at < *until {
         faults.push(format!(
             "under a lease: {} ({}) of revision {} by {}, claimed by {owner} for {} ms more",
@@ -163,7 +183,8 @@ fn follow(event: &Event, todo: &mut Todo, lease: i64) {
     }
 }
 
-/// Added todos are there once if that was promised, once or not at all otherwise, and together.
+/// Added todos are there once if that was promised, not at all if they were refused, once or not at all otherwise, and
+/// together.
 fn added(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
     let mut places: HashMap<&str, Vec<u64>> = HashMap::new();
     for event in events.iter().filter(|event| event.kind == "added") {
@@ -172,15 +193,17 @@ fn added(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
         }
     }
     for record in records {
-        let JournalEntry::Add { by, contents, acknowledged } = record else { continue };
+        let JournalEntry::Add { by, contents, outcome } = record else { continue };
         let found: Vec<&[u64]> =
             contents.iter().map(|content| places.get(content.as_str()).map_or(&[][..], Vec::as_slice)).collect();
         if found.iter().any(|revisions| revisions.len() > 1) {
             faults.push(format!("doubled: {contents:?} by {by} in revisions {found:?}"));
         }
         let there = found.iter().filter(|revisions| !revisions.is_empty()).count();
-        if *acknowledged && there < contents.len() {
+        if *outcome == Outcome::Acknowledged && there < contents.len() {
             faults.push(format!("lost: {contents:?} by {by}, {there} of {} are there", contents.len()));
+        } else if *outcome == Outcome::Refused && there > 0 {
+            faults.push(format!("stored although refused: {contents:?} by {by} in revisions {found:?}"));
         } else if there > 0 && there < contents.len() {
             faults.push(format!("torn: {contents:?} by {by}, {there} of {} are there", contents.len()));
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const LEASE: i64 = 1_000;
+const UNDER: Conditions = Conditions { lease: 1_000, window: (0, i64::MAX), tokens: None };
 
 fn event(revision: u64, kind: &str, by: &str, todo: u64, fields: &[(&str, Value)]) -> Event {
     let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -30,7 +30,8 @@ fn undo(revision: u64, by: &str, of: u64) -> Event {
 }
 
 fn add(by: &str, contents: &[&str], acknowledged: bool) -> JournalEntry {
-    JournalEntry::Add { by: by.into(), contents: contents.iter().map(|c| (*c).to_owned()).collect(), acknowledged }
+    let outcome = if acknowledged { Outcome::Acknowledged } else { Outcome::Unknown };
+    JournalEntry::Add { by: by.into(), contents: contents.iter().map(|c| (*c).to_owned()).collect(), outcome }
 }
 
 fn done(by: &str, acknowledged: Option<u64>) -> JournalEntry {
@@ -43,7 +44,7 @@ fn claim(by: &str, fence: u64) -> JournalEntry {
 
 /// The only fault of a history begins like this.
 fn flags(events: &[Event], records: &[JournalEntry], word: &str) {
-    let faults = check(events, records, LEASE);
+    let faults = check(events, records, &UNDER);
     assert!(matches!(faults.as_slice(), [one] if one.starts_with(word)), "{word}: {faults:?}");
 }
 
@@ -66,7 +67,7 @@ fn a_history_that_holds_every_promise_is_sound() {
         done("w1", Some(3)),
         undone,
     ];
-    assert_eq!(check(&events, &records, LEASE), Vec::<String>::new());
+    assert_eq!(check(&events, &records, &UNDER), Vec::<String>::new());
 }
 
 #[test]
@@ -85,6 +86,11 @@ fn a_write_that_is_there_twice_or_in_part_is_named() {
     flags(&[added(1, "w1", 1, "a"), added(2, "w1", 2, "a")], &[add("w1", &["a"], true)], "doubled");
     flags(&[added(1, "w1", 1, "a"), added(2, "w1", 2, "a")], &[add("w1", &["a"], false)], "doubled");
     flags(&[added(1, "w1", 1, "a")], &[add("w1", &["a", "b"], false)], "torn");
+    let refused = JournalEntry::Add { by: "w1".into(), contents: vec!["a".into()], outcome: Outcome::Refused };
+    flags(&[added(1, "w1", 1, "a")], &[refused], "stored although refused");
+    let twice =
+        [added(1, "w1", 1, "a"), status(2, "completed", "w1", "completed"), status(3, "completed", "w2", "completed")];
+    flags(&twice, &[], "completed twice");
     flags(&[added(1, "w1", 1, "a"), added(2, "w1", 2, "b")], &[add("w1", &["a", "b"], true)], "torn");
     let listed = JournalEntry::Listed { contents: vec!["a".into()] };
     flags(&[added(1, "s", 1, "a"), added(2, "s", 2, "a")], &[listed], "doubled");
@@ -109,7 +115,7 @@ fn gaps_and_fences_that_do_not_grow_are_named() {
         [added(1, "w1", 1, "a"), added(2, "w1", 2, "b"), first, Event { seq: 1, ..second }]
     };
     flags(&together([5, 5]), &[], "fence 5");
-    assert_eq!(check(&together([6, 5]), &[], LEASE), Vec::<String>::new());
+    assert_eq!(check(&together([6, 5]), &[], &UNDER), Vec::<String>::new());
     flags(&events[..3], &[claim("w1", 5), claim("w1", 5)], "doubled: fence 5");
 }
 
@@ -118,7 +124,7 @@ fn an_undo_must_mean_what_stands_and_is_its_own() {
     let events = [added(1, "w1", 1, "a"), undo(2, "w1", 1), undo(3, "w1", 1)];
     flags(&events, &[], "revision 3 undid revision 1, which was undone already");
     let again = [added(1, "w1", 1, "a"), undo(2, "w1", 1), undo(3, "w1", 2), undo(4, "w1", 1), undo(5, "w1", 4)];
-    assert_eq!(check(&again, &[], LEASE), Vec::<String>::new());
+    assert_eq!(check(&again, &[], &UNDER), Vec::<String>::new());
     let undone = JournalEntry::Undo { by: "w2".into(), target: 1, revision: 2, own: true };
     flags(&[added(1, "w1", 1, "a"), undo(2, "w2", 1)], &[undone], "w2 undid revision 1");
 }
@@ -133,8 +139,9 @@ fn a_status_that_another_agent_changes_under_a_live_lease_is_named() {
     let with = |last: Event| [start.to_vec(), vec![last]].concat();
     flags(&with(event(3, "removed", "w2", 1, &[("removed", json!(30))])), &[], "under a lease");
     flags(&with(undo(3, "w2", 2)), &[], "under a lease");
-    let late = Event { at: 20 + LEASE, ..status(3, "lease_expired", "w2", "pending") };
+    flags(&with(claimed(3, "w2", 1, 2)), &[], "under a lease");
+    let late = Event { at: 20 + UNDER.lease, ..status(3, "lease_expired", "w2", "pending") };
     for allowed in [status(3, "completed", "w1", "completed"), status(3, "cancelled", USER, "cancelled"), late] {
-        assert_eq!(check(&with(allowed), &[], LEASE), Vec::<String>::new());
+        assert_eq!(check(&with(allowed), &[], &UNDER), Vec::<String>::new());
     }
 }

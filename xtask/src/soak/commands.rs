@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::LEASE;
 use super::check::USER;
-use super::journal::JournalEntry;
+use super::journal::{JournalEntry, Mark};
 use super::writer::Writer;
 
 /// Adds, claims, completes and disturbs todos, its own and those of others.
@@ -64,6 +64,7 @@ pub fn undoes(writer: &mut Writer<'_>) -> Result<(), String> {
         if let (Some(target), Some(revision)) = (target, answer["revision"].as_u64()) {
             let by = writer.name.clone();
             writer.shared.journal.add(JournalEntry::Undo { by, target, revision, own });
+            writer.ordered(Mark::Revision(revision), (ended.asked, ended.answered));
         }
     }
     Ok(())
@@ -82,7 +83,18 @@ pub fn imports(writer: &mut Writer<'_>) -> Result<(), String> {
         let file = file.display().to_string();
         let command = command(writer, &["import", &file, "--format", "todowrite"]);
         let ended = writer.act(command)?;
-        writer.added(contents, ended.answer.is_some());
+        writer.added(contents, ended.outcome, (ended.asked, ended.answered));
+    }
+    Ok(())
+}
+
+/// Reports tokens for the one todo of its plan.
+pub fn spends(writer: &mut Writer<'_>) -> Result<(), String> {
+    while writer.goes_on() {
+        let tokens = writer.random.below(1_000) + 1;
+        let command = command(writer, &["usage", "T-1", "--attempt", "1", "--tokens", &tokens.to_string()]);
+        let ended = writer.act(command)?;
+        writer.shared.journal.add(JournalEntry::Spent { tokens, outcome: ended.outcome });
     }
     Ok(())
 }
@@ -93,7 +105,7 @@ fn add(writer: &mut Writer<'_>) -> Result<(), String> {
     arguments.extend(contents.iter().map(String::as_str));
     let command = command(writer, &arguments);
     let ended = writer.act(command)?;
-    writer.added(contents, ended.answer.is_some());
+    writer.added(contents, ended.outcome, (ended.asked, ended.answered));
     Ok(())
 }
 
@@ -105,7 +117,7 @@ fn claim(writer: &mut Writer<'_>) -> Result<(), String> {
     let Some(answer) = ended.answer else { return Ok(()) };
     let (Some(id), Some(fence)) = (answer["todo"]["id"].as_str(), answer["fence"].as_u64()) else { return Ok(()) };
     let id = id.to_owned();
-    writer.shared.journal.add(JournalEntry::Claim { by: writer.name.clone(), id: id.clone(), fence });
+    writer.claimed(&id, fence, (ended.asked, ended.answered));
     if writer.random.percent(60) {
         done(writer, id, Some(fence))?;
     }
@@ -118,13 +130,14 @@ fn done(writer: &mut Writer<'_>, id: String, fence: Option<u64>) -> Result<(), S
     arguments.extend(fence.as_deref().map(|fence| ["--fence", fence]).into_iter().flatten());
     let command = command(writer, &arguments);
     let ended = writer.act(command)?;
-    writer.completed(id, ended.answer.and_then(|answer| answer["revision"].as_u64()));
+    let times = (ended.asked, ended.answered);
+    writer.completed(id, ended.answer.and_then(|answer| answer["revision"].as_u64()), times);
     Ok(())
 }
 
 /// The user says nothing about itself; an agent's environment has its mark and its session.
 fn command(writer: &Writer<'_>, arguments: &[&str]) -> Command {
-    let mut command = writer.shared.place.command(arguments);
+    let mut command = writer.command(arguments);
     command.arg("--json");
     if writer.name != USER {
         command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", &writer.name);

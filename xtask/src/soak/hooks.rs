@@ -3,16 +3,13 @@
 
 use std::io::Write;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::journal::JournalEntry;
 use super::soak_plan;
 use super::writer::Writer;
-
-/// Of a hundred hooks, how many are killed.
-const KILLED: u64 = 12;
 
 /// Of a hundred hooks, how many are followed by a damaged one.
 const DAMAGED: u64 = 8;
@@ -98,15 +95,16 @@ fn report(session: &str, change: u64, items: &[(String, &str)]) -> Value {
 }
 
 fn hook(writer: &mut Writer<'_>, report: &[u8]) -> Result<(), String> {
-    let mut command = writer.shared.place.command(&["hook", "--agent", "claude", "PostToolUse"]);
+    let mut command = writer.command(&["hook", "--agent", "claude", "PostToolUse"]);
+    let asked = Instant::now();
     let child = command.stdin(Stdio::piped()).spawn();
     let mut child = child.map_err(|cause| format!("cannot start punch hook: {cause}"))?;
     if let Some(mut stdin) = child.stdin.take() {
         // One that is killed reads no more.
         let _ = stdin.write_all(report);
     }
-    let moment = writer.random.percent(KILLED).then(|| Duration::from_micros(writer.random.below(60_000)));
-    let ended = soak_plan::end(child, moment)?;
+    let fate = writer.shared.place.fate(&mut writer.random);
+    let ended = soak_plan::end(child, asked, fate)?;
     writer.shared.journal.count(ended.code.is_none());
     match ended.code {
         None | Some(0) => Ok(()),

@@ -1,6 +1,29 @@
 //! What writers tried and what they were promised: the side of the story that the store did not write itself.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// How a try ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// An answer came: it happened.
+    Acknowledged,
+    /// A refusal came: it did not happen.
+    Refused,
+    /// Killed, or nobody knows: it happened once or not at all.
+    Unknown,
+}
+
+/// How the revision of an acknowledged write is found in the history.
+#[derive(Clone, Debug)]
+pub enum Mark {
+    /// The answer named it; a write that changed nothing names the last one.
+    Revision(u64),
+    /// It added a todo that says this.
+    Content(String),
+    /// It gave out this fence.
+    Fence(u64),
+}
 
 /// One try of a writer.
 #[derive(Clone, Debug)]
@@ -11,8 +34,8 @@ pub enum JournalEntry {
         by: String,
         /// What the todos say.
         contents: Vec<String>,
-        /// The answer came.
-        acknowledged: bool,
+        /// How it ended.
+        outcome: Outcome,
     },
     /// A completion.
     Done {
@@ -47,6 +70,24 @@ pub enum JournalEntry {
     Listed {
         /// What the items say.
         contents: Vec<String>,
+    },
+    /// An acknowledged write, with the time from the question to the answer: whoever asks later finds it done.
+    Ordered {
+        /// Who.
+        by: String,
+        /// Its revision.
+        mark: Mark,
+        /// When it was asked for.
+        asked: Instant,
+        /// When the answer was there.
+        answered: Instant,
+    },
+    /// Tokens that were reported for the one todo of a plan.
+    Spent {
+        /// How many.
+        tokens: u64,
+        /// How it ended.
+        outcome: Outcome,
     },
 }
 

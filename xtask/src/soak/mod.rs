@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: sixteen writers of every kind on real stores, with processes killed at random, and a checker that
+//! `cargo xtask soak`: eighteen writers of every kind on real stores, with processes killed at random, and a checker that
 //! compares what they were promised with what the events say. The choices of every writer follow from a printed seed; how
 //! their processes interleave is up to the machine.
 
@@ -7,7 +7,7 @@ mod commands;
 mod history;
 mod hooks;
 mod journal;
-mod random;
+mod order;
 mod servers;
 mod soak_plan;
 mod writer;
@@ -18,9 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use check::USER;
+use check::{Conditions, USER};
 use journal::Journal;
 use soak_plan::SoakPlan;
+pub use soak_plan::{Trouble, signal};
 use writer::{Shared, Work, Writer};
 
 use crate::{Done, process};
@@ -31,8 +32,8 @@ const LEASE: i64 = 3_000;
 /// Whether a live lease protects a todo from every other agent; until it does, violations are printed and not counted.
 const LEASES_PROTECT: bool = true;
 
-/// Which plan each writer writes to, what it does, and whether it is the user. Three plans in two stores.
-const WRITERS: [(usize, Work, bool); 16] = [
+/// Which plan each writer writes to, what it does, and whether it is the user. Four plans in two stores.
+const WRITERS: [(usize, Work, bool); 18] = [
     (0, commands::works, false),
     (0, commands::works, false),
     (0, commands::works, false),
@@ -49,7 +50,12 @@ const WRITERS: [(usize, Work, bool); 16] = [
     (2, commands::works, true),
     (2, servers::calls, false),
     (2, commands::undoes, false),
+    (3, commands::spends, false),
+    (3, commands::spends, true),
 ];
+
+/// The plan with one todo, for which tokens are reported.
+const LEDGER: &str = "ledger";
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,7 +77,16 @@ pub fn run(arguments: &[&str]) -> Done {
         WRITERS.len()
     );
     let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
-    let soaked = soak(&punch, folder.path(), seed, options.length, None);
+    let soaked = soak(&punch, folder.path(), seed, options.length, None).and_then(|plans| {
+        for plan in &plans {
+            let PlanResult { name, actions, killed, revisions, records, .. } = plan;
+            println!(
+                "    {name}: {actions} actions, {killed} killed, {revisions} revisions, {records} promises and tries checked"
+            );
+        }
+        let faults: Vec<String> = plans.into_iter().flat_map(|plan| plan.faults).collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    });
     if soaked.is_err() {
         println!("    the stores are kept in {}", folder.keep().display());
     }
@@ -82,34 +97,59 @@ pub fn run(arguments: &[&str]) -> Done {
 pub struct Disturbed<'a> {
     /// The address.
     pub address: String,
-    /// Makes trouble.
+    /// What happens to the clients.
+    pub trouble: Trouble,
+    /// Makes trouble for the server.
     pub disturb: &'a (dyn Fn(Instant) + Sync),
 }
 
+/// What a plan looks like after the soak.
+pub struct PlanResult {
+    /// Project and plan.
+    pub name: String,
+    /// What the writers did.
+    pub actions: u64,
+    /// How many of them were killed.
+    pub killed: u64,
+    /// How many changes there are.
+    pub revisions: u64,
+    /// How many promises and tries were checked.
+    pub records: usize,
+    /// Everything that is wrong.
+    pub faults: Vec<String>,
+}
+
 /// Runs the writers for a while and judges what they were promised.
-pub fn soak(punch: &Path, root: &Path, seed: u64, length: Duration, server: Option<&Disturbed<'_>>) -> Done {
+pub fn soak(
+    punch: &Path,
+    root: &Path,
+    seed: u64,
+    length: Duration,
+    server: Option<&Disturbed<'_>>,
+) -> Result<Vec<PlanResult>, String> {
     let home = root.join("home");
     soak_plan::project(&home, false)?;
     let (first, second) = (root.join("first"), root.join("second"));
     soak_plan::project(&first, true)?;
     soak_plan::project(&second, false)?;
+    let begun = now();
     let mut plans = Vec::new();
-    for (folder, plan) in [(&first, "main"), (&second, "main"), (&second, "side")] {
-        let place = SoakPlan::new(punch, &home, folder, plan).on_server(server.map(|server| server.address.as_str()));
+    for (folder, plan) in [(&first, "main"), (&second, "main"), (&second, "side"), (&second, LEDGER)] {
+        let on = server.map(|server| (server.address.as_str(), &server.trouble));
+        let place = SoakPlan::new(punch, &home, folder, plan).on_server(on);
         if plan == "main" {
             place.read(&["init"])?;
         } else {
             place.read(&["plan", "new", plan])?;
         }
+        if plan == LEDGER {
+            place.read(&["add", "takes tokens"])?;
+        }
         plans.push(Shared { place, journal: Journal::default(), todos: AtomicU64::new(0) });
     }
     write(&plans, seed, length, server)?;
-    let mut faults = Vec::new();
-    for (number, shared) in plans.iter().enumerate() {
-        let export = root.join(format!("events-{number}.jsonl"));
-        faults.extend(judge(shared, &export)?);
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    let judge = |(number, shared): (usize, &Shared)| judge(shared, &root.join(format!("events-{number}.jsonl")), begun);
+    plans.iter().enumerate().map(judge).collect()
 }
 
 /// Lets every writer work until the end, or until one of them met something that must not happen.
@@ -133,10 +173,11 @@ fn write(plans: &[Shared], seed: u64, length: Duration, server: Option<&Disturbe
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
-/// Everything that is wrong with one plan after the soak.
-fn judge(shared: &Shared, export: &Path) -> Result<Vec<String>, String> {
+/// Judges one plan after the soak, which began at `begun`.
+fn judge(shared: &Shared, export: &Path, begun: i64) -> Result<PlanResult, String> {
     let place = &shared.place;
     place.read(&["doctor", "--json"]).map_err(|cause| format!("doctor: {cause}"))?;
+    let tokens = if place.plan == LEDGER { Some(tokens(place)?) } else { None };
     // Exporting everything is the only way to see whole events; no one needs the store afterwards.
     let events = export.display().to_string();
     place.read(&["store", "prune", "--before", &u64::MAX.to_string(), "--export", &events])?;
@@ -144,18 +185,27 @@ fn judge(shared: &Shared, export: &Path) -> Result<Vec<String>, String> {
     let events = history::read(&lines)?;
     let records = shared.journal.records();
     let (actions, killed) = shared.journal.counts();
-    println!(
-        "    {} {}: {actions} actions, {killed} killed, {} revisions, {} promises and tries checked",
-        place.folder.file_name().unwrap_or_default().display(),
-        place.plan,
-        events.last().map_or(0, |event| event.revision),
-        records.len()
-    );
-    let faults = check::check(&events, &records, LEASE);
+    let faults = check::check(&events, &records, &Conditions { lease: LEASE, window: (begun, now()), tokens });
     let (known, faults): (Vec<String>, Vec<String>) =
         faults.into_iter().partition(|fault| !LEASES_PROTECT && fault.starts_with("under a lease"));
     known.iter().for_each(|fault| println!("    known: {fault}"));
-    Ok(faults.into_iter().map(|fault| format!("plan {} of {}: {fault}", place.plan, place.folder.display())).collect())
+    let name = format!("{} {}", place.folder.file_name().unwrap_or_default().display(), place.plan);
+    let revisions = events.last().map_or(0, |event| event.revision);
+    let faults = faults.into_iter().map(|fault| format!("plan {name}: {fault}")).collect();
+    Ok(PlanResult { name, actions, killed, revisions, records: records.len(), faults })
+}
+
+/// The tokens that the ledger has: one more is reported, and the answer is the sum.
+fn tokens(place: &SoakPlan) -> Result<u64, String> {
+    let answer = place.read(&["usage", "T-1", "--attempt", "1", "--tokens", "1", "--json"])?;
+    let answer: serde_json::Value = serde_json::from_str(&answer).map_err(|cause| cause.to_string())?;
+    answer["tokens"].as_u64().map(|tokens| tokens - 1).ok_or_else(|| format!("no sum in {answer}"))
+}
+
+/// Milliseconds since the epoch.
+fn now() -> i64 {
+    let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A seed that was not used before.

@@ -4,12 +4,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::LEASE;
-use super::journal::JournalEntry;
+use super::journal::Outcome;
+use super::soak_plan::outcome_of;
 use super::writer::Writer;
 
 /// Longer than anything takes that is not broken.
@@ -56,20 +57,19 @@ fn call(writer: &mut Writer<'_>, server: &mut Server, moment: Option<Duration>) 
             let contents = writer.contents(3);
             let ops: Vec<Value> = contents.iter().map(|content| json!({"op": "add", "content": content})).collect();
             let answer = server.tool("todo_write", &json!({"ops": ops}), moment)?;
-            writer.added(contents, answer.is_some());
+            writer.added(contents, answer.outcome, answer.times);
         }
         40..60 => {
             let arguments = json!({"owner": writer.name, "leaseMs": LEASE});
-            let Some(answer) = server.tool("todo_claim", &arguments, moment)? else { return Ok(()) };
-            if let (Some(id), Some(fence)) = (answer["id"].as_str(), answer["fence"].as_u64()) {
-                let (by, id) = (writer.name.clone(), id.to_owned());
-                writer.shared.journal.add(JournalEntry::Claim { by, id, fence });
+            let Answer { content, times, .. } = server.tool("todo_claim", &arguments, moment)?;
+            if let (Some(id), Some(fence)) = (content["id"].as_str(), content["fence"].as_u64()) {
+                writer.claimed(id, fence, times);
             }
         }
         60..80 => {
             let id = writer.id();
             let answer = server.tool("todo_write", &write(json!({"op": "done", "id": id})), moment)?;
-            writer.completed(id, answer.and_then(|answer| answer["revision"].as_u64()));
+            writer.completed(id, answer.content["revision"].as_u64(), answer.times);
         }
         choice => {
             let id = writer.id();
@@ -113,6 +113,14 @@ fn pick<T: Clone>(writer: &mut Writer<'_>, from: &[T]) -> T {
     from[usize::try_from(writer.random.below(from.len() as u64)).unwrap_or(0)].clone()
 }
 
+/// What a tool answered.
+struct Answer {
+    /// The structured content of a good answer, else nothing.
+    content: Value,
+    outcome: Outcome,
+    times: (Instant, Instant),
+}
+
 struct Server {
     child: Child,
     stdin: ChildStdin,
@@ -124,7 +132,7 @@ impl Server {
     /// Starts a server and shakes hands.
     fn start(writer: &Writer<'_>) -> Result<Self, String> {
         let owner = ["mcp", "--structured", "--tools", "claim", "--owner", &writer.name];
-        let mut command = writer.shared.place.command(&owner);
+        let mut command = writer.command(&owner);
         let child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = child.map_err(|cause| format!("cannot start punch mcp: {cause}"))?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -143,17 +151,22 @@ impl Server {
         Ok(server)
     }
 
-    /// Calls a tool; the server is killed at the moment, if one is given. The structured answer, unless it is an error
-    /// or none came.
-    fn tool(&mut self, name: &str, arguments: &Value, moment: Option<Duration>) -> Result<Option<Value>, String> {
+    /// Calls a tool; the server is killed at the moment, if one is given.
+    fn tool(&mut self, name: &str, arguments: &Value, moment: Option<Duration>) -> Result<Answer, String> {
+        let asked = Instant::now();
         let id = self.send("tools/call", &json!({"name": name, "arguments": arguments}));
         self.kill_at(moment);
-        match self.answer(id)? {
-            None if moment.is_none() => Err(format!("punch mcp ended during {name} {arguments}")),
-            Some(answer) if answer.get("error").is_some() => Err(format!("{name} {arguments}: {answer}")),
-            Some(answer) if answer["result"]["isError"] == true => Ok(None),
-            answer => Ok(answer.map(|mut answer| answer["result"]["structuredContent"].take())),
-        }
+        let (outcome, content) = match self.answer(id)? {
+            None if moment.is_none() => return Err(format!("punch mcp ended during {name} {arguments}")),
+            None => (Outcome::Unknown, Value::Null),
+            Some(answer) if answer.get("error").is_some() => return Err(format!("{name} {arguments}: {answer}")),
+            Some(answer) if answer["result"]["isError"] == true => {
+                let code = answer["result"]["structuredContent"]["error"]["code"].as_str();
+                (outcome_of(false, code), Value::Null)
+            }
+            Some(mut answer) => (Outcome::Acknowledged, answer["result"]["structuredContent"].take()),
+        };
+        Ok(Answer { content, outcome, times: (asked, Instant::now()) })
     }
 
     fn kill_at(&mut self, moment: Option<Duration>) {

@@ -4,15 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::random::Random;
+use punch_testkit::random::Random;
+
+use super::journal::Outcome;
 use crate::process;
 
 /// Of a hundred processes, how many are killed.
 const KILLED: u64 = 12;
+
+/// Of a hundred processes, how many are stopped for a while where that is tried.
+const STOPPED: u64 = 6;
 
 /// One plan of one project.
 #[derive(Clone, Debug)]
@@ -25,6 +30,17 @@ pub struct SoakPlan {
     pub plan: &'static str,
     /// The address of the server that has the plan; `None` for a store in a file.
     pub server: Option<String>,
+    /// What is tried on the clients of that server.
+    pub trouble: Trouble,
+}
+
+/// What happens to clients, besides being killed.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble {
+    /// The library that gives processes a wrong clock.
+    pub wrong_clock: Option<PathBuf>,
+    /// Processes are stopped for a while, some of them inside a transaction.
+    pub stops: bool,
 }
 
 /// How a process ended.
@@ -35,17 +51,36 @@ pub struct Ended {
     pub answer: Option<Value>,
     /// What it said on standard error.
     pub complaint: String,
+    /// What that means for what it was asked to do.
+    pub outcome: Outcome,
+    /// When it was started.
+    pub asked: Instant,
+    /// When it had ended.
+    pub answered: Instant,
+}
+
+/// What a disturbed process goes through.
+#[derive(Clone, Copy, Debug)]
+pub enum Fate {
+    /// It is left alone.
+    Spared,
+    /// It is killed after this time.
+    Killed(Duration),
+    /// It is stopped after this time for some seconds.
+    Stopped(Duration),
 }
 
 impl SoakPlan {
     /// A place in a folder that exists. `home` holds settings and state.
     pub fn new(punch: &Path, home: &Path, folder: &Path, plan: &'static str) -> Self {
-        Self { punch: punch.to_owned(), home: home.to_owned(), folder: folder.to_owned(), plan, server: None }
+        let (punch, home, folder) = (punch.to_owned(), home.to_owned(), folder.to_owned());
+        Self { punch, home, folder, plan, server: None, trouble: Trouble::default() }
     }
 
     /// Returns this place with its plan on a server, in a project that has the name of the folder.
-    pub fn on_server(self, server: Option<&str>) -> Self {
-        Self { server: server.map(str::to_owned), ..self }
+    pub fn on_server(self, server: Option<(&str, &Trouble)>) -> Self {
+        let trouble = server.map(|(_, trouble)| trouble.clone()).unwrap_or_default();
+        Self { server: server.map(|(address, _)| address.to_owned()), trouble, ..self }
     }
 
     /// `punch` in the project, on the plan.
@@ -68,25 +103,73 @@ impl SoakPlan {
 
     /// Runs a command to its end, or kills it at a random moment.
     pub fn act(&self, mut command: Command, random: &mut Random) -> Result<Ended, String> {
+        let asked = Instant::now();
         let child = command.spawn().map_err(|cause| format!("cannot start punch: {cause}"))?;
-        let moment = random.percent(KILLED).then(|| Duration::from_micros(random.below(60_000)));
-        end(child, moment)
+        end(child, asked, self.fate(random))
+    }
+
+    /// Decides what a process goes through.
+    pub fn fate(&self, random: &mut Random) -> Fate {
+        let mut moment = || Duration::from_micros(random.below(60_000));
+        let (killed, stopped) = (moment(), moment());
+        match random.below(100) {
+            0..KILLED => Fate::Killed(killed),
+            n if n < KILLED + STOPPED && self.trouble.stops => Fate::Stopped(stopped),
+            _ => Fate::Spared,
+        }
+    }
+
+    /// Gives a process a clock that is wrong by some hours.
+    pub fn set_clock(&self, command: &mut Command, hours: i64) {
+        if let Some(library) = self.trouble.wrong_clock.as_ref().filter(|_| hours != 0) {
+            command.env("LD_PRELOAD", library).env("FAKETIME", format!("{hours:+}h"));
+            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1").env("NO_FAKE_STAT", "1");
+        }
     }
 }
 
-/// Waits for the end, or kills at the moment.
-pub fn end(mut child: Child, moment: Option<Duration>) -> Result<Ended, String> {
-    if let Some(moment) = moment {
-        thread::sleep(moment);
-        let _ = child.kill();
+/// How long a stopped process stays stopped.
+const STOP: Duration = Duration::from_secs(2);
+
+/// Sends a signal to a process.
+pub fn signal(name: &str, process: &str) {
+    let _ = Command::new("kill").args([&format!("-{name}"), process]).stderr(Stdio::null()).status();
+}
+
+/// Waits for the end of a process that was started at `asked`, and does to it what its fate says.
+pub fn end(mut child: Child, asked: Instant, fate: Fate) -> Result<Ended, String> {
+    match fate {
+        Fate::Spared => {}
+        Fate::Killed(moment) => {
+            thread::sleep(moment);
+            let _ = child.kill();
+        }
+        Fate::Stopped(moment) => {
+            let process = child.id().to_string();
+            thread::sleep(moment);
+            signal("STOP", &process);
+            thread::sleep(STOP);
+            signal("CONT", &process);
+        }
     }
     let output = child.wait_with_output().map_err(|cause| cause.to_string())?;
     // Killed or not: an answer that is out is a promise.
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let answer: Option<Value> = if printed.ends_with('\n') { serde_json::from_str(&printed).ok() } else { None };
     let complaint = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    let refusal = answer.as_ref().and_then(|answer| answer["error"]["code"].as_str().map(str::to_owned));
     let answer = answer.filter(|answer| answer.get("error").is_none());
-    Ok(Ended { code: output.status.code(), answer, complaint })
+    let outcome = outcome_of(answer.is_some(), refusal.as_deref());
+    Ok(Ended { code: output.status.code(), answer, complaint, outcome, asked, answered: Instant::now() })
+}
+
+/// What an answer or the code of a refusal says about the change that was asked for.
+pub fn outcome_of(is_answered: bool, refusal: Option<&str>) -> Outcome {
+    match refusal {
+        _ if is_answered => Outcome::Acknowledged,
+        Some("store_unsure") | None => Outcome::Unknown,
+        Some(_) => Outcome::Refused,
+    }
 }
 
 /// Makes an empty project; with `git`, a repository, so that the store lies inside `.git`.

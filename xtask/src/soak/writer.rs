@@ -4,8 +4,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::journal::{Journal, JournalEntry};
-use super::random::Random;
+use punch_testkit::random::Random;
+
+use super::journal::{Journal, JournalEntry, Mark, Outcome};
 use super::soak_plan::{Ended, SoakPlan};
 
 /// What the writers of one plan share.
@@ -32,6 +33,8 @@ pub struct Writer<'a> {
     pub end: Instant,
     /// Set when some writer found a fault: the others stop early.
     pub stop: &'a AtomicBool,
+    /// How many hours the clock of its machine is off, where clocks are.
+    clock: i64,
     made: u64,
 }
 
@@ -42,7 +45,8 @@ impl<'a> Writer<'a> {
     /// A writer; the random numbers are those of its own number.
     pub fn new(shared: &'a Shared, name: String, number: u64, seed: u64, end: Instant, stop: &'a AtomicBool) -> Self {
         let random = Random::new(seed, number);
-        Self { shared, name, label: format!("w{number}"), random, end, stop, made: 0 }
+        let clock = [-1, 0, 1][usize::try_from(number % 3).unwrap_or(0)];
+        Self { shared, name, label: format!("w{number}"), random, end, stop, clock, made: 0 }
     }
 
     /// The soak is still running.
@@ -71,6 +75,13 @@ impl<'a> Writer<'a> {
         format!("T-{}", known.saturating_sub(back).max(1))
     }
 
+    /// `punch` on the machine of this writer.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.shared.place.command(arguments);
+        self.shared.place.set_clock(&mut command, self.clock);
+        command
+    }
+
     /// Runs a command of this writer, to its end or killed. A crash is a fault.
     pub fn act(&mut self, command: Command) -> Result<Ended, String> {
         let ended = self.shared.place.act(command, &mut self.random)?;
@@ -82,12 +93,29 @@ impl<'a> Writer<'a> {
     }
 
     /// Records a try to add todos.
-    pub fn added(&self, contents: Vec<String>, acknowledged: bool) {
-        self.shared.journal.add(JournalEntry::Add { by: self.name.clone(), contents, acknowledged });
+    pub fn added(&self, contents: Vec<String>, outcome: Outcome, times: (Instant, Instant)) {
+        if let Some(content) = contents.first().filter(|_| outcome == Outcome::Acknowledged) {
+            self.ordered(Mark::Content(content.clone()), times);
+        }
+        self.shared.journal.add(JournalEntry::Add { by: self.name.clone(), contents, outcome });
+    }
+
+    /// Records an acknowledged claim.
+    pub fn claimed(&self, id: &str, fence: u64, times: (Instant, Instant)) {
+        self.ordered(Mark::Fence(fence), times);
+        self.shared.journal.add(JournalEntry::Claim { by: self.name.clone(), id: id.to_owned(), fence });
+    }
+
+    /// Records when an acknowledged write was asked for and answered.
+    pub fn ordered(&self, mark: Mark, (asked, answered): (Instant, Instant)) {
+        self.shared.journal.add(JournalEntry::Ordered { by: self.label.clone(), mark, asked, answered });
     }
 
     /// Records a try to complete a todo.
-    pub fn completed(&self, id: String, acknowledged: Option<u64>) {
+    pub fn completed(&self, id: String, acknowledged: Option<u64>, times: (Instant, Instant)) {
+        if let Some(revision) = acknowledged {
+            self.ordered(Mark::Revision(revision), times);
+        }
         self.shared.journal.add(JournalEntry::Done { by: self.name.clone(), id, acknowledged });
     }
 }

@@ -13,7 +13,7 @@ use crate::adapter::{
 };
 use crate::claude_form::{self, AnswerForm};
 use crate::hook::field::{number, string, truth};
-use crate::hook::{ContextReading, HookReport};
+use crate::hook::{ContextReading, HookReport, exit_code};
 use crate::marketplace::{self, MARKETPLACE};
 use crate::settings::{Connection, Content, Entry, Level, PluginSource, Roots, Syntax, Target, path};
 use crate::usage_limit::LimitText;
@@ -47,6 +47,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         stop_cap_variable: Some("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"),
         // A job in the background has ended. The report names no source then.
         own_prompts: &["<task-notification>"],
+        exit_code: exit_code::from_event,
         // Context counts like a block, but is said once and without the word "error".
         answer: |report, effect| {
             claude_form::answer(report, effect, AnswerForm { continues: None, ..AnswerForm::BLOCK })

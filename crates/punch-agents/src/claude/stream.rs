@@ -214,11 +214,18 @@ impl Listen for Stream {
         Some(vec![json!({"type": "user", "message": message}).to_string()])
     }
 
-    fn answer(&mut self, request: &str, option: Option<&str>) -> Vec<String> {
+    fn answer(&mut self, request: &str, option: Option<&str>, reason: Option<&str>) -> Vec<String> {
         let Some(input) = self.asked.remove(request) else { return Vec::new() };
         let answer = match option {
             Some("allow") => json!({"behavior": "allow", "updatedInput": input}),
-            _ => json!({"behavior": "deny", "message": "This is not allowed here. Continue without it."}),
+            _ => {
+                let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+                let message = match reason {
+                    Some(reason) => format!("The user refused this: {reason}"),
+                    None => "This is not allowed here. Continue without it.".to_owned(),
+                };
+                json!({"behavior": "deny", "message": message})
+            }
         };
         vec![response(json!({"subtype": "success", "request_id": request, "response": answer}))]
     }

@@ -13,7 +13,7 @@ use crate::adapter::{
 };
 use crate::claude_form::{self, PATIENCE};
 use crate::hook::field::{number, string};
-use crate::hook::{ContextReading, HookReport};
+use crate::hook::{ContextReading, HookReport, exit_code};
 use crate::marketplace;
 use crate::settings::{Connection, Content, Level, Roots, Syntax, Target};
 use crate::usage_limit::LimitText;
@@ -39,6 +39,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
             "Interrupt",
         ],
         naming: Naming::EveryCall,
+        exit_code: exit_code::from_header,
         // It allows no more than 3 seconds at the end, and complains.
         handler: |command, event| {
             claude_form::handler(command, if matches!(event, "SessionEnd" | "Interrupt") { 3 } else { PATIENCE })

@@ -58,8 +58,9 @@ pub trait Listen: Send {
         None
     }
 
-    /// The lines that answer a request for permission; none if nothing was requested.
-    fn answer(&mut self, _request: &str, _option: Option<&str>) -> Vec<String> {
+    /// The lines that answer a request for permission, with the user's reason where the agent can take one; none if nothing
+    /// was requested.
+    fn answer(&mut self, _request: &str, _option: Option<&str>, _reason: Option<&str>) -> Vec<String> {
         Vec::new()
     }
 

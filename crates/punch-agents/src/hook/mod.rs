@@ -2,11 +2,13 @@
 //! agent's form. Nothing an agent sends is an error: what is not understood says nothing.
 
 mod answer;
+pub(crate) mod exit_code;
 pub(crate) mod field;
 mod report;
 mod todos;
 mod tools;
 mod usage;
+mod work;
 
 pub use answer::answer;
 pub(crate) use answer::{marked, put};

@@ -7,7 +7,7 @@ use punch_core::text;
 use serde_json::{Value, json};
 
 use super::field::{name, number, object, short, string, truth};
-use super::{MARK, todos, tools, usage};
+use super::{MARK, todos, tools, usage, work};
 use crate::{Adapter, Meaning};
 
 /// Earlier turns that are read.
@@ -76,11 +76,11 @@ impl HookReport {
             Meaning::ToolStart | Meaning::ToolEnd | Meaning::ToolFailure => {
                 out.input = object(report, agent.hooks.fields.tool_input);
                 out.output = object(report, agent.hooks.fields.tool_output);
-                used(agent, meaning, report, &out.output)
+                used(agent, meaning, report, (&out.input, &out.output))
             }
             Meaning::TaskEnd => {
                 out.input = report.clone();
-                let tool = ToolUse { name: event.to_owned(), kind: ToolKind::HostTodo, call: None, receipt: None };
+                let tool = ToolUse { name: event.to_owned(), kind: ToolKind::HostTodo, ..ToolUse::default() };
                 HostEvent::ToolStarting { tool }
             }
             Meaning::Question => HostEvent::Asked,
@@ -148,16 +148,22 @@ fn by_person(agent: &Adapter, report: &Value) -> bool {
     string(report, &["prompt"]).is_none_or(|prompt| !own(prompt.trim_start()))
 }
 
-fn used(agent: &Adapter, meaning: Meaning, report: &Value, output: &Value) -> HostEvent {
+fn used(agent: &Adapter, meaning: Meaning, report: &Value, (input, output): (&Value, &Value)) -> HostEvent {
     let named = short(report, &["tool_name", "tool"], 200).unwrap_or_default();
     let kind = tools::kind(agent, &named, report);
     let call = name(report, &["tool_use_id", "tool_call_id", "callID"]);
     let wrote = meaning == Meaning::ToolEnd && kind == ToolKind::Ours && tools::writes(&named);
     let receipt = wrote.then(|| todos::receipt(output)).flatten();
-    let tool = ToolUse { name: named, kind, call, receipt };
+    let mut tool = ToolUse { name: named, kind, call, receipt, ..ToolUse::default() };
     let wrong = output.get("error").is_some_and(|error| !error.is_null())
         || truth(output, "isError")
         || truth(output, "is_error");
+    if meaning != Meaning::ToolStart {
+        tool.ran = work::command(agent, meaning, kind, report, (input, output));
+    }
+    if meaning == Meaning::ToolEnd && !wrong {
+        tool.files = work::files(kind, input);
+    }
     match meaning {
         Meaning::ToolStart => HostEvent::ToolStarting { tool },
         Meaning::ToolEnd if !wrong => HostEvent::ToolEnded { tool },

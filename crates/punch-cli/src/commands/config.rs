@@ -77,7 +77,7 @@ impl Config {
             Action::Get { key } => get(&global, &location, &key),
             Action::Set { key, value, user } => {
                 guarded(&key)?;
-                let (path, scope) = file(&location, user)?;
+                let (path, scope) = file(&location, user || needs_own_file(&key))?;
                 if scope == Scope::Project && !location.dir.is_dir() {
                     location.create()?;
                 }
@@ -94,7 +94,7 @@ impl Config {
             }
             Action::Unset { key, user } => {
                 guarded(&key)?;
-                let (path, scope) = file(&location, user)?;
+                let (path, scope) = file(&location, user || needs_own_file(&key))?;
                 let there = path.parent().is_some_and(std::path::Path::is_dir) && unset(&path, scope, &key)?;
                 let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
                 Ok(change_reply(&path, &key, known, "unset", there))
@@ -144,6 +144,11 @@ fn guarded(key: &str) -> Result<(), Failure> {
         Some(known) if known.is_guarded() => guard::only_user(&format!("change `{}`", text::neutral(key))),
         _ => Ok(()),
     }
+}
+
+/// Returns true if the setting counts only in the user's own file: then it is written there, wherever the command runs.
+fn needs_own_file(key: &str) -> bool {
+    Key::named(key).is_some_and(|known| matches!(known.authority, Authority::OwnFile))
 }
 
 fn needs_approval(key: &str) -> bool {

@@ -52,7 +52,8 @@ impl Cost {
         if chosen.contains(&Dialect::Native) {
             let more = Price::of(&Offer::new(Dialect::Native, &Group::ALL));
             let extra = more.offered() - Price::of(&Offer::new(Dialect::Native, &[])).offered();
-            lines.push(format!("{:<10} {extra:>5} tokens more with --tools claim", ""));
+            let groups = Group::ALL.map(Group::name).join(",");
+            lines.push(format!("{:<10} {extra:>5} tokens more with `punch mcp --tools {groups}`", ""));
         }
         let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
         // Prices are known without a project; what was spent is shown where there is one.

@@ -101,6 +101,16 @@ const STORY: &[Step] = &[
     Quiet(&["plan", "new", "flaky"]),
     Watch(&demo_agent::STUCK),
     Run(&["keep-going", "why"]),
+    Chapter("An agent that calls unfinished work done"),
+    Quiet(&["plan", "new", "changelog"]),
+    Say("A check decides, once you have approved it."),
+    Run(&["add", "Write the changelog", "--verify", "cat CHANGES.md"]),
+    Run(&["verify", "--allow", "T-1"]),
+    Run(&["config", "set", "policy.verify", "command"]),
+    Say("The agent ticks the todo off too early. The check fails, the agent learns why, and fixes it."),
+    Watch(&demo_agent::OPTIMIST),
+    Run(&["show", "T-1"]),
+    Quiet(&["config", "set", "policy.verify", "claim"]),
     Chapter("git goes back, and the plan follows"),
     Quiet(&["plan", "new", "exchange"]),
     Run(&["add", "Write the importer", "--id", "importer"]),
@@ -168,9 +178,10 @@ impl Demo {
                     told(Role::Detail, text)?;
                     continue;
                 }
+                Watch(actor) if actor.is_checked && !has_shell => continue,
                 Watch(actor) => {
                     let hook = |event: &str, report: &Value| place.hook(event, report, global);
-                    for (done, wrong) in demo_agent::play(actor, hook, say)? {
+                    for (done, wrong) in demo_agent::play(actor, &place.project, hook, say)? {
                         note(wrong.or_else(|| done.unexpected(0)));
                         steps.push(done);
                     }

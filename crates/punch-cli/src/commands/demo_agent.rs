@@ -1,6 +1,8 @@
 //! The agents of the demo. They follow a script and report to `punch hook` as a host would; what the hook answers
 //! decides whether they continue.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::demo::Done;
@@ -17,6 +19,8 @@ pub struct Actor {
     pub prompt: &'static str,
     /// What punch says to it first is shown in full.
     pub in_full: bool,
+    /// A check decides about its work, which needs a shell.
+    pub is_checked: bool,
     /// What it does, in order.
     pub moves: &'static [Move],
 }
@@ -25,19 +29,22 @@ pub struct Actor {
 pub enum Move {
     /// It writes its own list: content and status.
     Writes(&'static [(&'static str, &'static str)]),
+    /// It writes a file.
+    Creates(&'static str),
     /// It says this and wants to stop, and must be kept going.
     StopsEarly(&'static str),
     /// It says this and wants to stop, and must be let.
     Stops(&'static str),
 }
 
-use Move::{Stops, StopsEarly, Writes};
+use Move::{Creates, Stops, StopsEarly, Writes};
 
 /// Stops three times too early.
 pub const HASTY: Actor = Actor {
     session: "demo-hasty",
     prompt: "Please build the parser.",
     in_full: true,
+    is_checked: false,
     moves: &[
         Writes(&[("Write the parser", "in_progress"), ("Test the parser", "pending"), ("Document it", "pending")]),
         StopsEarly("A good start. Shall I continue?"),
@@ -55,6 +62,7 @@ pub const STUCK: Actor = Actor {
     session: "demo-stuck",
     prompt: "Please fix the flaky test.",
     in_full: false,
+    is_checked: false,
     moves: &[
         Writes(&[("Fix the flaky test", "in_progress")]),
         StopsEarly("It passes on my machine."),
@@ -64,9 +72,25 @@ pub const STUCK: Actor = Actor {
     ],
 };
 
+/// Calls a todo done that is not, and learns it from the check.
+pub const OPTIMIST: Actor = Actor {
+    session: "demo-optimist",
+    prompt: "Please write the changelog.",
+    in_full: true,
+    is_checked: true,
+    moves: &[
+        Writes(&[("Write the changelog", "in_progress")]),
+        Writes(&[("Write the changelog", "completed")]),
+        StopsEarly("The changelog is written."),
+        Creates("CHANGES.md"),
+        Stops("Now the changelog is there."),
+    ],
+};
+
 /// Plays an agent: what is to be shown, what was run, and what went otherwise than it should.
 pub fn play(
     actor: &Actor,
+    folder: &Path,
     mut hook: impl FnMut(&str, &Value) -> Result<Done, Failure>,
     mut say: impl FnMut(&str) -> Result<(), Failure>,
 ) -> Result<Vec<(Done, Option<String>)>, Failure> {
@@ -87,10 +111,22 @@ pub fn play(
                 let call = format!("{}-{n}", actor.session);
                 let used =
                     json!({"tool_name": "TodoWrite", "tool_use_id": call, "tool_input": input, "tool_response": {}});
-                out.push((report("PostToolUse", used)?, None));
+                let done = report("PostToolUse", used)?;
+                let answer: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
+                out.push((done, None));
                 let list: Vec<String> =
                     todos.iter().map(|(content, status)| format!("{} {content}", mark(status))).collect();
                 say(&format!("agent:  {}\n", list.join("  ")))?;
+                let check = answer["hookSpecificOutput"]["additionalContext"].as_str();
+                if let Some(text) = check.filter(|text| text.contains("its check")) {
+                    say(&shown(text, true))?;
+                }
+                continue;
+            }
+            Creates(name) => {
+                let file = folder.join(name);
+                std::fs::write(&file, "done\n").map_err(|cause| Failure::File(file.display().to_string(), cause))?;
+                say(&format!("agent:  writes {name}\n"))?;
                 continue;
             }
             StopsEarly(words) => (words, true),

@@ -38,8 +38,14 @@ impl Done {
         let done = |r: &Ref| Op::Done { target: r.clone(), evidence: evidence.clone(), fence: self.fence };
         let open = project.open_named(&self.todos)?;
         let commit = open.project.tree().commit();
-        let preset = |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy };
-        let request = Request { commit: commit.as_deref(), preset, ..open.project.request() };
+        let request = open.project.request();
+        // The user's word overrules a failing check, an agent's does not.
+        let overrules = evidence.is_some() && request.actor.is_user();
+        let preset: fn(Policy) -> Policy = match overrules {
+            true => |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy.for_user() },
+            false => |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy },
+        };
+        let request = Request { commit: commit.as_deref(), preset, ..request };
         let ops = |refs: &[Ref]| refs.iter().map(done).collect();
         // Where the plan wants proof, the checks run between the first refusal and the last try.
         let (changed, uids) = open.engine.proving(open.plan, &open.project.checker(), |proofs| {
@@ -50,6 +56,9 @@ impl Done {
         let todos = uids.iter().filter_map(|uid| changed.plan.get(*uid));
         for check in todos.filter_map(|todo| last_check(todo, changed.now)).take(10) {
             reply.body.push(format!("check: {check}"));
+        }
+        if let Some(line) = open.check_plan()? {
+            reply.body.push(line);
         }
         Ok(reply)
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Project, ProjectPlan};
+use crate::project::{Project, ProjectPlan, never_freed};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -53,6 +53,7 @@ impl Graph {
             ProjectPlan::Plan(open) => (open.engine.whole(open.plan)?, open.engine.now()),
             ProjectPlan::Empty(_) => (Plan::new(), 0),
         };
+        let plan = never_freed(plan);
         let todos: Vec<&Todo> = plan.live().into_iter().filter(|t| self.all || t.status.is_open()).collect();
         if as_json {
             return Ok(Reply::new("", graph(&plan, &todos, now)));

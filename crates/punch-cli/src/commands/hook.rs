@@ -13,6 +13,7 @@ use std::{process, thread};
 use clap::Args;
 use punch_agents::hook::{HookReport, INPUT_CAP, answer};
 use punch_agents::{Adapter, Meaning, lenient_json};
+use punch_core::drive::{HostEvent, ToolKind};
 use punch_engine::locate::Kind;
 use punch_engine::{Engine, EngineError, News};
 use punch_serve::hook::Hook as Taken;
@@ -21,7 +22,9 @@ use punch_store::SessionKey;
 use serde_json::Value;
 
 use super::install::agents;
+use super::notify_inbox::Notifier;
 use crate::arguments::Global;
+use crate::detached_checks::DetachedChecks;
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::{environment, hook_log, output};
@@ -183,6 +186,7 @@ impl Hook {
         let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name, self.event));
         let said = move |error: &EngineError| hook_log::say(log.clone(), &format!("{what}: {}", error.message()));
         let (consents, ignored) = (project.consents(), project.config.ignored.clone());
+        let (checks, notifier) = (DetachedChecks::of(&project), Notifier::of(&project));
         let found = Found { project, said: Arc::new(said) };
         let hook = Taken {
             project: &found,
@@ -196,8 +200,12 @@ impl Hook {
                 .map(|name| SessionKey::new(name, None)),
             consents,
             ignored: &ignored,
+            checks: Some(&checks),
         };
         let done = hook.run(&reported).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;
+        if let Some(notifier) = notifier.filter(|_| done.wrote || may_need_user(&reported.event)) {
+            notifier.start();
+        }
         Ok(TakenUp {
             answer: answer(&reported, &done.effect),
             problems: done.problems.iter().map(|problem| format!("{}: {}", problem.code, problem.message)).collect(),
@@ -251,6 +259,15 @@ struct TakenUp {
     /// Why the host's task is not done.
     veto: Option<String>,
     safety: Option<crate::safety::Safety>,
+}
+
+/// Returns true for events with which something may enter the inbox: all but ordinary uses of tools.
+const fn may_need_user(event: &HostEvent) -> bool {
+    match event {
+        HostEvent::ToolStarting { tool } => matches!(tool.kind, ToolKind::Question),
+        HostEvent::ToolEnded { tool } => matches!(tool.kind, ToolKind::Ours | ToolKind::HostTodo | ToolKind::Question),
+        _ => true,
+    }
 }
 
 fn told(failure: &Failure) -> String {

@@ -1,7 +1,7 @@
 //! `punch inbox`: what needs the user.
 
 use clap::Args;
-use punch_core::view::{inbox, spans};
+use punch_core::view::inbox;
 use punch_engine::{EngineError, InboxQuery};
 use serde_json::{Value, json};
 
@@ -23,11 +23,14 @@ impl Inbox {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let items = match project.read()?.plan() {
-            Some(open) => open.with_inbox(|query| open.engine.inbox(open.plan, query))?,
+            Some(open) => {
+                let plan = open.whole()?;
+                open.with_inbox(|query| open.engine.inbox_of(open.plan, &plan, query))?
+            }
             None => Vec::new(),
         };
         let records: Vec<Value> = items.iter().map(inbox::record).collect();
-        Ok(Reply::new(spans::text(&inbox::full(&items)), json!({"items": records})))
+        Ok(Reply::new(inbox::full(&items), json!({"items": records})))
     }
 }
 

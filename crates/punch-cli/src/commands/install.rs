@@ -2,10 +2,12 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use punch_agents::settings::Level;
+use punch_agents::settings::{Level, Tools};
 use punch_agents::{AGENTS, Adapter};
 use punch_engine::call::Dialect;
 use punch_engine::locate;
+use punch_serve::Offer;
+use punch_serve::cost::Price;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -21,6 +23,7 @@ Examples:
   punch install                  # every agent on PATH
   punch install qwen --dry-run   # show the differences and write nothing
   punch install claude --dialect todowrite   # tools in the form that Claude Code was trained on
+  punch install claude --tools own           # keep its own todo list, copied by hooks
   punch install --user --plugin claude
 
 Changes only its own entries and keeps comments and order. `FILE.before-punch` is a copy of the file
@@ -61,6 +64,9 @@ pub struct Install {
     /// The form of the tools, or AGENT=NAME for one agent; without it, native or what is installed already
     #[arg(long, value_name = "NAME", value_parser = read_dialect, conflicts_with = "plugin")]
     dialect: Vec<(Option<&'static Adapter>, Dialect)>,
+    /// The todo tools of the model: `punch`, or `own` for the agent's own list, copied by hooks; AGENT=NAME for one agent
+    #[arg(long, value_name = "NAME", value_parser = read_tools, conflicts_with = "plugin")]
+    tools: Vec<(Option<&'static Adapter>, Tools)>,
     /// Use a plugin or extension instead of entries in the settings: claude, codex, gemini, with --user
     #[arg(long)]
     plugin: bool,
@@ -69,7 +75,7 @@ pub struct Install {
 impl Install {
     /// Runs the verb.
     pub fn run(self, global: &Global) -> Result<Reply, Failure> {
-        let place = Place { dialects: self.dialect.clone(), ..self.how.place(global)? };
+        let place = Place { dialects: self.dialect.clone(), tools: self.tools.clone(), ..self.how.place(global)? };
         let agents = if self.how.agents.is_empty() { found_agents() } else { self.how.agents.clone() };
         if agents.is_empty() {
             let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
@@ -80,19 +86,28 @@ impl Install {
         let request = self.how.request(global, Way::In, form, self.guide);
         let sentence = auto_continue(global);
         if request.consent == Consent::Ask && environment::is_attended() {
-            output::remark(&[Some(IN_SESSIONS), sentence].into_iter().flatten().collect::<Vec<_>>().join("\n"));
+            let lines = [Some(ways_and_prices()), sentence.map(str::to_owned)];
+            output::remark(&lines.into_iter().flatten().collect::<Vec<_>>().join("\n"));
         }
         let (mut text, mut json) = self.how.change(global, Change::plan(place, &agents, request)?)?;
-        if let Some(sentence) = sentence.filter(|_| !environment::is_attended() || self.how.yes) {
-            text = format!("{text}\n{sentence}");
+        if !environment::is_attended() || self.how.yes {
+            let lines = [Some(text), Some(ways_and_prices()), sentence.map(str::to_owned)];
+            text = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
         }
         json["autoContinue"] = auto_continue(global).is_some().into();
         Ok(Reply::new(text, json))
     }
 }
 
-/// What an install changes in sessions.
-const IN_SESSIONS: &str = "Agents get the plan as tools, and their own todo lists go into it.";
+/// The two ways to connect an agent, and what they cost.
+fn ways_and_prices() -> String {
+    let price = Price::of(&Offer::new(Dialect::Native, &[]));
+    format!(
+        "With `--tools punch` (the default), agents get the plan as tools, for about {} tokens in every conversation. With \
+         `--tools own`, they keep their own todo list, hooks copy it into the plan, and no tools are added.",
+        price.offered() + price.instructions
+    )
+}
 
 /// The sentence that every install says about auto-continue; `None` if the settings turn it off.
 pub fn auto_continue(global: &Global) -> Option<&'static str> {
@@ -143,15 +158,24 @@ impl How {
 
 /// Reads `todowrite` or `claude=todowrite`.
 fn read_dialect(word: &str) -> Result<(Option<&'static Adapter>, Dialect), String> {
-    let (agent, name) = match word.split_once('=') {
-        None => (None, word),
-        Some((agent, name)) => {
-            (Some(punch_agents::named(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?), name)
-        }
-    };
+    let (agent, name) = read_agent(word)?;
     let names = || Dialect::ALL.iter().map(|dialect| dialect.name()).collect::<Vec<_>>().join(", ");
     let dialect = Dialect::parse(name).ok_or_else(|| format!("unknown dialect `{name}` (try {})", names()))?;
     Ok((agent, dialect))
+}
+
+/// Reads `own` or `claude=own`.
+fn read_tools(word: &str) -> Result<(Option<&'static Adapter>, Tools), String> {
+    let (agent, name) = read_agent(word)?;
+    let names = || Tools::ALL.map(Tools::name).join(", ");
+    let tools = Tools::parse(name).ok_or_else(|| format!("unknown tools `{name}` (try {})", names()))?;
+    Ok((agent, tools))
+}
+
+/// Splits `claude=own` into agent and name; without an agent, all are meant.
+fn read_agent(word: &str) -> Result<(Option<&'static Adapter>, &str), String> {
+    let Some((agent, name)) = word.split_once('=') else { return Ok((None, word)) };
+    Ok((Some(punch_agents::named(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?), name))
 }
 
 /// The names of agents.

@@ -12,7 +12,7 @@ use punch_store::{ListMark, Snapshot, Which};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::project::{Open, Project};
+use crate::project::{Open, Project, never_freed};
 use crate::reply::{self, Reply};
 use crate::style::Stream;
 use crate::{output, safety};
@@ -94,6 +94,7 @@ impl List {
             None => usize::MAX,
         };
         let (plan, uids) = self.find(&open, &filter, shown)?;
+        let plan = never_freed(plan);
         let reader = Reader::new(&plan, now);
         let mut todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
         if json {

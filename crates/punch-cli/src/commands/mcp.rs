@@ -18,7 +18,9 @@ use punch_serve::{
 
 use punch_store::SessionKey;
 
+use super::notify_inbox::Notifier;
 use crate::arguments::Global;
+use crate::detached_checks::DetachedChecks;
 use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::output;
@@ -52,7 +54,7 @@ pub struct Mcp {
     /// The form of the tools
     #[arg(long, value_name = "NAME", default_value = "native", value_parser = dialects())]
     dialect: Dialect,
-    /// Offer more tools: claim, checkpoint
+    /// Offer more: the tools `claim` and `checkpoint`, or the rare `fields` of todo_write and todo_read
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = groups())]
     tools: Vec<Group>,
     /// Send structured content too; some clients then hide the text from the model
@@ -151,6 +153,8 @@ impl Mcp {
             assigned: assigned.map(key),
             is_driven,
             started_for: host.map(key),
+            checks: Some(Arc::new(DetachedChecks::of(&project))),
+            after_write: notifying(&project),
         };
         let service = PlanToolService::new(opened);
         let server = Server::start(presented, Arc::new(service), log.clone()).map_err(Failure::Output)?;
@@ -201,10 +205,18 @@ pub fn beside_board(global: &Global, project: &Project) -> Result<(Server, Token
         assigned: None,
         is_driven: false,
         started_for: None,
+        checks: Some(Arc::new(DetachedChecks::of(project))),
+        after_write: notifying(project),
     };
     let log = Log::new(Box::new(std::io::sink()));
     let server = Server::start(presented, Arc::new(PlanToolService::new(opened)), log).map_err(Failure::Output)?;
     Ok((server, token()?))
+}
+
+/// What follows a write of an agent: the user is notified of what has entered the inbox.
+fn notifying(project: &Project) -> Option<Box<dyn Fn() + Send + Sync>> {
+    let notifier = Notifier::of(project)?;
+    Some(Box::new(move || notifier.start()))
 }
 
 /// The token of this user, created on first use.

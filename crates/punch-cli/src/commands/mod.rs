@@ -2,6 +2,7 @@
 
 mod add;
 mod assign;
+mod check_reported;
 mod checkpoint;
 mod checkpoint_views;
 mod claim;
@@ -36,6 +37,7 @@ mod mcp;
 mod move_to;
 mod next;
 mod note;
+pub mod notify_inbox;
 mod plan;
 mod plan_file;
 mod ready;
@@ -78,7 +80,7 @@ use crate::failure::{Exit, Failure};
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::reply::Reply;
-use crate::{output, style};
+use crate::{environment, output, style};
 
 /// What `punch` can do. Verbs that `help` leaves out are for agents and scripts, or older names of others; see [`help`].
 #[derive(Subcommand)]
@@ -221,6 +223,12 @@ pub enum Command {
     /// Handle an agent's hook event (agents call this, not you)
     #[command(hide = true, long_about = hook::LONG_ABOUT)]
     Hook(DeferredArgs<hook::Hook>),
+    /// Check a todo that an agent reported as done (hooks call this, not you)
+    #[command(hide = true, long_about = check_reported::LONG_ABOUT)]
+    CheckReported(DeferredArgs<check_reported::CheckReported>),
+    /// Notify the user of what has entered the inbox (hooks call this, not you)
+    #[command(hide = true, long_about = notify_inbox::LONG_ABOUT)]
+    NotifyInbox(DeferredArgs<notify_inbox::NotifyInbox>),
     /// Print the JSON Schemas of what punch reads and writes
     #[command(hide = true)]
     Schema(DeferredArgs<schema::Schema>),
@@ -303,18 +311,22 @@ impl Command {
             style::choose(color);
         }
         let progress = self.takes_time().then(Progress::begin).flatten();
-        let safety = OnceCell::new();
+        let (safety, notifier) = (OnceCell::new(), OnceCell::new());
         let project = || {
             let project = Project::find(global.clone())?;
             style::choose(project.config.settings.view_color.value);
             project.warn_ignored();
             drop(safety.set(project.safety()));
+            // You know what you do yourself.
+            drop(notifier.set(environment::inside_agent().and_then(|_| notify_inbox::Notifier::of(&project))));
             Ok::<_, Failure>(project)
         };
         let reply = run_verbs!(self, project, {
             Self::Replay(DeferredArgs(verb)) => return verb.run(),
             Self::Mcp(DeferredArgs(verb)) => return verb.run(global),
             Self::Hook(DeferredArgs(verb)) => return Ok(verb.run(global)),
+            Self::CheckReported(DeferredArgs(verb)) => return Ok(verb.run(global)),
+            Self::NotifyInbox(DeferredArgs(verb)) => return Ok(verb.run(global)),
             Self::Run(DeferredArgs(verb)) => return verb.run(global),
             Self::Cost(DeferredArgs(verb)) => verb.run(global),
             Self::Watch(DeferredArgs(verb)) => return verb.run(project()?),
@@ -342,9 +354,16 @@ impl Command {
         if let Some(safety) = safety.into_inner().flatten().filter(|_| reply.wrote) {
             safety.keep();
         }
+        if let Some(notifier) = notifier.into_inner().flatten().filter(|_| reply.wrote) {
+            notifier.start();
+        }
+        let exit = reply.exit;
+        let wrote = reply.wrote;
+        // The process ends: freeing the lines of a large list takes as long as printing them.
+        std::mem::forget(reply);
         match printed {
-            Err(Failure::Output(cause)) if reply.wrote => Err(Failure::AnswerLost(cause)),
-            printed => printed.map(|()| reply.exit),
+            Err(Failure::Output(cause)) if wrote => Err(Failure::AnswerLost(cause)),
+            printed => printed.map(|()| exit),
         }
     }
 }

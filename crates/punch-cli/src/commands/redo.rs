@@ -2,11 +2,11 @@
 
 use clap::Args;
 use punch_core::Refusal;
-use punch_engine::EngineError;
+use punch_engine::{EngineError, Request};
 
 use super::undo;
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{Project, never_freed};
 use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
@@ -25,7 +25,8 @@ impl Redo {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = project.read()?.plan().ok_or(EngineError::from(Refusal::NothingToRedo { others: None }))?;
-        let changed = open.engine.redo(open.plan, &open.project.request())?;
+        let request = Request { detail: true, ..open.project.request() };
+        let changed = never_freed(open.engine.redo(open.plan, &request)?);
         undo::answer(&open, &changed)
     }
 }

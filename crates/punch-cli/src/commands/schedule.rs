@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::import::not_understood;
 use crate::failure::Failure;
-use crate::project::{Project, ProjectPlan};
+use crate::project::{Project, ProjectPlan, never_freed};
 use crate::reply::Reply;
 use crate::{environment, files, output};
 
@@ -94,6 +94,7 @@ impl Schedule {
             skip_optional: self.skip_optional,
             oversize: self.oversize,
         };
+        let plan = never_freed(plan);
         let made = schedule(&plan, &ask, now);
         let (lines, left) = gantt.draw(&ScheduleView::of(Reader::new(&plan, now), &made));
         if left > 0 && !json {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use punch_engine::process::withhold_passwords;
 use punch_engine::{Engine, NotTheUser, browser_link};
 use punch_store::{Replacement, create_own_folder};
 use punch_web::{ApiProblem, Board, Listen, Ready, RunWorktree, StartedBy, TokenFile, WebSetup};
@@ -162,7 +163,7 @@ fn open(state: &Path, link: &str) -> Result<(), String> {
     Replacement::new(&file, page.as_bytes(), 0o600).and_then(Replacement::commit).map_err(|error| error.to_string())?;
     let program = environment::browser().ok_or_else(|| "none was found".to_owned())?;
     let mut command = Command::new(program);
-    command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    withhold_passwords(&mut command).arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let started = command.spawn();
     let remove = move || {
         std::thread::sleep(HANDOVER);

@@ -33,7 +33,7 @@ impl Tree {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let Some(open) = project.read()?.plan() else { return Ok(list::empty()) };
-        let plan = open.engine.whole(open.plan)?;
+        let plan = open.whole()?;
         let now = open.engine.now();
         let mut todos = if self.all { plan.live() } else { hide::visible(&plan, open.project.clear_delay(), now) };
         if open.project.global.json {

@@ -4,11 +4,11 @@ use clap::Args;
 use punch_core::reason::Reader;
 use punch_core::view::history::{self, Story};
 use punch_core::{Patch, Refusal, Todo, Uid, text};
-use punch_engine::{Changed, EngineError, NARRATED};
+use punch_engine::{Changed, EngineError, NARRATED, Request};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::project::{Open, Project};
+use crate::project::{Open, Project, never_freed};
 use crate::reply::{self, Body, Reply};
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,9 @@ impl Undo {
             None => Refusal::NothingToUndo { others: None },
         };
         let open = project.read()?.plan().ok_or(EngineError::from(nothing))?;
-        let changed = open.engine.undo(open.plan, &open.project.request(), self.revision, self.any)?;
+        // What the todos wait for is part of the answer.
+        let request = Request { detail: true, ..open.project.request() };
+        let changed = never_freed(open.engine.undo(open.plan, &request, self.revision, self.any)?);
         answer(&open, &changed)
     }
 }

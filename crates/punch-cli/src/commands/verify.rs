@@ -72,7 +72,11 @@ impl Verify {
             [todo] if todo.status != Status::Completed => {
                 let (request, checker) = (open.project.request(), open.project.checker());
                 let changed = open.engine.verify(open.plan, &request, &checker, todo, self.fence)?;
-                Ok(reply::changed(&changed, &[todo.uid], &open.project))
+                let mut reply = reply::changed(&changed, &[todo.uid], &open.project);
+                if let Some(line) = open.check_plan()? {
+                    reply.body.push(line);
+                }
+                Ok(reply)
             }
             _ => Ok(each(&open, &todos, self.fence)?),
         }

@@ -23,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   punch watch              # the board; ? shows all keys
   punch watch --panel      # a small box of tasks, for a tmux pane
+  punch watch --notify     # rings the bell when something needs you
   punch watch --once       # print one picture and exit";
 
 /// The arguments of `punch watch`.
@@ -38,6 +39,9 @@ pub struct Watch {
     /// Leave the mouse to the terminal
     #[arg(long)]
     no_mouse: bool,
+    /// Ring the bell and show a notification when something new needs you
+    #[arg(long)]
+    notify: bool,
 }
 
 impl Watch {
@@ -58,6 +62,7 @@ impl Watch {
             glyphs: project.glyphs(),
             colors,
             mouse: !self.no_mouse && !self.panel,
+            notify: self.notify,
         };
         let setup = setup(project, look)?;
         if self.once {

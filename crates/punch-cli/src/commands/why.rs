@@ -36,7 +36,7 @@ impl Why {
         };
         let now = open.engine.now();
         let uid = self.todo.as_deref().map(|given| open.engine.resolve(open.plan, given)).transpose()?;
-        let plan = open.engine.whole(open.plan)?;
+        let plan = open.whole()?;
         match uid {
             None => Ok(all(&plan, now)),
             Some(uid) => one(&plan, uid, open.project.layout(now)).ok_or_else(|| {

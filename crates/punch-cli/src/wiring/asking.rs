@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use punch_agents::HookTrust;
+use punch_engine::process::withhold_passwords;
 use serde_json::{Value, json};
 
 /// Some of these programs take seconds to start.
@@ -29,7 +30,8 @@ impl Drop for Asked {
 
 /// What a program says about its version: the first word with a digit in it.
 pub fn version(program: &Path) -> Option<String> {
-    let first = lines(Command::new(program).arg("--version"), &[], |line| Some(line.to_owned()))?;
+    let mut command = Command::new(program);
+    let first = lines(withhold_passwords(&mut command).arg("--version"), &[], |line| Some(line.to_owned()))?;
     let number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let word = first.split([' ', 'v', '(']).find(number).unwrap_or(&first).to_owned();
     Some(word.chars().take(40).collect())
@@ -49,7 +51,7 @@ pub fn server(program: &str, folder: &Path) -> Option<String> {
 /// How many of our hooks an agent knows in a folder, and how many of them its user trusts.
 pub fn trusted_hooks(program: &Path, trust: &HookTrust, folder: &Path) -> Option<(usize, usize)> {
     let mut command = Command::new(program);
-    command.args(trust.arguments).current_dir(folder);
+    withhold_passwords(&mut command).args(trust.arguments).current_dir(folder);
     answer(&mut command, &(trust.requests)(folder), trust.id, trust.read)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use punch_agents::settings::{Content, Level, Target};
+use punch_agents::settings::{Content, Level, Target, Tools, without_tools};
 use punch_agents::{AGENTS, Adapter};
 use punch_core::text;
 use punch_serve::guide;
@@ -10,7 +10,7 @@ use punch_serve::guide;
 use super::carry::{carry_out, changed_meanwhile, turn};
 use super::decide::{Decision, decide};
 use super::step::{self, Step};
-use super::{Form, Place, exclude, file, look, look_at};
+use super::{Form, Place, exclude, file, look, look_at, tools};
 use crate::failure::Failure;
 use crate::output::Choice;
 use crate::reply::listed;
@@ -101,6 +101,11 @@ impl Change {
             Form::Settings => (Form::Plugin, "a plugin"),
             Form::Plugin => (Form::Settings, "its settings"),
         };
+        if place.tools(adapter) == Some(Tools::Own) && adapter.todo_tools.is_empty() {
+            let message = format!("{} has no todo list that hooks can copy", adapter.title);
+            let hint = format!("run `punch install {name} --tools punch`");
+            return Err(Failure::refused("no_own_tools", message, &hint));
+        }
         if form == Form::Plugin && place.targets_as(adapter, Form::Plugin).is_empty() {
             let message = format!("there is no plugin for {} at this level", adapter.title);
             let have = AGENTS.iter().filter(|other| other.settings.plugin.is_some());
@@ -125,9 +130,13 @@ impl Change {
                 Way::In => vec![self.request.form],
                 Way::Out => vec![Form::Settings, Form::Plugin],
             };
-            for target in forms.into_iter().flat_map(|form| place.targets_as(agent.adapter, form)) {
-                join(&mut wanted, self.request.way, agent, target);
-            }
+            let targets = forms.into_iter().flat_map(|form| place.targets_as(agent.adapter, form)).collect();
+            let (targets, gone) = match self.tools(agent) {
+                Tools::Own => without_tools(targets),
+                Tools::Punch => (targets, Vec::new()),
+            };
+            gone.into_iter().for_each(|target| join(&mut wanted, Way::Out, agent, target));
+            targets.into_iter().for_each(|target| join(&mut wanted, self.request.way, agent, target));
         }
         for agent in self.agents.iter().filter(|agent| agent.moves) {
             let from = if agent.level == Level::Shared { Level::Personal } else { Level::Shared };
@@ -145,7 +154,15 @@ impl Change {
             Way::In => step::install(&self.place.at(wanted.level), &wanted.adapters, &wanted.target),
             Way::Out => step::uninstall(&self.place.at(wanted.level), &wanted.adapters, &wanted.target),
         };
-        let mut steps = wanted.iter().map(step).collect::<Result<Vec<_>, _>>()?;
+        let mut steps = Vec::new();
+        for wanted in &wanted {
+            let step = step(wanted)?;
+            // Where nothing has to be removed, the file is not worth a line.
+            let is_idle = step.old.is_none() && step.before == step.after;
+            if (self.request.way, wanted.way, is_idle) != (Way::In, Way::Out, true) {
+                steps.push(step);
+            }
+        }
         if let Some(worktree) = &self.place.worktree {
             let exclude = exclude::plan(&self.place, worktree, &mut steps)?;
             steps.extend(exclude);
@@ -188,6 +205,16 @@ impl Change {
             }
         }
         Ok(tracked)
+    }
+
+    /// The tools that an agent gets: those that were asked for, else those that it has, else punch's.
+    pub(super) fn tools(&self, agent: &Decision) -> Tools {
+        if self.request.way == Way::Out || self.request.form == Form::Plugin {
+            return Tools::Punch;
+        }
+        let installed = || Level::ALL.iter().find_map(|level| tools(&self.place.at(*level), agent.adapter));
+        let here = || tools(&self.place.at(agent.level), agent.adapter);
+        self.place.tools(agent.adapter).or_else(here).or_else(installed).unwrap_or(Tools::Punch)
     }
 
     /// Returns true if any file would change.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::thread;
 
-use punch_agents::settings::{Content, Level};
+use punch_agents::settings::{Content, Level, Target, Tools, without_tools};
 use punch_agents::{AGENTS, Adapter, PluginEvidence};
 use punch_serve::wiring::{Edit as _, Wired};
 use serde_json::Value;
@@ -137,8 +137,34 @@ pub fn look_at(place: &Place, agent: &'static Adapter, form: Form) -> Wiring {
         return Wiring::Is(if place.level == Level::User && found { Wired::Yes } else { Wired::No });
     }
     let settings_only = matches!(evidence, Some(PluginEvidence::Settings));
+    let targets = place.targets_as(agent, form);
+    match look_for(place, &targets, settings_only) {
+        Wiring::Is(Wired::Partly) if form == Form::Settings && has_own_tools(place, targets.clone()) => {
+            Wiring::Is(Wired::Yes)
+        }
+        wiring => wiring,
+    }
+}
+
+/// The tools with which an agent is connected at the level of a place; `None` if it is not connected, or only partly.
+pub fn tools(place: &Place, agent: &'static Adapter) -> Option<Tools> {
+    let targets = place.targets(agent);
+    match look_for(place, &targets, false) {
+        Wiring::Is(Wired::Yes) => Some(Tools::Punch),
+        Wiring::Is(Wired::Partly) => has_own_tools(place, targets).then_some(Tools::Own),
+        Wiring::Is(Wired::No) | Wiring::Unreadable(_) => None,
+    }
+}
+
+/// Returns true if all hooks are there and nothing that punch's tools need.
+fn has_own_tools(place: &Place, targets: Vec<Target>) -> bool {
+    let (hooks, tools) = without_tools(targets);
+    look_for(place, &hooks, false) == Wiring::Is(Wired::Yes) && look_for(place, &tools, false) == Wiring::Is(Wired::No)
+}
+
+fn look_for(place: &Place, targets: &[Target], settings_only: bool) -> Wiring {
     let mut found = Vec::new();
-    for target in place.targets_as(agent, form) {
+    for target in targets {
         let text = file::real(place, &target.path).and_then(|real| {
             let owns = place.owns(&target.path, Record::load(&place.records, &real).as_ref());
             if owns { file::read(&real) } else { Ok(None) }

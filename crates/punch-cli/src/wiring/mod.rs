@@ -15,5 +15,5 @@ mod summary;
 mod worktree;
 
 pub use change::{Change, Consent, Request, Way};
-pub use inspect::{Standing, Wiring, connected_agents, inspect, look, look_at, reachable};
+pub use inspect::{Standing, Wiring, connected_agents, inspect, look, look_at, reachable, tools};
 pub use place::{Form, Place, found_agents};

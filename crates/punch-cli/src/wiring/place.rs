@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use punch_agents::settings::{self, Level, Program, Roots, Target};
+use punch_agents::settings::{self, Level, Program, Roots, Target, Tools};
 use punch_agents::{AGENTS, Adapter};
 use punch_engine::call::Dialect;
 use punch_engine::locate;
@@ -35,6 +35,8 @@ pub struct Place {
     pub program: Program,
     /// The form of the tools for single agents, or for all of them.
     pub dialects: Vec<(Option<&'static Adapter>, Dialect)>,
+    /// The tools for single agents, or for all of them.
+    pub tools: Vec<(Option<&'static Adapter>, Tools)>,
     /// The folder of the records.
     pub records: PathBuf,
     /// The git worktree of the project, if it is one.
@@ -64,7 +66,7 @@ impl Place {
         let no_home = || Failure::refused("no_home", "there is no home folder", "set HOME");
         let roots = environment::agent_roots(project, main).ok_or_else(no_home)?;
         let records = environment::state_home().ok_or_else(no_home)?.join("punch").join("wiring");
-        Ok(Self { level, roots, program: program()?, dialects: Vec::new(), records, worktree })
+        Ok(Self { level, roots, program: program()?, dialects: Vec::new(), tools: Vec::new(), records, worktree })
     }
 
     /// The path of the same kind of file at another level.
@@ -93,16 +95,14 @@ impl Place {
         AGENTS.iter().any(|agent| uses(Level::Shared, agent) && uses(Level::Personal, agent))
     }
 
-    /// The form of the tools that was asked for; for one agent before for all.
-    fn dialect(&self, agent: &Adapter) -> Option<Dialect> {
-        let own = self.dialects.iter().rev().find(|(whom, _)| whom.is_some_and(|whom| whom.name == agent.name));
-        let all = || self.dialects.iter().rev().find(|(whom, _)| whom.is_none());
-        own.or_else(all).map(|(_, dialect)| *dialect)
+    /// The tools that were asked for.
+    pub fn tools(&self, agent: &Adapter) -> Option<Tools> {
+        wanted(&self.tools, agent)
     }
 
     /// The files of an agent.
     pub fn targets(&self, agent: &'static Adapter) -> Vec<Target> {
-        let call = (&self.program, self.dialect(agent).map(Dialect::name));
+        let call = (&self.program, wanted(&self.dialects, agent).map(Dialect::name));
         settings::files(agent, self.level, &self.roots, call, &|path: &Path| path.exists())
     }
 
@@ -123,6 +123,13 @@ impl Place {
         path.strip_prefix(&self.roots.home)
             .map_or(path.display().to_string(), |inside| format!("~/{}", inside.display()))
     }
+}
+
+/// What was asked for, for one agent before for all.
+fn wanted<T: Copy>(choices: &[(Option<&'static Adapter>, T)], agent: &Adapter) -> Option<T> {
+    let own = choices.iter().rev().find(|(whom, _)| whom.is_some_and(|whom| whom.name == agent.name));
+    let all = || choices.iter().rev().find(|(whom, _)| whom.is_none());
+    own.or_else(all).map(|(_, choice)| *choice)
 }
 
 /// `punch` where that name leads to this very program, so that files that are shared fit other machines; else the path.

@@ -395,10 +395,10 @@ fn a_parked_todo_stays_in_the_list_and_is_no_open_work() {
     [x] T-1  One
     $ punch hold T-2 --kind parked
     [.] T-2  Two
-      on hold: parked (parked)
+      parked
     $ punch hold T-3 'after the release' --kind parked
     [.] T-3  Three
-      on hold: after the release (parked)
+      parked: after the release
     $ punch list
     [.] T-2  Two  (parked)
     [.] T-3  Three  (parked: after the release)
@@ -417,7 +417,7 @@ fn a_parked_todo_stays_in_the_list_and_is_no_open_work() {
     exit 1
     $ punch release T-2
     [ ] T-2  Two
-      no longer on hold
+      no longer parked
     ready now: T-2
     $ punch next
     [ ] T-2  Two

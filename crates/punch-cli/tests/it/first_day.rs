@@ -18,8 +18,8 @@ fn punch_alone_shows_the_plan_or_how_to_begin() {
     world.ok(&["start", "T-1"]);
     assert_snapshot!(world.script("\n").to_owned() + &world.ok(&[]), @r#"
     main: 0 of 3 done (0%)
-    In progress  [>] T-1  Write it  (yours)
     Needs you    [.] T-3  Choose a name: which one?  (punch unhold T-3)
+    In progress  [>] T-1  Write it  (yours)
     No agent is connected: `punch install` connects the ones you use
     "#);
     assert_eq!(world.ok(&["status", "--line"]), "0/3 [>] Write it; 1 needs you\n");
@@ -81,9 +81,9 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
       times: added a moment ago, finished a moment ago
     $ punch status
     main: 0 of 3 done (0%)
+    Failed       [!] T-1  A: and again (blocks 2)  (punch reopen T-1)
     Stuck        [.] T-2  B  (stuck behind T-1, which failed)
                  [.] T-3  C  (stuck behind T-1, which failed)
-    Failed       [!] T-1  A: and again (blocks 2)  (punch reopen T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);
 }

@@ -216,9 +216,9 @@ fn log_tells_every_revision_in_words() {
     17  TIME  user  ship dependencies changed; T-2 archived (undone by 18)
     16  TIME  user  T-2 cancelled
     15  TIME  user  T-2 reopened
-    14  TIME  user  T-2 attempts changed; T-2 failed
+    14  TIME  user  T-2 failed (attempt 2)
     13  TIME  user  T-2 started
-    12  TIME  user  T-2 attempts and last error changed; T-2 failed, to be retried
+    12  TIME  user  T-2 failed (attempt 1, to be retried): no
     11  TIME  user  T-2 started
     10  TIME  user  ship moved
      9  TIME  user  ship noted

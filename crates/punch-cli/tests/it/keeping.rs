@@ -30,6 +30,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
         earlier: Default::default(),
         by_runner: false,
         upcoming: None,
+        checks: Default::default(),
         agent_process: || None,
     };
     let settings = Config::load(&Inputs::default()).unwrap().settings;

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use insta::assert_snapshot;
+
 use crate::run::terminal::Watched;
 use crate::world::World;
 
@@ -37,6 +39,102 @@ fn a_terminal_gets_colors_signs_and_its_own_width() {
     assert!(raw(&world, &["log"], &[]).contains("a moment ago"));
     let error = raw(&world, &["show", "nothing"], &[]);
     assert!(error.contains("\u{1b}[1;31merror:\u{1b}[0m"), "{error:?}");
+}
+
+/// Daily verbs on a terminal of this width, with escapes spelled out: what is bold, dim or colored is part of the design.
+fn colored(columns: &str) -> String {
+    let world = world();
+    world.ok(&["add", "Choose a name", "Set up CI", "Publish it"]);
+    world.ok(&["hold", "T-3", "which one?"]);
+    world.ok(&["fail", "T-4", "--error", "no runner"]);
+    world.ok(&["fail", "T-4", "--error", "no runner"]);
+    let verbs: [&[&str]; 5] = [&["status"], &["list"], &["list", "--tree"], &["inbox"], &["show", "T-2"]];
+    let screen = |verb: &&[&str]| {
+        let text = raw(&world, verb, &[("COLUMNS", columns), ("PUNCH_PAGER", "")]);
+        let text = text.replace("\r\n", "\n").replace('\u{1b}', "^");
+        // How long the work has taken is up to the machine.
+        let text = (0..10).fold(text, |text, second| text.replace(&format!("^[2m{second} s^[0m"), "^[2mN s^[0m"));
+        format!("$ punch {}\n{text}", verb.join(" "))
+    };
+    verbs.iter().map(screen).collect()
+}
+
+#[test]
+fn colors_at_80_columns() {
+    assert_snapshot!(colored("80"), @r#"
+    $ punch status
+    ^[1mmain^[0m^[2m ·^[0m 0 of 5 done  ^[2m────────────────────────^[0m  0%
+
+    ^[1mNeeds you^[0m    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name: which one?                   ^[1mpunch unhold T-3^[0m
+    ^[1mFailed^[0m       ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI: no runner                        ^[1mpunch reopen T-4^[0m
+    ^[1mIn progress^[0m  ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long…   ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
+    ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it
+
+    ^[2mNo agent is connected: `punch install` connects the ones you use^[0m
+    $ punch list
+    ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty col…  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                              ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
+    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                        ^[2mon hold: which one?^[0m
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ○ ^[36mT-5^[0m  Publish it
+    $ punch list --tree
+    ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty col…  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                              ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
+    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                        ^[2mon hold: which one?^[0m
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ○ ^[36mT-5^[0m  Publish it
+    $ punch inbox
+    ^[1mhold^[0m      ^[36mT-3^[0m  Choose a name: which one?
+              ^[1mpunch unhold T-3^[0m
+    ^[1mfailed^[0m    ^[36mT-4^[0m  Set up CI: no runner
+              ^[1mpunch reopen T-4^[0m
+    $ punch show T-2
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it
+    ^[1m  why:^[0m waiting for T-1
+    ^[1m  priority:^[0m 1
+    ^[1m  needs:^[0m T-1
+    ^[1m  group:^[0m 2
+    ^[1m  times:^[0m added a moment ago
+    "#);
+}
+
+#[test]
+fn colors_at_120_columns() {
+    assert_snapshot!(colored("120"), @r#"
+    $ punch status
+    ^[1mmain^[0m^[2m ·^[0m 0 of 5 done  ^[2m────────────────────────^[0m  0%
+
+    ^[1mNeeds you^[0m    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name: which one?                                                       ^[1mpunch unhold T-3^[0m
+    ^[1mFailed^[0m       ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI: no runner                                                            ^[1mpunch reopen T-4^[0m
+    ^[1mIn progress^[0m  ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
+    ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it
+
+    ^[2mNo agent is connected: `punch install` connects the ones you use^[0m
+    $ punch list
+    ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                                                         ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
+    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                                                   ^[2mon hold: which one?^[0m
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ○ ^[36mT-5^[0m  Publish it
+    $ punch list --tree
+    ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                                                         ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
+    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                                                   ^[2mon hold: which one?^[0m
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ○ ^[36mT-5^[0m  Publish it
+    $ punch inbox
+    ^[1mhold^[0m      ^[36mT-3^[0m  Choose a name: which one?
+              ^[1mpunch unhold T-3^[0m
+    ^[1mfailed^[0m    ^[36mT-4^[0m  Set up CI: no runner
+              ^[1mpunch reopen T-4^[0m
+    $ punch show T-2
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it
+    ^[1m  why:^[0m waiting for T-1
+    ^[1m  priority:^[0m 1
+    ^[1m  needs:^[0m T-1
+    ^[1m  group:^[0m 2
+    ^[1m  times:^[0m added a moment ago
+    "#);
 }
 
 #[test]

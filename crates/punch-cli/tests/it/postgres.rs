@@ -177,3 +177,97 @@ fn a_run_works_a_plan_on_a_server_to_its_end() {
     assert!(stage.world.ok(&["runs"]).contains("done"));
     stage.world.sound();
 }
+
+#[test]
+fn a_password_of_the_store_reaches_no_program_that_is_not_ours() {
+    let Some(Team { world, .. }) = Team::set_up() else { return };
+    let out = world.root.join("leaked");
+    let leak = format!("printenv PGPASSWORD >> '{}'; true", out.display());
+    let punch = |arguments: &[&str]| {
+        let mut command = world.command(arguments);
+        command.env("PGPASSWORD", "hush").env("PUNCH_RUN_ATTEMPTS", "1").env("PUNCH_RUN_BACKOFF", "10ms");
+        world.feed_command(command, "")
+    };
+    world.ok(&["config", "set", "policy.verify", "command"]);
+    world.ok(&["add", "checked", "--verify", &leak]);
+    world.ok(&["verify", "--allow", "T-1"]);
+    let hook = world.project.join(".git/hooks/post-checkout");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, format!("#!/bin/sh\n{leak}\n")).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut edit = world.command(&["edit", "T-1"]);
+    edit.env("PGPASSWORD", "hush").env("EDITOR", format!("{leak}; true"));
+    world.feed_command(edit, "");
+    let run = punch(&["verify", "T-1"]);
+    assert_eq!(run.exit, Some(0), "{}", run.render());
+    world.ok(&["config", "set", "policy.verify", "claim"]);
+    world.ok(&["add", "worked"]);
+    punch(&["run", "--agent", &format!("exec:{leak}"), "--worktrees"]);
+    assert_eq!(std::fs::read_to_string(&out).unwrap_or_default(), "", "{}", run.render());
+    assert!(out.exists(), "something has run");
+}
+
+/// Every way in which a database can be of no use: a code and a hint for the user, and a hook that does not stop the agent.
+#[test]
+fn a_database_that_is_of_no_use_has_a_clear_message_and_stops_no_agent() {
+    let Some(team) = Team::set_up() else { return };
+    let world = &team.world;
+    world.ok(&["add", "a"]);
+    let cluster = postgres::shared().unwrap();
+    let schema = team.address.rsplit_once('=').unwrap().1.to_owned();
+    let sql = |sql: &str| cluster.sql("postgres", &sql.replace("SCHEMA", &schema)).unwrap();
+    let todos = json!([{"content": "From the agent", "status": "pending", "activeForm": "Doing"}]);
+    let report = json!({"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "TodoWrite", "tool_use_id": "c",
+        "tool_input": {"todos": todos}, "tool_response": {}, "cwd": world.project});
+    let meets = |address: &str, code: &str, word: &str| {
+        let with = |arguments: &[&str]| {
+            let mut command = world.command(arguments);
+            command.env("PUNCH_STORE", address).env("PUNCH_PROJECT", "shop");
+            command
+        };
+        let run = world.feed_command(with(&["add", "b", "--json"]), "");
+        let says = |text: &str| run.stdout.contains(text);
+        assert!(matches!(run.exit, Some(1 | 3)) && says(code) && says(word), "{}", run.render());
+        let hook = world.feed_command(with(&["hook", "--agent", "claude", "PostToolUse"]), &report.to_string());
+        assert_eq!(hook.exit, Some(0), "{}", hook.render());
+    };
+    meets("postgres://x@/x?host=/nonexistent", "store_unavailable", "/nonexistent");
+    let read_only = format!("{}&options=-c%20default_transaction_read_only%3Don", team.address);
+    meets(&read_only, "store_read_only", "primary");
+    meets(&cluster.address("nowhere"), "store_missing", "nowhere");
+    sql("CREATE FUNCTION SCHEMA.disk_full() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$; \
+         CREATE TRIGGER disk_full BEFORE INSERT ON SCHEMA.event EXECUTE FUNCTION SCHEMA.disk_full()");
+    meets(&team.address, "store_full", "No space left");
+    sql("DROP TRIGGER disk_full ON SCHEMA.event; UPDATE SCHEMA.meta SET major = 99");
+    meets(&team.address, "store_too_new", "99");
+    sql("UPDATE SCHEMA.meta SET major = 1");
+    let list = world.ok(&["list", "--all"]);
+    assert!(!list.contains("From the agent") && list.lines().count() == 1, "nothing of it was stored: {list}");
+}
+
+/// The clock of a machine does not count: leases are judged by that of the server.
+#[cfg(target_os = "linux")]
+#[test]
+fn machines_whose_clocks_are_an_hour_apart_share_claims() {
+    let Some(team) = Team::set_up() else { return };
+    let folders = std::fs::read_dir("/usr/lib").unwrap().flatten();
+    let mut libraries = folders.map(|entry| entry.path().join("faketime/libfaketimeMT.so.1"));
+    // The gate installs it where `CI` is set.
+    let Some(library) = libraries.find(|file| file.is_file()) else { return };
+    let at = |hours: &str, owner: &str, arguments: &[&str]| {
+        let mut command = team.world.command(arguments);
+        command.env("LD_PRELOAD", &library).env("FAKETIME", hours).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", owner);
+        team.world.feed_command(command, "")
+    };
+    team.world.ok(&["add", "one", "two"]);
+    let first = at("-1h", "behind", &["claim", "--lease", "10m", "--json"]);
+    assert!(first.exit == Some(0) && first.stdout.contains("\"T-1\""), "{}", first.render());
+    let second = at("+1h", "ahead", &["claim", "--lease", "10m", "--json"]);
+    assert!(second.exit == Some(0) && second.stdout.contains("\"T-2\""), "{}", second.render());
+    let third = at("+1h", "third", &["claim", "--json"]);
+    assert!(!third.stdout.contains("T-1") && !third.stdout.contains("T-2"), "no claim has run out: {}", third.render());
+    let done = at("-1h", "behind", &["done", "T-1"]);
+    assert_eq!(done.exit, Some(0), "{}", done.render());
+}

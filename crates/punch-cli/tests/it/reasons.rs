@@ -110,6 +110,7 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     waiting for 1: code (waiting)
     start with: design (cancelled)
     nothing is waiting for docs
+    next: `punch reopen design`, or `punch edit code --drop-needs design`
     $ punch done tidy
     [x] tidy  Tidy up
     $ punch why tidy
@@ -192,6 +193,7 @@ fn what_is_missing_dropped_or_circular_is_named() {
     waiting for 1: d (cancelled)
     finishing e unblocks f; 1 todo is waiting for it
     1 in conflict: g says the same as e
+    next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why f
     [.] f  five
     f is waiting
@@ -199,12 +201,14 @@ fn what_is_missing_dropped_or_circular_is_named() {
     start with: d (cancelled)
     nothing is waiting for f
     1 in conflict: g says the same as f
+    next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why b
     [.] b  two
     b is waiting
     waiting for 1: c (in a cycle with b)
     start with: c (in a cycle with b), b (in a cycle with c)
     finishing b unblocks nothing directly; 1 todo is waiting for it
+    next: `punch edit b --drop-needs c`
     $ punch why g
     [ ] g  Five!
     g is ready

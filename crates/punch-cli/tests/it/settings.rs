@@ -64,6 +64,7 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
     ("policy.on_remove", "detach", "dangle", Commands("add x\nadd y --needs T-1\nrm T-1\n? show T-2")),
     ("policy.dep_on_running", "keep", "demote", Commands("add x y\nstart T-1\nedit T-1 --needs T-2\n? list")),
     ("policy.verify", "claim", "command", Commands("add x\n? done T-1")),
+    ("verify.checks", "just ci", "make x", Asked(|settings| format!("{:?}", settings.own_checks()))),
     (
         "verify.timeout",
         "100ms",
@@ -146,6 +147,15 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
         Elsewhere("crates/punch-cli/tests/it/run/setup.rs", "a_lane_is_prepared_before_its_agent_starts"),
     ),
     (
+        "verify.plan",
+        "true",
+        "false",
+        Elsewhere(
+            "crates/punch-cli/tests/it/hook_checks.rs",
+            "the_check_of_the_whole_plan_keeps_a_plan_open_while_it_fails",
+        ),
+    ),
+    (
         "notify.command",
         "true",
         "false",
@@ -205,6 +215,12 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
     ("run.worktrees", "true", "false", Commands("add x\ngit update-ref -d HEAD\n? run --agent exec:true")),
     ("reminders.enabled", "true", "false", Asked(reminder)),
     ("reminders.tokens", "0", "600", Asked(reminder)),
+    (
+        "reminders.shell",
+        "true",
+        "false",
+        Elsewhere("crates/punchlist/tests/it/texts.rs", "texts_name_commands_only_for_hosts_that_have_a_shell"),
+    ),
 ];
 
 /// What waits for the code that will read it; the gate step `unused` has the same list.

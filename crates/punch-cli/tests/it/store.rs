@@ -399,7 +399,7 @@ fn the_demo_runs_and_leaves_nothing_behind() {
     assert!(run.stdout.contains("$ punch done release\nerror: "), "{}", run.stdout);
     assert!(run.stdout.contains("Try next, in a project of yours"), "{}", run.stdout);
     let chapters: Vec<&str> = run.stdout.split("# Chapter ").skip(1).collect();
-    assert_eq!(chapters.len(), 6);
+    assert_eq!(chapters.len(), 7);
     chapters.iter().for_each(|chapter| assert!(chapter.lines().count() <= 60, "{chapter}"));
     assert_eq!(run.stdout.matches("error: ").count(), 1, "only the error that is meant: {}", run.stdout);
     // The first agent is kept going to the end, the second is stopped, with the reason.
@@ -413,6 +413,13 @@ fn the_demo_runs_and_leaves_nothing_behind() {
         "{}",
         run.stdout
     );
+    // The third one calls unfinished work done: the check fails, is explained, and passes.
+    assert!(
+        run.stdout.contains("punch:  T-1 is not done: its check `cat CHANGES.md` failed with exit code 1"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("  last check: passed"), "{}", run.stdout);
     // The reset loses the exporter, and only that is open again.
     assert!(
         run.stdout.contains("valid    importer (") && run.stdout.contains("\nreopened: exporter\n"),

@@ -227,7 +227,7 @@ fn done_after_a_failed_check_warns_or_refuses_as_the_policy_says() {
         done.contains("note: `T-1` is marked done, but its check `exit 3` failed with exit code 3 a moment ago"),
         "{done}"
     );
-    assert!(world.ok(&["list", "--all"]).contains("[x] T-1  one  (check failed)"));
+    assert!(world.ok(&["list", "--all"]).contains("[x] T-1  one  (failing)"));
 }
 
 #[test]

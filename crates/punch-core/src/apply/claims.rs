@@ -69,7 +69,9 @@ const fn changes_work(op: &Op) -> bool {
         Op::Done { .. } | Op::Report { .. } | Op::Vouch { .. } | Op::Restore { .. } => true,
         Op::Drop(_) | Op::Fail(..) | Op::Reopen(_) | Op::Hold(..) | Op::Release(_) | Op::Block(_) | Op::Rm(_) => true,
         Op::Add(_) | Op::Edit(..) | Op::Note(..) | Op::Move(..) | Op::Arrange(_) => false,
-        Op::Phases(_) | Op::SetPolicy(_) | Op::Undo { .. } | Op::Redo | Op::RecordCheck { .. } => false,
+        Op::Phases(_) | Op::SetPolicy(_) | Op::Undo { .. } | Op::Redo => false,
+        // What a check finds is true whoever has claimed the todo.
+        Op::RecordCheck { .. } | Op::Refute { .. } => false,
     }
 }
 

@@ -11,12 +11,15 @@ mod remove;
 mod resolve;
 mod restore;
 mod revert;
+mod revert_effects;
 mod transition;
 mod undo_walk;
 mod update;
 mod vouch;
 
-use crate::{Actor, Event, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
+use std::collections::BTreeMap;
+
+use crate::{Actor, Event, Evidence, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
 
 pub use claims::{is_protected, leased, spare};
 pub use derive::{derive, fold};
@@ -34,6 +37,17 @@ pub struct Context {
     pub policy: Policy,
     /// How long a claim lasts unless renewed, in milliseconds.
     pub lease: i64,
+    /// What hooks saw of the work on todos that the batch may complete.
+    pub observed: BTreeMap<Uid, ObservedWork>,
+}
+
+/// What hooks saw of the work on a todo that an agent has in progress.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObservedWork {
+    /// The observation; `None` if nothing was seen.
+    pub evidence: Option<Evidence>,
+    /// The agent was already asked for a check.
+    pub asked: bool,
 }
 
 impl Context {
@@ -42,7 +56,7 @@ impl Context {
 
     /// A context in which claims last as long as they do by default.
     pub fn new(now: i64, actor: Actor, policy: Policy) -> Self {
-        Self { now, actor, policy, lease: Self::LEASE }
+        Self { now, actor, policy, lease: Self::LEASE, observed: BTreeMap::new() }
     }
 }
 

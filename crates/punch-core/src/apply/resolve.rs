@@ -101,6 +101,7 @@ pub(super) const fn target(op: &Op) -> Option<&Ref> {
         | Op::Vouch { target: r, .. }
         | Op::Report { target: r, .. }
         | Op::RecordCheck { target: r, .. }
+        | Op::Refute { target: r, .. }
         | Op::Restore { target: r, .. }
         | Op::Drop(r)
         | Op::Fail(r, _)

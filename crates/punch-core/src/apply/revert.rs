@@ -1,14 +1,15 @@
 //! Undo and redo: the inverse patches of one revision, as a new revision. Refused where later writes changed the same
 //! fields, and where nothing would change.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::draft::Draft;
 use super::resolve::Batch;
 use super::undo_walk::{self, Aim};
-use super::{Stop, Undone, claims, derive, edges, transition};
+use super::{Stop, Undone, claims, revert_effects, transition};
 use crate::{
-    Change, Dep, Event, Evidence, Fields, Kind, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo, Uid, Warning,
+    Change, Dep, Event, Evidence, Fields, Footprint, Kind, Need, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo,
+    Uid, Warning,
 };
 
 pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
@@ -30,8 +31,6 @@ pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
 
 /// Undoes what is meant. Without a number, a change that would leave everything as it is gives way to the one before it.
 fn undo(draft: &mut Draft<'_>, aim: Aim) -> Result<(), Stop> {
-    // The consequences of an undo are found by looking at everything: it is rare, and it must be right.
-    draft.plan.need_whole()?;
     let mut below = u64::MAX;
     loop {
         let undone = undo_walk::find(draft.plan, draft.ctx, aim, below)?;
@@ -49,11 +48,23 @@ fn undo(draft: &mut Draft<'_>, aim: Aim) -> Result<(), Stop> {
     }
 }
 
+/// Asks for the todos of these events in one round, or for the whole plan where they are many.
+fn load_todos(draft: &Draft<'_>, events: &[Event]) -> Result<(), Need> {
+    if events.len() > revert_effects::FEW {
+        return draft.plan.need_whole();
+    }
+    Footprint::gather(events.iter().filter_map(|event| match &event.patch {
+        Patch::Todo(uid, _) => Some(draft.get(*uid)),
+        Patch::Phases(_) | Patch::Policy(_) => None,
+    }))
+}
+
 /// Writes the inverse patches of a revision whose events are loaded.
 fn invert(draft: &mut Draft<'_>, undone: Undone) -> Result<(), Stop> {
     let plan = draft.plan;
     let (revision, change, redo) = (undone.revision, undone.change, undone.redo);
     let events = plan.events(revision).unwrap_or_default();
+    load_todos(draft, events)?;
     draft.undoes = Some(undone);
     remains(draft, events);
     let mut work: BTreeMap<Uid, Todo> = BTreeMap::new();
@@ -212,7 +223,7 @@ fn adopt(
     work: BTreeMap<Uid, Todo>,
     conflicts: &mut Vec<(String, &'static str)>,
 ) -> Result<Vec<Uid>, Stop> {
-    let touched: HashSet<Uid> = work.keys().copied().collect();
+    let touched: BTreeSet<Uid> = work.keys().copied().collect();
     let lease_end = draft.clock.saturating_add(draft.ctx.lease);
     let mut running = Vec::new();
     for (uid, todo) in work {
@@ -247,47 +258,6 @@ fn adopt(
         draft.strengthen.insert(uid);
         draft.repull.extend(old_deps.iter().filter_map(Dep::target));
     }
-    check(draft, conflicts)?;
-    if conflicts.is_empty() {
-        bind(draft)?;
-        derive::recount_all(draft)?;
-        edges::settle_circles(draft, &touched)?;
-    }
+    revert_effects::settle(draft, &touched, conflicts)?;
     Ok(running)
-}
-
-/// An id that is back is no longer missing (rule 13).
-fn bind(draft: &mut Draft<'_>) -> Result<(), Stop> {
-    if draft.row.dangling == 0 {
-        return Ok(());
-    }
-    let live: Vec<Uid> = edges::live(draft).collect();
-    let ids: HashMap<String, Uid> = live.iter().map(|uid| (draft.id(*uid), *uid)).collect();
-    for uid in live {
-        let deps = edges::bound(&draft.get(uid)?.depends_on, &ids);
-        draft.set_deps(uid, deps)?;
-    }
-    Ok(())
-}
-
-/// What the older fields must not break: ids stay unique, nothing live depends on something gone, phases exist.
-fn check(draft: &Draft<'_>, conflicts: &mut Vec<(String, &'static str)>) -> Result<(), Stop> {
-    let mut ids = HashSet::new();
-    for uid in edges::live(draft).collect::<Vec<_>>() {
-        let todo = draft.get(uid)?;
-        if !ids.insert(todo.id.as_str()) {
-            conflicts.push((todo.id.clone(), "id"));
-        }
-        if todo.phase.is_some_and(|phase| !draft.row.phases.iter().any(|p| p.uid == phase)) {
-            conflicts.push((todo.id.clone(), "phase"));
-        }
-        for dep in &todo.depends_on {
-            if let Some(to) = dep.target()
-                && !draft.get(to)?.is_live()
-            {
-                conflicts.push((todo.id.clone(), "depends_on"));
-            }
-        }
-    }
-    Ok(())
 }

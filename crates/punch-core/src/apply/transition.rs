@@ -2,7 +2,8 @@
 
 use super::draft::Draft;
 use super::resolve::Batch;
-use super::{Stop, claims, restore, vouch};
+use super::vouch::{self, CheckRole};
+use super::{Stop, claims, restore};
 use crate::{
     CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, MissingEvidence, Need, Op, Refusal,
     StartGate, Status, Todo, Uid, VerifyMode, Warning,
@@ -36,7 +37,8 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::Done { evidence, fence, .. } => done(draft, uid, evidence.as_ref(), *fence, &mut gated)?,
             Op::Report { evidence, fence, .. } => report(draft, uid, evidence.as_ref(), *fence)?,
             Op::Vouch { stale, evidence, .. } => vouch::vouch(draft, uid, *stale, evidence.as_ref())?,
-            Op::RecordCheck { found, .. } => vouch::record_check(draft, uid, found)?,
+            Op::RecordCheck { found, .. } => vouch::record_check(draft, uid, found, CheckRole::Result)?,
+            Op::Refute { found, .. } => vouch::record_check(draft, uid, found, CheckRole::Refutation)?,
             Op::Restore { work, .. } => restore::restore(draft, uid, work)?,
             Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
             Op::Fail(_, error) => fail(draft, uid, error)?,
@@ -102,8 +104,10 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
         Status::InProgress => start(draft, uid, gated)?,
         Status::Completed => {
             gate(draft, uid, gated)?;
-            let unchecked = draft.ctx.policy.verify == VerifyMode::Command && add.carried.is_none();
-            if unchecked && draft.ctx.policy.missing_evidence == MissingEvidence::Refuse {
+            let verify = draft.ctx.policy.verify;
+            let unchecked = matches!(verify, VerifyMode::Evidence | VerifyMode::Command) && add.carried.is_none();
+            let refuses = draft.ctx.policy.missing_evidence == MissingEvidence::Refuse;
+            if unchecked && refuses && verify == VerifyMode::Command {
                 return Err(Refusal::NeedsEvidence { id: draft.id(uid) }.into());
             }
             close_with(draft, uid, Status::Completed, Kind::Completed, |t| t.flags.unchecked = unchecked)?;
@@ -274,8 +278,11 @@ fn done(
         gate(draft, uid, gated)?;
     }
     let unchecked = vouch::is_unchecked(draft, uid, evidence)?;
-    let kept = vouch::kept(draft, evidence);
+    let (kept, seen) = (vouch::kept(draft, evidence), vouch::observed(draft, uid));
     close_with(draft, uid, Status::Completed, Kind::Completed, |t| {
+        if let Some(seen) = seen {
+            vouch::replace_observed(&mut t.evidence, seen);
+        }
         t.evidence.extend(kept);
         t.flags.unchecked = unchecked;
     })

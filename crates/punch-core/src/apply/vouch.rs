@@ -3,7 +3,7 @@
 
 use super::Stop;
 use super::draft::Draft;
-use crate::{Evidence, Kind, MissingEvidence, Refusal, Status, Uid, VerifyMode, Warning};
+use crate::{Evidence, Kind, MissingEvidence, Proof, Refusal, Status, Uid, VerifyMode, Warning};
 
 /// Pieces of evidence that a todo keeps when it is checked again and again; the log has them all.
 const KEPT: usize = 20;
@@ -14,7 +14,7 @@ pub(super) fn kept(draft: &Draft<'_>, evidence: Option<&Evidence>) -> Option<Evi
     let (evidence, at) = (evidence?.clone(), draft.now);
     match draft.ctx.policy.verify {
         VerifyMode::Trust => evidence.commit.map(|commit| Evidence { commit: Some(commit), at, ..Evidence::default() }),
-        VerifyMode::Claim | VerifyMode::Command => Some(Evidence { at, ..evidence }),
+        VerifyMode::Claim | VerifyMode::Evidence | VerifyMode::Command => Some(Evidence { at, ..evidence }),
     }
 }
 
@@ -39,12 +39,43 @@ pub(super) fn is_unchecked(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Ev
             }
         };
     }
-    if let (Some(check), Some(command), false) = (todo.failed_check(), &todo.verify, passed) {
+    let work = draft.ctx.observed.get(&uid);
+    let seen = work.and_then(|work| work.evidence.as_ref());
+    let failed = todo.failed_check().or_else(|| seen.filter(|seen| seen.observed_proof() == Some(Proof::Failing)));
+    if let (Some(check), Some(command), false) = (failed, failed.and_then(|check| check.command.as_ref()), passed) {
+        let (command, outcome) = (command.line(), check.outcome());
+        if draft.ctx.policy.verify == VerifyMode::Evidence {
+            return Err(Refusal::FailingCheck { id: id(), command, outcome }.into());
+        }
         let age = draft.now.saturating_sub(check.at);
-        let warning = Warning::FailedCheck { id: id(), command: command.line(), outcome: check.outcome(), age };
+        let warning = Warning::FailedCheck { id: id(), command, outcome, age };
         draft.warnings.push(warning);
+        return Ok(false);
     }
-    Ok(false)
+    let proof = seen.and_then(Evidence::observed_proof);
+    let enough = passed || proof == Some(Proof::Checked) || evidence.is_some_and(Evidence::has_text);
+    let reported = todo.flags.reported && todo.evidence.last().is_some_and(Evidence::has_text);
+    if draft.ctx.policy.verify != VerifyMode::Evidence || enough || reported {
+        return Ok(false);
+    }
+    if work.is_some_and(|work| !work.asked) {
+        return Err(Refusal::NeedsCheck { id: id(), outdated: proof == Some(Proof::Outdated) }.into());
+    }
+    let warning = Warning::Unchecked { id: id() };
+    draft.warnings.push(warning);
+    Ok(true)
+}
+
+/// What hooks saw of the work on a todo that is completed now. A plan that trusts stores nothing of it.
+pub(super) fn observed(draft: &Draft<'_>, uid: Uid) -> Option<Evidence> {
+    let seen = draft.ctx.observed.get(&uid)?.evidence.clone()?;
+    (draft.ctx.policy.verify != VerifyMode::Trust).then_some(seen)
+}
+
+/// Stores what hooks saw in place of what they saw before.
+pub(super) fn replace_observed(kept: &mut Vec<Evidence>, seen: Evidence) {
+    kept.retain(|evidence| evidence.observed.is_none());
+    push(kept, Some(seen));
 }
 
 /// Evidence that comes after an unchecked completion takes the mark away.
@@ -60,10 +91,24 @@ pub(super) fn add_missing(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evi
     Ok(())
 }
 
-/// Records a check of an open todo. Only the last failed check in a row is stored: an agent may try many times. A check
+/// What a check that is recorded means for its todo.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckRole {
+    /// A result, and nothing else.
+    Result,
+    /// It contradicts an agent that called the todo done.
+    Refutation,
+}
+
+/// Records a check of an open todo, or what hooks saw of the work on it. Only the last failed check in a row is stored: an
+/// agent may try many times. A check
 /// of a command that the todo no longer has says nothing, nor does one of a todo that was closed meanwhile.
-pub(super) fn record_check(draft: &mut Draft<'_>, uid: Uid, found: &Evidence) -> Result<(), Stop> {
+pub(super) fn record_check(draft: &mut Draft<'_>, uid: Uid, found: &Evidence, role: CheckRole) -> Result<(), Stop> {
     let todo = draft.get(uid)?;
+    if found.observed.is_some() && todo.status.is_open() {
+        draft.edit(uid, Kind::Flagged, |t| replace_observed(&mut t.evidence, found.clone()))?;
+        return Ok(());
+    }
     if !todo.status.is_open() || found.command.is_none() || found.command != todo.verify {
         return Ok(());
     }
@@ -74,6 +119,10 @@ pub(super) fn record_check(draft: &mut Draft<'_>, uid: Uid, found: &Evidence) ->
             t.evidence.pop();
         }
         push(&mut t.evidence, Some(found));
+        if role == CheckRole::Refutation {
+            t.flags.reported = false;
+            t.attempts += 1;
+        }
     })?;
     Ok(())
 }

@@ -186,15 +186,15 @@ fn parse_op(item: &Value, at: &str, limits: &Limits, call: &mut Call) -> Result<
             targets.into_iter().map(done).for_each(push);
         }
         "fail" => {
-            known(&["id", "error", "actualTokens"])?;
+            known(&["id", "error", "text", "actualTokens"])?;
             let tokens = number(map, "actualTokens", at)?;
-            let error = long_text(text(map, "error", at)?.unwrap_or_default(), "error", limits.long)?;
+            let error = long_text(either(map, "error", at)?.unwrap_or_default(), "error", limits.long)?;
             let target = one(map, at)?;
             usage.extend(tokens.map(|tokens| Usage { ids: ids(slice::from_ref(&target)), failed: true, tokens }));
             push(Op::Fail(target, error));
         }
         "hold" => {
-            known(&["id", "kind", "reason", "until"])?;
+            known(&["id", "kind", "reason", "text", "until"])?;
             push(Op::Hold(one(map, at)?, hold(map, at, limits)?));
         }
         "note" => {
@@ -247,6 +247,14 @@ fn one(map: &Map<String, Value>, at: &str) -> Result<Ref, Refusal> {
     match text(map, "id", at)? {
         Some("") | None => Err(invalid(join(at, "id"), "missing or empty; name the todo")),
         Some(id) => Ok(Ref::Id(id.to_owned())),
+    }
+}
+
+/// Reads a text under the name that its op has for it, or under `text`, the one name that the tool definition lists.
+fn either<'a>(map: &'a Map<String, Value>, name: &str, at: &str) -> Result<Option<&'a str>, Refusal> {
+    match (text(map, name, at)?, text(map, "text", at)?) {
+        (Some(_), Some(_)) => Err(invalid(join(at, "text"), format!("give either {name} or text"))),
+        (named, plain) => Ok(named.or(plain)),
     }
 }
 
@@ -352,7 +360,7 @@ fn hold(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Hold, Ref
             invalid(join(at, "kind"), format!("`{}` is none of {known}", clip(word, 40)))
         })?,
     };
-    let reason = text(map, "reason", at)?.map(str::trim).filter(|r| !r.is_empty());
+    let reason = either(map, "reason", at)?.map(str::trim).filter(|r| !r.is_empty());
     // What is parked waits for nothing.
     let reason = reason.or((kind == HoldKind::Parked).then_some(Hold::PARKED));
     let reason = reason.ok_or_else(|| invalid(join(at, "reason"), "missing or empty; say what it waits for"))?;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ContextUse, Counters, Facts, Finish, HostEvent, KeepGoing, Reason, continuation};
+use super::{ContextUse, Counters, Facts, Finish, HostEvent, KeepGoing, PendingCheck, Reason, continuation};
 
 /// Failed turns in a row after which nothing is continued.
 const FAILURES: u32 = 5;
@@ -33,9 +33,12 @@ pub enum Vocabulary {
     #[default]
     #[serde(rename = "all")]
     Full,
-    /// The status of a todo and nothing else.
+    /// The status of a todo and nothing else; the rest goes through a shell that has `punch`.
     #[serde(rename = "plain")]
     StatusOnly,
+    /// The status of a todo and nothing else, and there is no shell that has `punch`.
+    #[serde(rename = "bare")]
+    StatusAlone,
 }
 
 impl Vocabulary {
@@ -162,6 +165,9 @@ fn late(input: &Input) -> Option<Reason> {
         });
     }
     if facts.next.is_none() {
+        if let Some(reason) = awaited_checks(facts) {
+            return Some(reason);
+        }
         let roots = &facts.roots;
         if roots.total == 0 && !roots.cut && !roots.optional.is_empty() {
             return Some(Reason::OnlyOptional { ids: roots.optional.clone() });
@@ -204,6 +210,20 @@ fn late(input: &Input) -> Option<Reason> {
         return Some(Reason::TooLong { minutes: away });
     }
     None
+}
+
+/// The checks that todos wait for which the session called done: what runs soon has an end, an approval may take long.
+fn awaited_checks(facts: &Facts) -> Option<Reason> {
+    let waiting = |what: PendingCheck| -> Vec<String> {
+        let ids = facts.unproven.iter().filter(|one| one.pending == Some(what)).map(|one| one.id.clone());
+        ids.collect()
+    };
+    let (running, unapproved) = (waiting(PendingCheck::Running), waiting(PendingCheck::Approval));
+    match (running.is_empty(), unapproved.is_empty()) {
+        (false, _) => Some(Reason::ChecksRunning { ids: running }),
+        (true, false) => Some(Reason::ChecksUnapproved { ids: unapproved }),
+        (true, true) => None,
+    }
 }
 
 fn is_full(context: ContextUse, share: f64) -> bool {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Roots, Unproven};
+use super::{NextRun, Roots, Unproven};
 use crate::reason::{is_busy, is_empty, is_optional, is_startable, own_work, shared_files};
 use crate::text::clip;
 use crate::{Counts, Status, Todo, Uid, Verify};
@@ -146,7 +146,7 @@ pub fn select(running: &[Todo], ready: &[&Todo], owner: Option<&str>, skip_optio
     let later = own.iter().chain(ready).copied().filter(|t| t.uid != next.uid);
     let conflicts =
         later.filter_map(|t| Some(Conflict { id: clip(&t.id, CLIPPED).into_owned(), files: clash(next, t)? }));
-    let failing = next.failed_check().and_then(|_| Unproven::of(next, false));
+    let failing = next.failed_check().and_then(|_| Unproven::of(next, NextRun::Tool));
     Selected { next: Some(Named::of(next, now)), conflicts: conflicts.take(CONFLICTS).collect(), failing }
 }
 

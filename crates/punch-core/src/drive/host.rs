@@ -126,6 +126,26 @@ pub struct ToolUse {
     /// no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u64>,
+    /// Files that it changed, as the host names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// The command that it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<CommandRun>,
+}
+
+/// A command that a tool ran to its end, or began to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CommandRun {
+    /// The line for the shell.
+    pub line: String,
+    /// Its exit code; `None` if the host does not report it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Files that a patch in the line changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 impl ToolUse {

@@ -26,7 +26,8 @@ pub fn continuation(facts: &Facts, counters: &Counters, words: Vocabulary, n: u3
         (Vocabulary::Full, true) => FIRST,
         (Vocabulary::Full, false) => LATER,
         (Vocabulary::StatusOnly, true) => FIRST_PLAIN,
-        (Vocabulary::StatusOnly, false) => LATER_PLAIN,
+        (Vocabulary::StatusAlone, true) => FIRST_ALONE,
+        (Vocabulary::StatusOnly | Vocabulary::StatusAlone, false) => LATER_PLAIN,
     };
     let around = |content: &str| block(&head, next, content, tail);
     let room = limit.saturating_sub(around("").len()).min(CONTENT);
@@ -57,6 +58,10 @@ Work on it and mark it completed when it is done, then take the next one, until 
 one more try, or needs the user: never call it completed; say so and continue with the next. In a shell, `punch fail ID \
 --error WHY` and `punch hold ID WHY` put it on record, and `punch done ID` completes a todo that your list does not have.";
 
+const FIRST_ALONE: &str = "\
+Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after \
+one more try, or needs the user: never call it completed; say so and continue with the next.";
+
 const LATER_PLAIN: &str = "Continue; say what cannot be done or needs the user, and take the next one.";
 
 fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
@@ -82,8 +87,12 @@ fn extras(facts: &Facts, next: &Named, counters: &Counters, words: Vocabulary) -
         Some(1) => out.push("A tool failed on it: try once more, in another way.".to_owned()),
         Some(_) => out.push(match words {
             Vocabulary::Full => "Tools keep failing on it: mark it failed and take the next one.".to_owned(),
-            Vocabulary::StatusOnly => "Tools keep failing on it: say so and take the next one.".to_owned(),
+            Vocabulary::StatusOnly | Vocabulary::StatusAlone => {
+                "Tools keep failing on it: say so and take the next one.".to_owned()
+            }
         }),
+        // The failing check is explained in full below.
+        None if facts.unproven.iter().any(|one| one.id == next.id) => {}
         None if next.again => out.push("It was tried before; one more failure marks it failed.".to_owned()),
         None => {}
     }

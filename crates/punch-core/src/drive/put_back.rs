@@ -15,6 +15,9 @@ pub const PUT_BACK_TOKENS: usize = 1_200;
 /// How a model sees the list. Not every dialect has a tool for it, and hooks do not know which one is served.
 pub const READ: &str = "`punch list` in a shell, or `todo_read` if you have it,";
 
+/// How a model without a shell sees the list.
+pub const READ_BY_TOOL: &str = "`todo_read`, if you have it,";
+
 /// Bytes of a line's content.
 const CONTENT: usize = 160;
 /// Bytes below which a line says nothing.
@@ -23,7 +26,16 @@ const LEAST: usize = 24;
 /// The open todos of a session, capped, with how many of them are written out: the current one first, holds named.
 /// `open` counts all of them, `todos` are as many as may fit, in list order. The reader's plan has what it takes to judge
 /// them.
-pub fn put_back(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64, current: Option<&Todo>) -> (String, usize) {
+///
+/// `read` says how the model sees the rest: [`READ`] or [`READ_BY_TOOL`].
+pub fn put_back(
+    plan: &str,
+    reader: Reader<'_>,
+    todos: &[Todo],
+    open: u64,
+    current: Option<&Todo>,
+    read: &str,
+) -> (String, usize) {
     let budget = if open as usize <= SMALL { PUT_BACK_TOKENS_SMALL } else { PUT_BACK_TOKENS };
     let name = quote(plan, 60);
     let mut head =
@@ -36,25 +48,32 @@ pub fn put_back(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64, curre
             head.push('\n');
         }
     }
-    listed(head, reader, todos, open, budget)
+    listed(head, reader, todos, open, budget, read)
 }
 
 /// The list for a conversation that was branched off another one and has not written anything yet. It knows that list,
 /// as it was then.
-pub fn branched(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64) -> String {
+pub fn branched(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64, read: &str) -> String {
     let budget = if open as usize <= SMALL { PUT_BACK_TOKENS_SMALL } else { PUT_BACK_TOKENS };
     let head = format!(
         "This conversation was branched off another one, which may continue with the same todos; what is in progress may \
          be its work. The plan {} as it is now, {open} open:\n",
         quote(plan, 60)
     );
-    listed(head, reader, todos, open, budget).0
+    listed(head, reader, todos, open, budget, read).0
 }
 
-fn listed(mut head: String, reader: Reader<'_>, todos: &[Todo], open: u64, budget: usize) -> (String, usize) {
+fn listed(
+    mut head: String,
+    reader: Reader<'_>,
+    todos: &[Todo],
+    open: u64,
+    budget: usize,
+    read: &str,
+) -> (String, usize) {
     head += "<todos note=\"quoted as data; [>] in progress, [ ] ready, [.] waiting\">\n";
     let tail = "</todos>";
-    let more = |left: u64| format!("… {left} more; {READ} shows them\n");
+    let more = |left: u64| format!("… {left} more; {read} shows them\n");
     let room = budget.saturating_sub(estimate(&head) + estimate(tail) + estimate(&more(open)) + 10);
     // What does not fit at full length is first tried shorter, then left out.
     for content in [CONTENT, CONTENT / 2, 48, LEAST] {
@@ -87,7 +106,7 @@ fn line(reader: Reader<'_>, todo: &Todo, content: usize) -> String {
 }
 
 /// Two lines about plans that are open, for a conversation that has none: name, open, total, and what is next.
-pub fn offer(plans: &[(String, u64, u64)], next: Option<&Todo>) -> String {
+pub fn offer(plans: &[(String, u64, u64)], next: Option<&Todo>, read: &str) -> String {
     let one = |(name, open, total): &(String, u64, u64)| format!("{} ({open} of {total} open)", quote(name, 60));
     let mut names: Vec<String> = plans.iter().take(3).map(one).collect();
     if plans.len() > names.len() {
@@ -96,7 +115,7 @@ pub fn offer(plans: &[(String, u64, u64)], next: Option<&Todo>) -> String {
     let next = next.map(|t| format!(" Next there: {} \"{}\".", quote(&t.id, 40), quote(&t.content, 100)));
     format!(
         "punch keeps todo lists of this project; open: {}.{}\n\
-         They are offered, not assigned: if this conversation continues that work, {READ} shows them.",
+         They are offered, not assigned: if this conversation continues that work, {read} shows them.",
         names.join(", "),
         next.unwrap_or_default()
     )

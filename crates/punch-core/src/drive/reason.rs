@@ -64,6 +64,16 @@ pub enum Reason {
         /// What stands in the way.
         roots: Roots,
     },
+    /// Only todos are left whose checks are running.
+    ChecksRunning {
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// Only todos are left whose checks the user has not approved.
+    ChecksUnapproved {
+        /// Their ids.
+        ids: Vec<String>,
+    },
     /// Too many turns failed one after the other.
     FailedTurns {
         /// How many.
@@ -131,6 +141,8 @@ impl Reason {
             Self::OnlyOptional { .. } => "only_optional",
             Self::WaitsForPeople { .. } => "waits_for_people",
             Self::NothingActionable { .. } => "nothing_actionable",
+            Self::ChecksRunning { .. } => "checks_running",
+            Self::ChecksUnapproved { .. } => "checks_unapproved",
             Self::FailedTurns { .. } => "failed_turns",
             Self::CoolingDown { .. } => "cooling_down",
             Self::ContextFull { .. } => "context_full",
@@ -164,11 +176,15 @@ impl Reason {
             Self::Finished => "every todo is closed".into(),
             Self::Failed { todos: 1 } => "every todo is closed, but 1 failed".into(),
             Self::Failed { todos } => format!("every todo is closed, but {todos} failed"),
-            Self::OnlyOptional { ids } => {
-                format!("only optional todos are left: {}", list(ids.iter().map(|id| quote(id, 60)), ids.len() as u64))
-            }
+            Self::OnlyOptional { ids } => format!("only optional todos are left: {}", ids_in(ids)),
             Self::WaitsForPeople { roots } => format!("every open todo is waiting for the user: {}", blocks(roots)),
             Self::NothingActionable { roots } => format!("no open todo can be worked on: {}", blocks(roots)),
+            Self::ChecksRunning { ids } if ids.len() == 1 => format!("the check of {} is still running", ids_in(ids)),
+            Self::ChecksRunning { ids } => format!("the checks of {} are still running", ids_in(ids)),
+            Self::ChecksUnapproved { ids } if ids.len() == 1 => {
+                format!("the check of {} needs your approval", ids_in(ids))
+            }
+            Self::ChecksUnapproved { ids } => format!("the checks of {} need your approval", ids_in(ids)),
             Self::FailedTurns { failures } => format!("{failures} turns in a row failed"),
             Self::CoolingDown { seconds } => format!("a turn has just failed; the next one may start in {seconds} s"),
             Self::ContextFull { used, limit } => format!("the context is nearly full ({used} of {limit} tokens)"),
@@ -193,6 +209,8 @@ impl Reason {
             Self::NothingActionable { .. } => "`punch why` shows what is in the way",
             Self::OnlyOptional { .. } => "tell the agent if it should do them",
             Self::Failed { .. } => "`punch list --failed` shows them, `punch reopen ID` retries one",
+            Self::ChecksRunning { .. } => "the agent learns the result with your next message",
+            Self::ChecksUnapproved { .. } => "`punch inbox` shows the commands and how to approve them",
             Self::FailedTurns { .. } | Self::CoolingDown { .. } => {
                 "read what the agent reported, then send it a message"
             }
@@ -212,7 +230,7 @@ impl Reason {
     pub const fn is_told(&self) -> bool {
         match self {
             Self::OnlyOptional { .. } | Self::WaitsForPeople { .. } | Self::NothingActionable { .. } => true,
-            Self::Failed { .. } => true,
+            Self::Failed { .. } | Self::ChecksRunning { .. } | Self::ChecksUnapproved { .. } => true,
             Self::FailedTurns { .. } | Self::ContextFull { .. } | Self::HostCap { .. } => true,
             Self::MaxContinuations { .. } | Self::AbsoluteCap { .. } | Self::TooLong { .. } => true,
             Self::NoProgress { .. } | Self::CoolingDown { .. } | Self::PlanUntouched => true,
@@ -238,7 +256,9 @@ impl Reason {
             return None;
         }
         let todos = if facts.open == 1 { "1 todo is".to_owned() } else { format!("{} todos are", facts.open) };
-        let checks: Vec<String> = facts.unproven.iter().map(Unproven::mention).collect();
+        let named = matches!(self, Self::ChecksRunning { .. } | Self::ChecksUnapproved { .. });
+        let checks = facts.unproven.iter().filter(|one| !named || one.pending.is_none());
+        let checks: Vec<String> = checks.map(Unproven::mention).collect();
         let checks = if checks.is_empty() { String::new() } else { format!("\nNot done: {}.", checks.join(", ")) };
         Some(format!("punch: stopped, {todos} open: {}.{checks}\nNext: {}.", self.text(), self.hint()))
     }
@@ -254,6 +274,10 @@ fn blocks(roots: &Roots) -> String {
     }
     let written = list(roots.named.iter().map(Block::text), roots.total);
     if roots.cut { format!("{written} and perhaps more") } else { written }
+}
+
+fn ids_in(ids: &[String]) -> String {
+    list(ids.iter().map(|id| quote(id, 60)), ids.len() as u64)
 }
 
 fn list(items: impl Iterator<Item = String>, total: u64) -> String {

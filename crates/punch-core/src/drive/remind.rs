@@ -91,6 +91,7 @@ pub fn advice(
         2 => {
             let how = match words {
                 Vocabulary::Full => "mark it failed with the reason".to_owned(),
+                Vocabulary::StatusAlone => "say so".to_owned(),
                 Vocabulary::StatusOnly => {
                     format!("say so (`punch fail {} --error WHY` in a shell puts it on record)", shell(&id))
                 }

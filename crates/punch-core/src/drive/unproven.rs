@@ -32,28 +32,79 @@ pub struct Unproven {
     /// The end of what that run printed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub tail: String,
+    /// What the check waits for, if the todo is reported as done and nothing has decided about it yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<PendingCheck>,
+    /// How often an agent called it done and the check failed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub attempts: u32,
     /// The session's own list cannot complete it any more: only `punch verify` can.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shell: bool,
+    /// Punchlist runs the check again by itself when the session stops.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_itself: bool,
+}
+
+/// What a check waits for that has to decide about a reported todo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PendingCheck {
+    /// Its end: it is running.
+    Running,
+    /// The approval of its command.
+    Approval,
+}
+
+/// How the check of a todo that is called done again gets to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NextRun {
+    /// The session's own tool runs it.
+    #[default]
+    Tool,
+    /// Punchlist runs it by itself when the session stops.
+    ByItself,
+    /// Only `punch verify` runs it.
+    Shell,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Unproven {
     /// An open todo with a verify command; `None` for any other. Texts are cut, since facts are stored.
-    pub fn of(todo: &Todo, shell: bool) -> Option<Self> {
+    pub fn of(todo: &Todo, next_run: NextRun) -> Option<Self> {
         let command = todo.verify.as_ref().filter(|_| todo.is_live() && todo.status != Status::Completed)?;
-        let failed = todo.failed_check();
+        let is_pending = todo.flags.reported && todo.status == Status::InProgress;
+        let failed = todo.failed_check().filter(|_| !is_pending);
         Some(Self {
             id: clip(&todo.id, CLIPPED).into_owned(),
             command: clip(&command.line(), CLIPPED).into_owned(),
             outcome: failed.map(crate::Evidence::outcome),
             tail: failed.and_then(|check| check.text.as_deref()).map(end_of).unwrap_or_default(),
-            shell,
+            pending: is_pending.then_some(PendingCheck::Running),
+            attempts: failed.map_or(0, |_| todo.attempts),
+            shell: next_run == NextRun::Shell,
+            by_itself: next_run == NextRun::ByItself,
         })
+    }
+
+    /// Says that the check cannot run before the user has approved its command, if it has not run.
+    #[must_use]
+    pub fn awaiting_approval(self) -> Self {
+        let pending = if self.outcome.is_none() { Some(PendingCheck::Approval) } else { self.pending };
+        Self { pending, ..self }
     }
 
     /// The id, the command and how it ended, on half a line.
     pub fn mention(&self) -> String {
-        let outcome = self.outcome.as_deref().unwrap_or("has not passed yet");
+        let outcome = match self.pending {
+            Some(PendingCheck::Running) => "is running",
+            Some(PendingCheck::Approval) => "needs approval",
+            None => self.outcome.as_deref().unwrap_or("has not passed yet"),
+        };
         format!("{} (`{}` {outcome})", quote(&self.id, ID), quote(&self.command, MENTIONED))
     }
 }
@@ -62,19 +113,33 @@ impl Unproven {
 pub fn explain(unproven: &[Unproven]) -> String {
     let Some((first, others)) = unproven.split_first() else { return String::new() };
     let (id, command) = (quote(&first.id, ID), quote(&first.command, COMMAND));
-    let again = match first.shell {
-        true => format!("run `punch verify {}` in a shell: if the check passes, it completes {id}", shell(&id)),
-        false => "mark it completed again: the check runs then and decides".to_owned(),
+    let again = match (first.shell, first.by_itself) {
+        (true, _) => format!("run `punch verify {}` in a shell: if the check passes, it completes {id}", shell(&id)),
+        (false, true) => {
+            format!("stop as usual: with other files the check runs again by itself, and completes {id} if it passes")
+        }
+        (false, false) => "mark it completed again: the check runs then and decides".to_owned(),
     };
-    let mut out = match &first.outcome {
-        Some(outcome) => {
+    let mut out = match (&first.outcome, first.pending) {
+        (_, Some(PendingCheck::Running)) => format!(
+            "{id} is reported as done and its check `{command}` is running. Continue with another todo; the result follows."
+        ),
+        (_, Some(PendingCheck::Approval)) => format!(
+            "{id} is not done yet: the user has to approve its check `{command}` first, and finds it in `punch inbox`. \
+             Continue with another todo."
+        ),
+        (Some(outcome), None) => {
             let output = match first.tail.is_empty() {
                 true => String::new(),
                 false => format!(" Its last lines, quoted as data:\n<output>\n{}\n</output>", quoted(&first.tail)),
             };
-            format!("{id} is not done: its check `{command}` {outcome}.{output}\nFix it, then {again}.")
+            let times = match first.attempts {
+                0 | 1 => String::new(),
+                attempts => format!(" ({attempts} attempts failed)"),
+            };
+            format!("{id} is not done: its check `{command}` {outcome}{times}.{output}\nFix it, then {again}.")
         }
-        None => format!(
+        (None, None) => format!(
             "{id} is not done: its check `{command}` has not passed yet. To finish it, {again}. If the command needs \
              approval, tell the user and continue with another todo."
         ),

@@ -6,7 +6,7 @@ mod parse;
 use std::collections::HashSet;
 
 use crate::reason::Reader;
-use crate::{Dep, Plan, Refusal, ShownStatus, Todo, Uid};
+use crate::{Dep, Plan, Proof, Refusal, ShownStatus, Todo, Uid};
 
 /// A parsed filter: a todo matches if it matches every term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,8 +73,14 @@ crate::words! {
         Unseen = "unseen",
         /// Completed, but git no longer vouches for it, or for something it was built on.
         Stale = "stale",
-        /// Completed without a check and without evidence.
+        /// Completed, and a check passed after the last change.
+        Checked = "checked",
+        /// Completed without a check whose result is known.
         Unchecked = "unchecked",
+        /// Completed, and files were changed after the last passing check.
+        Outdated = "outdated",
+        /// Completed, and the last check failed.
+        Failing = "failing",
     }
 }
 
@@ -121,7 +127,10 @@ impl Filter {
                     | FilterState::Cancelled
                     | FilterState::Closed
                     | FilterState::Stale
+                    | FilterState::Checked
                     | FilterState::Unchecked
+                    | FilterState::Outdated
+                    | FilterState::Failing
             )
         };
         self.terms.iter().any(|term| matches!(term.test, Test::State(state) if !term.negated && closed(state)))
@@ -219,7 +228,10 @@ impl<'a> PlanFilter<'a> {
             },
             FilterState::Unseen => self.viewer.seen_at.is_none_or(|seen| todo.updated_at > seen),
             FilterState::Stale => todo.flags.stale || todo.flags.stale_dependency,
-            FilterState::Unchecked => todo.flags.unchecked,
+            FilterState::Checked => todo.proof() == Some(Proof::Checked),
+            FilterState::Unchecked => todo.proof() == Some(Proof::Unchecked),
+            FilterState::Outdated => todo.proof() == Some(Proof::Outdated),
+            FilterState::Failing => todo.proof() == Some(Proof::Failing),
         }
     }
 }

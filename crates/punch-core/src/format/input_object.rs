@@ -27,7 +27,7 @@ impl InputObject {
 
     /// A field as it is; `null` is absent.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
-        self.map.shift_remove(key).filter(|value| !value.is_null())
+        crate::json::take(&mut self.map, key).filter(|value| !value.is_null())
     }
 
     /// Puts a field back among the unknown ones.

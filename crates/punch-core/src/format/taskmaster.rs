@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
         return Err(wrong("", "must be an object with `tasks`, or with tags that have them"));
     };
     if file.get("tasks").is_some_and(Value::is_array) {
-        let tasks = file.shift_remove("tasks").unwrap_or_default();
+        let tasks = crate::json::take(&mut file, "tasks").unwrap_or_default();
         file.keys().for_each(|key| build.ignore(key));
         Tag { name: None, prefix: String::new(), at: "tasks".to_owned() }.read(&mut build, tasks);
         return build.finish();
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
                 continue;
             }
         };
-        let tasks = tag.shift_remove("tasks").unwrap_or_default();
+        let tasks = crate::json::take(&mut tag, "tasks").unwrap_or_default();
         tag.keys().for_each(|key| build.ignore(&format!("{name}.{key}")));
         let prefix = if plain.as_deref() == Some(&name) { String::new() } else { format!("{name}/") };
         if phased {

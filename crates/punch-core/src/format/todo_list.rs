@@ -49,7 +49,7 @@ pub(super) fn todos(value: Value, keys: &[&str], build: &mut Build) -> Result<Ve
         Value::Array(list) => Ok(list),
         Value::Object(mut map) => {
             let key = keys.iter().find(|key| map.contains_key(**key)).copied().unwrap_or(keys[0]);
-            let list = map.shift_remove(key);
+            let list = crate::json::take(&mut map, key);
             map.keys().for_each(|key| build.ignore(key));
             match list {
                 Some(Value::Array(list)) => Ok(list),

@@ -30,7 +30,7 @@ impl Csr {
 
     /// Counting sort by the first of each pair; `pairs` must give the same ones twice.
     #[inline(never)]
-    pub(super) fn sorted<I: Iterator<Item = (u32, u32)>>(len: usize, edges: usize, pairs: impl Fn() -> I) -> Self {
+    pub(crate) fn sorted<I: Iterator<Item = (u32, u32)>>(len: usize, edges: usize, pairs: impl Fn() -> I) -> Self {
         // Counted two slots further on, so that filling a row moves the slot before it to where the next row begins.
         let mut start = vec![0u32; len + 2];
         pairs().for_each(|(row, _)| start[row as usize + 2] += 1);

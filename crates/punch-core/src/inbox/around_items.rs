@@ -102,7 +102,7 @@ fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<Found> {
     Some(about(facts, InboxKind::Quiet, worker.todo, &text, worker.last_sign, action))
 }
 
-/// A run that ended after the user last looked. One that reached a limit waits for a larger one.
+/// A run that ended after the user last looked. Looking at what is new is what ends the item.
 fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
     let (ended_at, outcome) = (run.ended_at?, run.outcome?);
     if facts.seen.is_some_and(|seen| run.revision <= seen.revision && ended_at <= seen.at) {
@@ -110,18 +110,15 @@ fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
     }
     let because = run.because.as_deref().map(|why| format!(" ({})", clip(why, PART))).unwrap_or_default();
     let text = format!("run {} has ended: {outcome}{because}", run.number);
-    let (kind, action) = match outcome {
-        "budget" => (InboxKind::Budget, show(facts, run.number)),
-        // Looking at what is new is what ends the item.
-        _ => (InboxKind::Finished, facts.command("log --new", &[])),
-    };
-    Some(Found::apart(kind, text, ended_at, action))
+    let kind = if outcome == "budget" { InboxKind::Budget } else { InboxKind::Finished };
+    Some(Found::apart(kind, text, ended_at, facts.command("log --new", &[])))
 }
 
-/// The plan, if nothing in it is open, and others changed it after the user last looked.
+/// The plan, if nothing in it is open or failed, and others changed it after the user last looked.
 fn finished(facts: &InboxFacts<'_>) -> Option<Found> {
     let row = &facts.plan.row;
-    let is_finished = row.counts.open() == 0 && row.counts.completed > 0;
+    // A failed todo has an item of its own, and until the user has decided about it the plan is not finished.
+    let is_finished = row.counts.open() == 0 && row.counts.failed == 0 && row.counts.completed > 0;
     if !is_finished || facts.last_by_user || facts.seen.is_some_and(|seen| row.revision <= seen.revision) {
         return None;
     }

@@ -11,20 +11,53 @@ use crate::{Dep, Plan, Todo, Uid};
 pub(super) struct LiveTodos<'p> {
     pub todos: Vec<&'p Todo>,
     states: Vec<NodeState>,
-    places: Map<Uid, u32>,
+    places: Places,
+}
+
+/// The place of each handle.
+enum Places {
+    /// By handle, [`NOWHERE`] without a live todo: handles count up from 1, so there are hardly more than todos.
+    Dense(Vec<u32>),
+    /// For a part of a plan.
+    Sparse(Map<Uid, u32>),
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Places {
+    fn of(todos: &[&Todo]) -> Self {
+        let last = todos.iter().map(|todo| todo.uid.0).max().unwrap_or(0);
+        match usize::try_from(last) {
+            Ok(last) if last < todos.len() * 8 + 1_000 => {
+                let mut places = vec![NOWHERE; last + 1];
+                (0u32..).zip(todos).for_each(|(at, todo)| places[todo.uid.0 as usize] = at);
+                Self::Dense(places)
+            }
+            _ => Self::Sparse((0u32..).zip(todos).map(|(at, todo)| (todo.uid, at)).collect()),
+        }
+    }
+
+    fn get(&self, uid: Uid) -> Option<u32> {
+        match self {
+            Self::Dense(places) => {
+                let at = usize::try_from(uid.0).ok()?;
+                places.get(at).copied().filter(|at| *at != NOWHERE)
+            }
+            Self::Sparse(places) => places.get(&uid).copied(),
+        }
+    }
 }
 
 impl<'p> LiveTodos<'p> {
     pub(super) fn of(plan: &'p Plan, now: i64) -> Self {
         let todos = plan.live();
         let states = todos.iter().map(|todo| NodeState::of(todo, plan.row.policy.cancelled_dep, now)).collect();
-        let places = (0u32..).zip(&todos).map(|(at, todo)| (todo.uid, at)).collect();
-        Self { todos, states, places }
+        Self { places: Places::of(&todos), todos, states }
     }
 
     /// The place of a todo in list order.
     pub(super) fn place(&self, uid: Uid) -> Option<usize> {
-        self.places.get(&uid).map(|at| *at as usize)
+        self.places.get(uid).map(|at| at as usize)
     }
 
     pub(super) fn get(&self, uid: Uid) -> Option<(&'p Todo, NodeState)> {
@@ -57,24 +90,26 @@ pub(super) struct Behind<'a> {
 
 impl<'a> Behind<'a> {
     pub(super) fn of(live: &'a LiveTodos<'a>) -> Self {
-        let mut order: Vec<(u32, u32)> =
-            (0u32..).zip(&live.todos).map(|(place, todo)| (todo.derived.level, place)).collect();
-        // Over edges outside of cycles, a dependency is always of a lower level.
-        order.sort_unstable();
+        // Over edges outside of cycles, a dependency is always of a lower level, and none is above the number of todos.
+        let level = |todo: &Todo| todo.derived.level.min(live.todos.len() as u32);
+        let by_level = || (0u32..).zip(&live.todos).map(|(place, todo)| (level(todo), place));
+        let top = live.todos.iter().map(|todo| level(todo) as usize).max().unwrap_or(0);
+        let order: Vec<usize> =
+            Csr::sorted(top + 1, live.todos.len(), by_level).edges().map(|(_, place)| place as usize).collect();
         let mut ranks = vec![0; order.len()];
-        (0u32..).zip(&order).for_each(|(rank, (_, place))| ranks[*place as usize] = rank);
+        (0u32..).zip(&order).for_each(|(rank, place)| ranks[*place] = rank);
         let mut edges = Vec::new();
         let mut waited_for = vec![false; order.len()];
-        for (rank, (_, place)) in (0u32..).zip(&order) {
-            for dep in &live.todos[*place as usize].depends_on {
+        for (rank, place) in (0u32..).zip(&order) {
+            for dep in &live.todos[*place].depends_on {
                 let Dep::On(uid) = dep else { continue };
                 let Some(on) = live.place(*uid).filter(|on| !live.states[*on].satisfied()) else { continue };
                 edges.push((rank, ranks[on]));
                 waited_for[ranks[on] as usize] = true;
             }
         }
-        let open: Vec<bool> = order.iter().map(|(_, place)| live.states[*place as usize].open()).collect();
-        let counts = order.iter().zip(&open).map(|((_, at), open)| *open && !live.todos[*at as usize].is_parked());
+        let open: Vec<bool> = order.iter().map(|place| live.states[*place].open()).collect();
+        let counts = order.iter().zip(&open).map(|(at, open)| *open && !live.todos[*at].is_parked());
         Self { live, deps: Csr::from_edges(order.len(), &edges), counts: counts.collect(), ranks, open, waited_for }
     }
 
@@ -85,27 +120,36 @@ impl<'a> Behind<'a> {
     /// How many todos wait for each of these, itself not counted.
     pub(super) fn counts(&self, starts: &[&Start]) -> Vec<u64> {
         let mut out = vec![0; starts.len()];
-        let matters = |start: &Start| match start {
-            Start::Todo(uid) => self.rank(uid).is_some_and(|at| self.waited_for[at]),
-            Start::Waiting(uids) => !uids.is_empty(),
-        };
-        let wanted: Vec<usize> = (0..starts.len()).filter(|at| matters(starts[*at])).collect();
+        // Sorted by where the waiting begins: nothing before that place has to be looked at.
+        let mut wanted: Vec<(usize, usize)> =
+            (0..starts.len()).filter_map(|at| Some((self.begin(starts[at])?, at))).collect();
+        wanted.sort_unstable();
+        let mut below = vec![Bits::NONE; self.open.len()];
         for group in wanted.chunks(Bits::LEN) {
-            let mut below = vec![Bits::default(); self.open.len()];
-            let mut waits = below.clone();
-            for (bit, at) in group.iter().enumerate() {
+            let first = group.first().map_or(0, |(begin, _)| *begin);
+            below[first..].fill(Bits::NONE);
+            let mut waits: Map<usize, Bits> = Map::default();
+            for (bit, (_, at)) in group.iter().enumerate() {
                 match starts[*at] {
                     Start::Todo(uid) => self.rank(uid).into_iter().for_each(|at| below[at].set(bit)),
                     Start::Waiting(uids) => {
-                        uids.iter().filter_map(|uid| self.rank(uid)).for_each(|at| waits[at].set(bit));
+                        uids.iter()
+                            .filter_map(|uid| self.rank(uid))
+                            .for_each(|at| waits.entry(at).or_default().set(bit));
                     }
                 }
             }
             let mut tally = Tally::default();
-            for at in 0..self.open.len() {
-                let mut here = waits[at];
+            for at in first..self.open.len() {
+                let mut here = if waits.is_empty() { Bits::NONE } else { waits.get(&at).copied().unwrap_or_default() };
                 for on in self.deps.row(at as u32) {
-                    here.add(below[*on as usize]);
+                    // What lies before the first place is left over from another group.
+                    if *on as usize >= first {
+                        here.add(below[*on as usize]);
+                    }
+                }
+                if here == Bits::NONE {
+                    continue;
                 }
                 if self.counts[at] {
                     tally.add(here);
@@ -115,11 +159,19 @@ impl<'a> Behind<'a> {
                     below[at].add(here);
                 }
             }
-            for (bit, at) in group.iter().enumerate() {
+            for (bit, (_, at)) in group.iter().enumerate() {
                 out[*at] = tally.of(bit);
             }
         }
         out
+    }
+
+    /// The first rank at which something waits for this, or `None` if nothing does.
+    fn begin(&self, start: &Start) -> Option<usize> {
+        match start {
+            Start::Todo(uid) => self.rank(uid).filter(|at| self.waited_for[*at]),
+            Start::Waiting(uids) => uids.iter().filter_map(|uid| self.rank(uid)).min(),
+        }
     }
 }
 
@@ -135,34 +187,51 @@ impl Bits {
         self.0[bit / 64] |= 1 << (bit % 64);
     }
 
+    const fn get(self, bit: usize) -> u64 {
+        self.0[bit / 64] >> (bit % 64) & 1
+    }
+
     fn add(&mut self, other: Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
     }
 }
 
-/// A counter for each bit of a word. The n-th word holds the n-th binary digit of all of them, so that counting a word
-/// touches two of them on average, however many bits are set.
+/// A counter for each bit of a word. Counters add two words at a time, digit by digit: a word waits at its digit until
+/// the next one comes, so that a word costs one addition on average, however many bits are set.
 #[derive(Default)]
 struct Tally {
-    digits: Vec<Bits>,
+    digits: Vec<Digit>,
+}
+
+/// One binary digit of all counters.
+#[derive(Default)]
+struct Digit {
+    sum: Bits,
+    waiting: Option<Bits>,
 }
 
 impl Tally {
-    fn add(&mut self, mut carry: Bits) {
+    fn add(&mut self, mut bits: Bits) {
         for digit in &mut self.digits {
-            if carry == Bits::NONE {
+            if bits == Bits::NONE {
                 return;
             }
-            for (digit, carry) in digit.0.iter_mut().zip(&mut carry.0) {
-                (*digit, *carry) = (*digit ^ *carry, *digit & *carry);
+            let Some(waiting) = digit.waiting.take() else {
+                digit.waiting = Some(bits);
+                return;
+            };
+            for ((sum, waiting), bits) in digit.sum.0.iter_mut().zip(waiting.0).zip(&mut bits.0) {
+                let either = *sum ^ waiting;
+                (*sum, *bits) = (either ^ *bits, (*sum & waiting) | (either & *bits));
             }
         }
-        if carry != Bits::NONE {
-            self.digits.push(carry);
+        if bits != Bits::NONE {
+            self.digits.push(Digit { sum: Bits::NONE, waiting: Some(bits) });
         }
     }
 
     fn of(&self, bit: usize) -> u64 {
-        (0..).zip(&self.digits).map(|(n, digit)| (digit.0[bit / 64] >> (bit % 64) & 1) << n).sum()
+        let digit = |digit: &Digit| digit.sum.get(bit) + digit.waiting.map_or(0, |waiting| waiting.get(bit));
+        (0..).zip(&self.digits).map(|(n, at)| digit(at) << n).sum()
     }
 }

@@ -6,7 +6,7 @@ use super::behind::{LiveTodos, Start};
 use super::{Found, InboxFacts, InboxKind, todos};
 use crate::graph::NodeState;
 use crate::text::clip;
-use crate::{Dep, HoldKind, Status, Todo, Uid};
+use crate::{Dep, HoldKind, Status, Todo, Uid, is_plan_check};
 
 /// Names of todos in one text.
 const NAMED: usize = 3;
@@ -21,6 +21,7 @@ pub(super) fn items<'p>(facts: &InboxFacts<'p>, live: &LiveTodos<'p>) -> Vec<Fou
             Status::Pending => out.extend(held(facts, todo)),
             Status::InProgress | Status::Completed | Status::Cancelled => {}
         }
+        out.extend(failing_plan_check(facts, todo));
         if todo.status.is_open() && !todo.is_parked() && todo.derived.unmet > 0 {
             stuck.look(live, todo);
         }
@@ -33,6 +34,14 @@ fn failed(facts: &InboxFacts<'_>, todo: &Todo) -> Found {
     let error = todo.last_error.as_deref().map(str::trim).filter(|error| !error.is_empty());
     let since = todo.finished_at.unwrap_or(todo.updated_at);
     Found::about(InboxKind::Failed, todo, error.unwrap_or("failed"), since, facts.command("reopen", &[&todo.id]))
+}
+
+/// The check of the whole plan fails: all todos are done, and the plan is not.
+fn failing_plan_check(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
+    let check = todo.failed_check().filter(|_| todo.status.is_open() && is_plan_check(todo))?;
+    let command = todo.verify.as_ref().map(crate::Verify::line).unwrap_or_default();
+    let what = format!("`{}` {}", clip(&command, 100), check.outcome());
+    Some(Found::about(InboxKind::Failed, todo, &what, check.at, facts.command("show", &[&todo.id])))
 }
 
 fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {

@@ -53,8 +53,8 @@ impl<'a> FrontMatter<'a> {
     fn rest(&self) -> (Json, Vec<Record>, &str) {
         let mut front = yaml::read(self.front).unwrap_or_default();
         if let Some(map) = front.as_object_mut() {
-            map.shift_remove("todos");
-            map.shift_remove("phases");
+            crate::json::take(map, "todos");
+            crate::json::take(map, "phases");
         }
         let bare = |record: &Record| Record {
             id: None,

@@ -1,6 +1,7 @@
 //! Todos that get in each other's way (rule 48).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{Capped, Reader};
 use crate::files::Prefix;
@@ -49,7 +50,7 @@ pub struct Conflicts {
 pub fn conflicts(plan: &Plan, now: i64) -> Conflicts {
     let look = Reader::new(plan, now);
     let mut open: Vec<&Todo> = plan.all().filter(|t| look.is_open(t)).collect();
-    open.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
+    open.sort_by_cached_key(|t| (t.effective_priority(), t.position, t.uid));
     let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
     search.contents(&open);
     search.files(&open);
@@ -62,13 +63,15 @@ pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> Conflicts {
     let is_open = |t: &&Todo| look.is_open(t);
     let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
     let Some(todo) = plan.get(uid).filter(is_open) else { return search.found };
-    let words = normal(&todo.content);
+    let (mut words, mut theirs) = (String::new(), String::new());
+    normalize(&todo.content, &mut words);
     let order = |t: &Todo| (t.effective_priority(), t.position, t.uid);
     let mut others: Vec<&Todo> = plan.all().filter(is_open).filter(|t| t.uid != uid).collect();
-    others.sort_by_key(|t| order(t));
+    others.sort_by_cached_key(|t| order(t));
     for other in others {
         let (first, second) = if order(other) < order(todo) { (other, todo) } else { (todo, other) };
-        let same = !words.is_empty() && normal(&other.content) == words;
+        normalize(&other.content, &mut theirs);
+        let same = !words.is_empty() && theirs == words;
         let shared = || {
             let pairs = first.files.iter().flat_map(|a| second.files.iter().map(move |b| (a, b)));
             let both = pairs.into_iter().find(|(a, b)| crate::files::overlap(a, b));
@@ -93,12 +96,20 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn contents(&mut self, open: &[&'a Todo]) {
-        let mut alike: HashMap<String, Vec<&Todo>> = HashMap::new();
-        for todo in open {
-            let words = normal(&todo.content);
+        // Numbers of the contents first: hardly any two are alike, and no text has to be stored to see that.
+        let mut words = String::new();
+        let mut numbers: Vec<(u64, usize)> = Vec::with_capacity(open.len());
+        for (rank, todo) in open.iter().enumerate() {
+            normalize(&todo.content, &mut words);
             if !words.is_empty() {
-                alike.entry(words).or_default().push(todo);
+                numbers.push((number(&words), rank));
             }
+        }
+        numbers.sort_unstable();
+        let mut alike: HashMap<String, Vec<&Todo>> = HashMap::new();
+        for (_, rank) in numbers.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1).flatten() {
+            normalize(&open[*rank].content, &mut words);
+            alike.entry(words.clone()).or_default().push(open[*rank]);
         }
         let mut groups: Vec<Vec<&Todo>> = alike.into_values().filter(|group| group.len() > 1).collect();
         groups.sort_by_key(|group| (group[0].effective_priority(), group[0].position, group[0].uid));
@@ -183,8 +194,24 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Lower case, and one space for everything that is neither letter nor digit.
-fn normal(content: &str) -> String {
-    let lower = content.to_lowercase();
-    lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+/// Writes a content in lower case, with one space for everything between words that is neither letter nor digit.
+fn normalize(content: &str, out: &mut String) {
+    out.clear();
+    let mut put = |c: char| match c.is_alphanumeric() {
+        true => out.push(c),
+        false if out.is_empty() || out.ends_with(' ') => {}
+        false => out.push(' '),
+    };
+    match content.is_ascii() {
+        true => content.bytes().for_each(|byte| put(char::from(byte.to_ascii_lowercase()))),
+        false => content.to_lowercase().chars().for_each(put),
+    }
+    out.truncate(out.trim_end_matches(' ').len());
+}
+
+/// A number that equal texts share.
+fn number(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }

@@ -26,7 +26,7 @@ pub(crate) use words::shown;
 pub use words::summary;
 
 use crate::graph::NodeState;
-use crate::{Dep, Footprint, Hold, HoldKind, Need, Plan, ShownStatus, Status, Todo, Uid};
+use crate::{Dep, Footprint, HoldKind, Need, Plan, ShownStatus, Status, Todo, Uid};
 
 /// Entries kept of a list.
 pub const LISTED: usize = 20;
@@ -252,7 +252,7 @@ impl<'a> Reader<'a> {
         let hold = todo.hold_at(self.now)?;
         let reason = Reason::own(Cause::of_hold(hold.kind), todo, self.now);
         // A todo that is parked without words has the word itself as its reason.
-        let about = if hold.kind == HoldKind::Parked && hold.reason == Hold::PARKED { "" } else { &hold.reason };
+        let about = if hold.is_parked_without_words() { "" } else { &hold.reason };
         Some(reason.about(about).until(hold.until))
     }
 

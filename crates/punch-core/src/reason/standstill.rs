@@ -31,7 +31,7 @@ pub struct Standstill {
 pub fn standstill(plan: &Plan, now: i64) -> Standstill {
     let reader = Reader::new(plan, now);
     let mut open: Vec<&Todo> = plan.all().filter(|t| reader.is_open(t) && !t.is_parked()).collect();
-    open.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
+    open.sort_by_cached_key(|t| (t.effective_priority(), t.position, t.uid));
     let mut out = Standstill { open: open.iter().filter(|t| !super::is_empty(t)).count(), ..Standstill::default() };
     let mut named: HashSet<(String, Cause)> = HashSet::new();
     let mut found: Vec<(&Todo, Reason)> = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::{Capped, Cause, Clash, Conflict, Conflicts, Explanation, Reason, Standstill, StandstillRoot, Unblocks};
 use crate::text::{clip, neutral};
-use crate::{ShownStatus, Status, time};
+use crate::{HoldKind, ShownStatus, Status, time};
 
 /// Entries written out in a text.
 const WRITTEN: usize = 5;
@@ -163,7 +163,12 @@ impl Explanation {
             };
         }
         if let Some(hold) = &self.hold {
-            out += &format!("\non hold ({}): {}", hold.kind.name(), neutral(&clip(&hold.reason, 200)));
+            let reason = neutral(&clip(&hold.reason, 200)).into_owned();
+            match hold.kind {
+                HoldKind::Parked if hold.is_parked_without_words() => {}
+                HoldKind::Parked => out += &format!(": {reason}"),
+                kind => out += &format!("\non hold ({}): {reason}", kind.name()),
+            }
         }
         if self.waits_for.total > 0 {
             out += &format!("\nwaiting for {}: {}", self.waits_for.total, self.waits_for.words(Reason::text));

@@ -79,18 +79,18 @@ impl Document {
             Value::Object(map) => map,
             _ => return Err(invalid("", "must be an object with `todos`, or a list of todos")),
         };
-        match map.shift_remove("schema") {
+        match crate::json::take(&mut map, "schema") {
             None | Some(Value::Null) => {}
             Some(schema) if schema.as_u64().is_some_and(|version| (1..=SCHEMA).contains(&version)) => {}
             Some(schema) => {
                 return Err(invalid("schema", format!("{schema} is not known; this version reads {SCHEMA}")));
             }
         }
-        let phases = match map.shift_remove("phases") {
+        let phases = match crate::json::take(&mut map, "phases") {
             None | Some(Value::Null) => Vec::new(),
             Some(value) => serde_json::from_value(value).map_err(|_| invalid("phases", "must be a list of strings"))?,
         };
-        let Some(Value::Array(todos)) = map.shift_remove("todos") else {
+        let Some(Value::Array(todos)) = crate::json::take(&mut map, "todos") else {
             return Err(invalid("todos", "must be a list"));
         };
         map.keys().for_each(|key| ignore(&mut ignored, key));

@@ -139,7 +139,7 @@ impl Record {
     /// Reads a JSON object. `null` is absent; unknown keys are added to `ignored`.
     pub(crate) fn from_map(mut map: Map<String, Value>, ignored: &mut BTreeSet<String>) -> Result<Self, Wrong> {
         let wrong = |key: &str, what: &str| (key.to_owned(), what.to_owned());
-        match (map.shift_remove("title").filter(|title| !title.is_null()), map.get("content")) {
+        match (crate::json::take(&mut map, "title").filter(|title| !title.is_null()), map.get("content")) {
             (Some(title), Some(content)) if !content.is_null() => {
                 if title != *content {
                     return Err(wrong("title", "differs from `content`; give one of them"));

@@ -36,8 +36,12 @@ impl Record {
                 "command": check.command,
                 "commit": check.commit,
                 "at": check.at,
+                "observed": check.observed.is_some(),
             });
             map.insert("lastCheck".into(), last);
+        }
+        if let Some(proof) = todo.proof() {
+            map.insert("proof".into(), json!(proof));
         }
         map
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::schema::{any, any_of, count, list, object, signed, text, time, word};
+use crate::schema::{any, any_of, count, list, object, signed, text, time, word, yes_no};
 use crate::{Complexity, Evidence, Extra, Flags, Hold, HoldKind, Label, Note, Status, Verify};
 
 /// A stored status, or the derived one that readers see.
@@ -130,7 +130,7 @@ macro_rules! lists {
 
 lists! {
     String, "must be a list of strings", text();
-    Evidence, "must be a list of objects with `at` and any of text, command, exitCode, outputHash, commit", evidence();
+    Evidence, "must be a list of objects with `at` and any of text, command, exitCode, outputHash, commit, tree, observed", evidence();
 }
 
 impl Wire for BTreeSet<Label> {
@@ -306,6 +306,8 @@ fn evidence() -> Value {
         ("exitCode", signed()),
         ("outputHash", text()),
         ("commit", text()),
+        ("tree", text()),
+        ("observed", object(&[("changed", signed())], &[("changedAfter", yes_no()), ("outside", list(text()))])),
     ];
     object(&[("at", time())], &maybe)
 }

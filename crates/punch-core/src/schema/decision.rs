@@ -38,6 +38,8 @@ pub fn reasons() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
         ("only_optional", vec![("ids", list(text()))]),
         ("waits_for_people", vec![("roots", roots())]),
         ("nothing_actionable", vec![("roots", roots())]),
+        ("checks_running", vec![("ids", list(text()))]),
+        ("checks_unapproved", vec![("ids", list(text()))]),
         ("failed_turns", vec![("failures", count())]),
         ("cooling_down", vec![("seconds", count())]),
         ("context_full", vec![("used", count()), ("limit", count())]),
@@ -73,8 +75,15 @@ fn facts() -> Value {
     let named = object(&[("id", text()), ("content", text())], &more);
     let conflict = object(&[("id", text()), ("files", yes_no())], &[]);
     let always = [("revision", count()), ("open", count()), ("total", count()), ("progress", yes_no())];
-    let unproven =
-        object(&[("id", text()), ("command", text())], &[("outcome", text()), ("tail", text()), ("shell", yes_no())]);
+    let about_check = [
+        ("outcome", text()),
+        ("tail", text()),
+        ("pending", word(["running", "approval"])),
+        ("attempts", count()),
+        ("shell", yes_no()),
+        ("by_itself", yes_no()),
+    ];
+    let unproven = object(&[("id", text()), ("command", text())], &about_check);
     let maybe = [
         ("failed", count()),
         ("next", named),
@@ -169,7 +178,7 @@ fn scene() -> Value {
         ("foreign", yes_no()),
         ("switch", word(["on", "paused", "off"])),
     ];
-    let words = word(["all", "plain"]);
+    let words = word(["all", "plain", "bare"]);
     let maybe =
         [("context", or_null(context)), ("host_cap", or_null(count())), ("unobserved", yes_no()), ("words", words)];
     object(&always, &maybe)

@@ -113,7 +113,7 @@ fn gather(schema: &mut Value, defs: &mut Map<String, Value>) {
         Value::Array(list) => list.iter_mut().for_each(|inner| gather(inner, defs)),
         Value::Object(map) => {
             map.values_mut().for_each(|inner| gather(inner, defs));
-            if let Some(Value::String(name)) = map.shift_remove(NAME) {
+            if let Some(Value::String(name)) = crate::json::take(map, NAME) {
                 let reference = json!({"$ref": format!("#/$defs/{name}")});
                 defs.insert(name, std::mem::replace(schema, reference));
             }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{about, any_of, count, list, named, object, only, or_null, signed, text, time, word, yes_no};
-use crate::{Record, ShownStatus};
+use crate::{Proof, Record, ShownStatus};
 
 /// One todo as it is written; `title` is read in place of `content`.
 pub fn todo() -> Value {
@@ -30,10 +30,14 @@ pub fn shown() -> Value {
             ("command", any_of(vec![text(), list(text())])),
             ("commit", or_null(text())),
             ("at", time()),
+            ("observed", yes_no()),
         ],
         &[],
     );
-    properties.insert("lastCheck".to_owned(), about(check, "the last run of its verify command"));
+    let last = "the last run of its verify command; `observed` if hooks saw an agent run it";
+    properties.insert("lastCheck".to_owned(), about(check, last));
+    let proof = about(word(Proof::ALL.map(Proof::name)), "what speaks for a completed todo");
+    properties.insert("proof".to_owned(), proof);
     let shown = json!({
         "type": "object",
         "required": ["id", "content", "status", "priority", "dependsOn", "blocks", "effectivePriority", "shown"],

@@ -69,12 +69,16 @@ const fn is_zero(count: &usize) -> bool {
 }
 
 /// Badges that have no field of their own, by their names in JSON.
-pub const MARKS: [(&str, Badge); 5] = [
+pub const MARKS: [(&str, Badge); 9] = [
     ("resume", Badge::Resume),
     ("stale", Badge::Stale),
     ("stale_dependency", Badge::StaleDependency),
     ("check_failed", Badge::CheckFailed),
+    ("checked", Badge::Checked),
     ("unchecked", Badge::Unchecked),
+    ("outdated", Badge::Outdated),
+    ("failing", Badge::Failing),
+    ("drift", Badge::Drift),
 ];
 
 impl BoardRow {

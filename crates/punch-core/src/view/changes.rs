@@ -1,7 +1,7 @@
 //! What a write changed on one todo, a line for each field: the answer to `edit`, `hold` and `note`.
 
 use super::{Glyphs, Line, Plain, Role};
-use crate::{Change, Dep, Event, Hold, Kind, Label, Patch, Phase, Plan, Uid, Verify};
+use crate::{Change, Dep, Event, Hold, HoldKind, Kind, Label, Patch, Phase, Plan, Uid, Verify};
 
 /// Characters of a value.
 const VALUE: usize = 200;
@@ -61,8 +61,11 @@ fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
         Change::Criteria(it) => swap("criteria", it.before.clone(), it.after.clone()),
         Change::Verify(it) => swap("verify", it.before.as_ref().map(Verify::line), it.after.as_ref().map(Verify::line)),
         Change::Hold(it) => match (&it.before, &it.after) {
-            (_, Some(hold)) => vec![field("on hold", &hold_words(hold))],
-            (Some(_), None) => vec![Line::default().with(Role::Detail, "  no longer on hold")],
+            (_, Some(hold)) if hold.is_parked_without_words() => {
+                vec![Line::default().with(Role::Detail, format!("  {}", Hold::PARKED))]
+            }
+            (_, Some(hold)) => vec![field(hold.word(), &hold_words(hold))],
+            (Some(hold), None) => vec![Line::default().with(Role::Detail, format!("  no longer {}", hold.word()))],
             (None, None) => Vec::new(),
         },
         Change::Labels(it) => {
@@ -99,8 +102,12 @@ fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
 }
 
 fn hold_words(hold: &Hold) -> String {
+    let reason = clipped(&hold.reason);
+    if hold.kind == HoldKind::Parked {
+        return reason;
+    }
     let until = hold.until.map(|until| format!(", until {}", crate::time::utc(until))).unwrap_or_default();
-    format!("{} ({}{until})", clipped(&hold.reason), hold.kind.name())
+    format!("{reason} ({}{until})", hold.kind.name())
 }
 
 fn clipped(text: &str) -> String {

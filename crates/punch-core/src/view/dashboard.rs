@@ -1,4 +1,4 @@
-//! The plan on one screen: progress, who works on what, what is next, and what needs you, each with the command to type.
+//! The plan on one screen: progress, what needs you, who works on what, and what is next, each with the command to type.
 
 use super::table::{self, TableRow};
 use super::width::columns;
@@ -34,7 +34,12 @@ struct Entry {
     row: TableRow,
     /// A command that does not fit beside the text.
     below: Option<String>,
+    /// How many inbox items follow this row and are not shown.
+    more: Option<usize>,
 }
+
+/// What an entry has besides its row: the name of its section, a command below it, and how many more there are.
+type Head<'a> = (&'a str, Option<String>, Option<usize>);
 
 impl Dashboard<'_> {
     /// The screen, line by line.
@@ -44,10 +49,10 @@ impl Dashboard<'_> {
         let entries = self.entries(layout);
         out.extend(blank.clone().filter(|_| !entries.is_empty()));
         let inner = Layout { width: layout.width.map(|width| width.saturating_sub(NAME)), ..layout };
-        let (rows, heads): (Vec<TableRow>, Vec<(&str, Option<String>)>) =
-            entries.into_iter().map(|entry| (entry.row, (entry.name, entry.below))).unzip();
+        let (rows, heads): (Vec<TableRow>, Vec<Head<'_>>) =
+            entries.into_iter().map(|entry| (entry.row, (entry.name, entry.below, entry.more))).unzip();
         let mut last = "";
-        for (line, (name, below)) in table::lines(&rows, inner).into_iter().zip(heads) {
+        for (line, (name, below, more)) in table::lines(rows, inner).into_iter().zip(heads) {
             let shown = if name == last { "" } else { name };
             last = name;
             let mut whole = Line::default().with(Role::Heading, format!("{shown:NAME$}"));
@@ -56,11 +61,11 @@ impl Dashboard<'_> {
             if let Some(command) = below {
                 out.push(Line::default().with(Role::Text, format!("{:NAME$}  ", "")).with(Role::Command, command));
             }
+            out.extend(more.map(|more| {
+                let line = Line::default().with(Role::Text, format!("{:NAME$}", ""));
+                line.with(Role::Detail, format!("and {more} more: ")).with(Role::Command, "punch inbox")
+            }));
         }
-        out.extend(self.more().map(|more| {
-            let line = Line::default().with(Role::Text, format!("{:NAME$}", ""));
-            line.with(Role::Detail, format!("and {more} more: ")).with(Role::Command, "punch inbox")
-        }));
         out.extend(blank.filter(|_| !self.foot.is_empty()));
         let cut =
             |line: Line| layout.width.map_or_else(|| line.clone(), |width| line.clone().fit(width, layout.glyphs));
@@ -87,19 +92,24 @@ impl Dashboard<'_> {
     }
 
     fn entries(&self, layout: Layout) -> Vec<Entry> {
-        let mut out = Vec::new();
         let items = self.inbox.unwrap_or_default();
+        let mut out: Vec<Entry> = items.iter().take(ITEMS).map(|item| entry(item, layout)).collect();
+        // Each section once, in the order of its first item.
+        let sections: Vec<&str> = out.iter().map(|entry| entry.name).collect();
+        out.sort_by_key(|entry| sections.iter().position(|name| *name == entry.name));
+        if let (Some(last), Some(more)) = (out.last_mut(), self.more()) {
+            last.more = Some(more);
+        }
         let in_inbox = |row: &TodoRow| items.iter().any(|item| item.todo.as_deref() == Some(row.id.as_str()));
         let mut section = |name: &'static str, section: &Section| {
             let rows = section.rows.iter().filter(|row| !in_inbox(row) || name == "In progress");
-            out.extend(rows.map(|row| Entry { name, row: row.table_row(layout), below: None }));
+            out.extend(rows.map(|row| Entry { name, row: row.clone().table_row(layout), below: None, more: None }));
         };
         section("In progress", &self.summary.working);
         section("Next", &self.summary.ready);
         section("Failed", &self.summary.failed);
         section("Stuck", &self.summary.stuck);
         section("On hold", &self.summary.held);
-        out.extend(items.iter().take(ITEMS).map(|item| entry(item, layout)));
         out
     }
 
@@ -128,7 +138,7 @@ fn entry(item: &InboxItem, layout: Layout) -> Entry {
         text: (Role::Text, format!("{}{blocks}", item.text)),
         remark,
     };
-    Entry { name, row, below: (!beside).then(|| item.action.clone()) }
+    Entry { name, row, below: (!beside).then(|| item.action.clone()), more: None }
 }
 
 const fn status(status: ShownStatus, layout: Layout) -> (Role, &'static str) {

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{Layout, Line, Plain, Role};
-use crate::{Change, Event, Fate, Footprint, Kind, Patch, Plan, Status, Uid};
+use crate::text::clip;
+use crate::{Change, Event, Fate, Footprint, Kind, Patch, Plan, Status, Swap, Uid};
 
 /// Todos named for each thing that happened.
 const NAMED: usize = 4;
 /// Different things that are named of one revision.
 const THINGS: usize = 6;
+
+/// Characters of the reason of a failure.
+const ERROR: usize = 120;
 
 /// What happened to which todos in one revision; what happened to several todos is said once.
 pub struct Story {
@@ -27,8 +31,14 @@ impl Story {
         let mut parts: Vec<(String, Vec<Uid>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut came = Vec::new();
+        let failures = Failure::all_in(events);
         for event in events {
-            let phrase = phrase(event);
+            let phrase = match failures.of(event) {
+                // The edit before a failure only counts the attempt: the failure says so.
+                Some(_) if event.kind == Kind::Edited => continue,
+                Some(failure) => failure.phrase(),
+                None => phrase(event),
+            };
             let at = *places.entry(phrase.clone()).or_insert_with(|| {
                 parts.push((phrase, Vec::new()));
                 parts.len() - 1
@@ -85,6 +95,69 @@ impl Story {
         let came = self.came.as_deref().filter(|_| phrase == "added");
         let content = came.map(|c| format!(": {}", Plain::clipped(c, 120)));
         format!("{} {phrase}{}", names.join(", "), content.unwrap_or_default())
+    }
+}
+
+/// A failed attempt at a todo in one revision.
+#[derive(Default)]
+struct Failure {
+    attempt: Option<u32>,
+    is_final: bool,
+    error: Option<String>,
+}
+
+/// The failed attempts of one revision.
+struct Failures(HashMap<Uid, Failure>);
+
+impl Failure {
+    /// Gathers each failure from its own event and from the edits that count the attempt and record the reason.
+    fn all_in(events: &[Event]) -> Failures {
+        let failed = events.iter().filter(|event| event.kind == Kind::Failed);
+        let mut out: HashMap<Uid, Self> = failed.filter_map(uid).map(|uid| (uid, Self::default())).collect();
+        for event in events {
+            let Patch::Todo(uid, changes) = &event.patch else { continue };
+            let Some(failure) = out.get_mut(uid).filter(|_| is_about_failure(event)) else { continue };
+            for change in changes {
+                match change {
+                    Change::Attempts(swap) => failure.attempt = Some(swap.after),
+                    Change::LastError(swap) => failure.error.clone_from(&swap.after),
+                    Change::Status(swap) => failure.is_final = swap.after == Status::Failed,
+                    _ => {}
+                }
+            }
+        }
+        Failures(out)
+    }
+
+    fn phrase(&self) -> String {
+        let attempt = self.attempt.map(|attempt| format!("attempt {attempt}"));
+        let retried = (!self.is_final).then(|| "to be retried".to_owned());
+        let details: Vec<String> = attempt.into_iter().chain(retried).collect();
+        let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+        let error = self.error.as_deref().map(str::trim).filter(|error| !error.is_empty());
+        let error = error.map(|error| format!(": {}", clip(error, ERROR))).unwrap_or_default();
+        format!("failed{details}{error}")
+    }
+}
+
+impl Failures {
+    /// The failure that an event is a part of.
+    fn of(&self, event: &Event) -> Option<&Failure> {
+        uid(event).filter(|_| is_about_failure(event)).and_then(|uid| self.0.get(&uid))
+    }
+}
+
+/// Returns true for a failure, and for an edit that only counts an attempt or records its reason.
+fn is_about_failure(event: &Event) -> bool {
+    let Patch::Todo(_, changes) = &event.patch else { return false };
+    let is_count = |change: &Change| matches!(change, Change::Attempts(_) | Change::LastError(_));
+    event.kind == Kind::Failed || (event.kind == Kind::Edited && changes.iter().all(is_count))
+}
+
+const fn uid(event: &Event) -> Option<Uid> {
+    match &event.patch {
+        Patch::Todo(uid, _) => Some(*uid),
+        Patch::Phases(_) | Patch::Policy(_) => None,
     }
 }
 
@@ -156,8 +229,7 @@ fn phrase(event: &Event) -> String {
         Kind::Claimed => "claimed",
         Kind::Completed => "completed",
         Kind::Cancelled => "cancelled",
-        Kind::Failed if ends_failed(changes) => "failed",
-        Kind::Failed => "failed, to be retried",
+        Kind::Failed => "failed",
         Kind::Reopened => "reopened",
         Kind::Held => "put on hold",
         Kind::Released => "released",
@@ -174,10 +246,6 @@ fn phrase(event: &Event) -> String {
     word.to_owned()
 }
 
-fn ends_failed(changes: &[Change]) -> bool {
-    changes.iter().any(|c| matches!(c, Change::Status(swap) if swap.after == Status::Failed))
-}
-
 /// A flag, or what a check found.
 fn flagged(changes: &[Change]) -> String {
     let [Change::Evidence(evidence)] = changes else { return "flagged".to_owned() };
@@ -188,6 +256,10 @@ fn flagged(changes: &[Change]) -> String {
 }
 
 fn edited(changes: &[Change]) -> String {
+    // A todo that had failed already failed again with another text.
+    if let [Change::LastError(Swap { after: Some(error), .. })] = changes {
+        return format!("failed: {}", clip(error, ERROR));
+    }
     let fields: Vec<String> = changes.iter().map(|c| c.field().replace('_', " ")).collect();
     match fields.as_slice() {
         [] => "changed".to_owned(),

@@ -27,7 +27,8 @@ pub fn full(items: &[InboxItem]) -> Vec<Line> {
     if items.is_empty() {
         return vec![EMPTY.into()];
     }
-    let action = |item: &InboxItem| Line::default().with(Role::Detail, format!("{:KIND$}{}", "", item.action));
+    let indent = || Line::default().with(Role::Text, " ".repeat(KIND));
+    let action = |item: &InboxItem| indent().with(Role::Command, item.action.as_str());
     items.iter().flat_map(|item| [line(item), action(item)]).collect()
 }
 

@@ -48,7 +48,7 @@ fn heading(out: &mut String, visible: &str, rest: Value) {
 fn todo(out: &mut String, record: &Record, place: Option<usize>) {
     let mut rest = record.to_map();
     for visible in ["content", "status", "phase", "phaseIndex", "notes"] {
-        rest.shift_remove(visible);
+        crate::json::take(&mut rest, visible);
     }
     if record.status == State::Blocked {
         rest.insert("status".to_owned(), record.status.name().into());
@@ -59,7 +59,7 @@ fn todo(out: &mut String, record: &Record, place: Option<usize>) {
         rest.insert("shown".to_owned(), stamp.into());
     } else {
         // The line shows the other labels, and an edit of the line must win.
-        rest.shift_remove("labels");
+        crate::json::take(&mut rest, "labels");
         let hidden: Vec<&str> = record.labels.iter().filter(|l| !l.is_hashtag()).map(Label::as_str).collect();
         if !hidden.is_empty() {
             rest.insert("labels".to_owned(), hidden.into());
@@ -67,7 +67,7 @@ fn todo(out: &mut String, record: &Record, place: Option<usize>) {
     }
     let described = record.description.as_deref().filter(|text| is_paragraph(text));
     if described.is_some() {
-        rest.shift_remove("description");
+        crate::json::take(&mut rest, "description");
     }
     let (blocks, metas): (Vec<String>, Vec<Value>) = record.notes.iter().map(note).unzip();
     if record

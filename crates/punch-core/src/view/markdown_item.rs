@@ -37,9 +37,9 @@ impl MarkdownTodo {
         visible: &str,
         mut rest: Map<String, Value>,
     ) -> Result<Self, String> {
-        let stamped = rest.shift_remove("shown");
+        let stamped = crate::json::take(&mut rest, "shown");
         let untouched = stamped == Some(Value::String(stamp(visible)));
-        rest.shift_remove("title");
+        crate::json::take(&mut rest, "title");
         if !(untouched && rest.get("content").is_some_and(Value::is_string)) {
             let (content, labels) = hashtags::split(visible);
             rest.insert("content".to_owned(), content.into());
@@ -48,11 +48,11 @@ impl MarkdownTodo {
         // The box is what people tick; the comment only tells a shown `blocked` from pending.
         let blocked = status == Status::Pending && rest.get("status").is_some_and(|word| word == "blocked");
         rest.insert("status".to_owned(), if blocked { "blocked" } else { status.name() }.into());
-        let place = match rest.shift_remove("place") {
+        let place = match crate::json::take(&mut rest, "place") {
             None => None,
             Some(place) => Some(place.as_u64().ok_or("place must be a whole number, not negative")?),
         };
-        let metas = match rest.shift_remove("notes") {
+        let metas = match crate::json::take(&mut rest, "notes") {
             None => Vec::new(),
             Some(Value::Array(notes)) => notes.into_iter().map(meta).collect::<Option<_>>().ok_or(NOTES)?,
             Some(_) => return Err(NOTES.to_owned()),
@@ -139,13 +139,13 @@ const NOTES: &str = "notes must be a list of objects with text, at, by, shown";
 
 fn meta(value: Value) -> Option<Meta> {
     let Value::Object(mut map) = value else { return None };
-    let mut text = |key: &str| match map.shift_remove(key) {
+    let mut text = |key: &str| match crate::json::take(&mut map, key) {
         None | Some(Value::Null) => Some(None),
         Some(Value::String(text)) => Some(Some(text)),
         Some(_) => None,
     };
     let (exact, by, shown) = (text("text")?, text("by")?, text("shown")?);
-    let at = match map.shift_remove("at") {
+    let at = match crate::json::take(&mut map, "at") {
         None | Some(Value::Null) => None,
         Some(at) => Some(at.as_i64()?),
     };

@@ -77,8 +77,8 @@ impl Reader {
         if rest.get("title") == Some(&Value::Bool(true)) {
             return;
         }
-        let untouched = rest.shift_remove("shown") == Some(Value::String(stamp(visible)));
-        let name = match rest.shift_remove("name") {
+        let untouched = crate::json::take(&mut rest, "shown") == Some(Value::String(stamp(visible)));
+        let name = match crate::json::take(&mut rest, "name") {
             Some(Value::String(exact)) if untouched => exact,
             _ => visible.to_owned(),
         };

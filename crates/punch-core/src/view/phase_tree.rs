@@ -28,12 +28,12 @@ pub fn lines<'a>(reader: Reader<'a>, todos: &[&'a Todo], layout: Layout) -> Vec<
     for todo in reader.plan.live().into_iter().filter(|todo| !todo.is_parked()) {
         statuses.entry(todo.phase).or_default().push(todo.status_at(reader.now));
     }
-    let mut out = table::lines(&rows(&sections[0]), layout);
+    let mut out = table::lines(rows(&sections[0]), layout);
     for (phase, todos) in phases.iter().zip(&sections[1..]).filter(|(_, todos)| !todos.is_empty()) {
         let progress = Progress::native(statuses.get(&Some(phase.uid)).into_iter().flatten().copied());
         let line = Line::default().with(Role::Heading, Plain::clipped(&phase.name, 200).as_str());
         out.push(line.with(Role::Detail, format!("  {}/{} done", progress.completed, progress.total)));
-        for line in table::lines(&rows(todos), inner) {
+        for line in table::lines(rows(todos), inner) {
             let mut indented = Line::default().with(Role::Text, " ".repeat(INDENT));
             indented.0.extend(line.0);
             out.push(indented);

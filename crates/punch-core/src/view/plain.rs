@@ -40,6 +40,12 @@ impl Plain {
     }
 }
 
+impl From<Plain> for String {
+    fn from(text: Plain) -> Self {
+        text.0
+    }
+}
+
 impl fmt::Display for Plain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)

@@ -21,22 +21,21 @@ pub struct TableRow {
 
 impl TableRow {
     /// The row alone, as long as its text is: `[ ] T-1  text  (remark)`.
-    pub fn line(&self) -> Line {
-        let mut line = Line::default().with(self.sign.0, self.sign.1).with(Role::Text, " ").with(Role::Id, &*self.id);
+    pub fn line(self) -> Line {
+        let mut line = Line(Vec::with_capacity(7 + self.remark.0.len()));
         let gap = if self.id.is_empty() { "" } else { "  " };
-        line = line.with(Role::Text, gap).with(self.text.0, &*self.text.1);
+        line = line.with(self.sign.0, self.sign.1).with(Role::Text, " ").with(Role::Id, self.id);
+        line = line.with(Role::Text, gap).with(self.text.0, self.text.1);
         if self.remark.0.is_empty() {
             return line;
         }
-        line = line.with(Role::Detail, "  (");
-        line.0.extend(self.remark.0.iter().cloned());
-        line.with(Role::Detail, ")")
+        line.with(Role::Detail, "  (").and(self.remark).with(Role::Detail, ")")
     }
 }
 
 /// A line for each row. On a terminal the columns are aligned and cut to its width; in a pipe every line stands alone.
-pub fn lines(rows: &[TableRow], layout: Layout) -> Vec<Line> {
-    let Some(width) = layout.width else { return rows.iter().map(TableRow::line).collect() };
+pub fn lines(rows: Vec<TableRow>, layout: Layout) -> Vec<Line> {
+    let Some(width) = layout.width else { return rows.into_iter().map(TableRow::line).collect() };
     let widest = |of: &dyn Fn(&TableRow) -> usize| rows.iter().map(of).max().unwrap_or(0);
     let (sign, ids) = (widest(&|row| columns(row.sign.1)), widest(&|row| columns(&row.id)).min(ID));
     let gap = if ids == 0 { 0 } else { ids + 2 };
@@ -45,7 +44,7 @@ pub fn lines(rows: &[TableRow], layout: Layout) -> Vec<Line> {
     // Remarks get what the texts leave, and two fifths of the room where both are long.
     let column = texts.min(room.saturating_sub(2 + beside.min(room * 2 / 5)));
     let ellipsis = layout.glyphs.ellipsis();
-    let line = |row: &TableRow| {
+    let line = |row: TableRow| {
         let mut line = Line::default().with(row.sign.0, row.sign.1).with(Role::Text, " ");
         if gap > 0 {
             line = line.with(Role::Id, pad(&row.id, ids, ellipsis)).with(Role::Text, "  ");
@@ -56,8 +55,7 @@ pub fn lines(rows: &[TableRow], layout: Layout) -> Vec<Line> {
         // A short remark leaves more room to a long text.
         let column = column.max(room.saturating_sub(2 + row.remark.columns()).min(columns(&row.text.1)));
         line = line.with(row.text.0, pad(&row.text.1, column, ellipsis)).with(Role::Text, "  ");
-        line.0.extend(row.remark.0.iter().cloned());
-        line.fit(width, layout.glyphs)
+        line.and(row.remark).fit(width, layout.glyphs)
     };
-    rows.iter().map(line).collect()
+    rows.into_iter().map(line).collect()
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Glyphs, Line, Plain, Role, TodoRow};
 use crate::reason::{self, Reader};
 use crate::time::ago;
-use crate::{Label, Record, Todo, Verify, text};
+use crate::{HoldKind, Label, Proof, Record, Todo, Verify, text};
 
 /// Characters of one field.
 const FIELD: usize = 2_000;
@@ -51,7 +51,10 @@ impl TodoDetail {
         fields.put("tokens", &todo.estimated_tokens.map(|n| n.to_string()).unwrap_or_default());
         fields.put("needs", &names(&record.depends_on));
         fields.put("blocks", &names(&record.blocks));
-        if let Some(hold) = todo.hold_at(reader.now) {
+        if let Some(hold) = todo.hold_at(reader.now).filter(|hold| hold.kind == HoldKind::Parked) {
+            // The sign of the row says that it is parked.
+            fields.put(hold.word(), if hold.is_parked_without_words() { "" } else { &hold.reason });
+        } else if let Some(hold) = todo.hold_at(reader.now) {
             let until = hold.until.map(|until| format!(" until {}", crate::time::utc(until))).unwrap_or_default();
             fields.put("on hold", &format!("{} ({}){until}", Plain::clipped(&hold.reason, FIELD), hold.kind.name()));
         }
@@ -116,10 +119,10 @@ pub fn work(todo: &Todo) -> Vec<Field> {
     fields.0
 }
 
-/// The last run of a todo's verify command: how it ended, when, at which commit, and which command it was.
+/// The last check of a todo: how it ended, when, at which commit, and which command it was.
 pub fn last_check(todo: &Todo, now: i64) -> Option<Plain> {
     let check = todo.last_check()?;
-    let command = todo.verify.as_ref().map(Verify::line).unwrap_or_default();
+    let command = check.command.as_ref().map(Verify::line).unwrap_or_default();
     let commit = check.commit.as_deref().map(|commit| format!(" at {}", Plain::clipped(commit, 10)));
     let when = ago(now.saturating_sub(check.at));
     let text = format!("{} {when}{}: `{}`", check.outcome(), commit.unwrap_or_default(), Plain::clipped(&command, 200));
@@ -155,8 +158,13 @@ impl Fields {
         if let Some(value) = last_check(todo, now) {
             self.0.push(Field { name: "last check", value });
         }
-        if todo.flags.unchecked {
-            self.put("proof", "unchecked: completed without a check and without evidence");
+        if let Some(proof) = todo.proof() {
+            self.put("proof", &format!("{}: {}", proof.name(), because(proof)));
+        }
+        if let Some(observed) = todo.observed() {
+            let files = if observed.changed == 1 { "file" } else { "files" };
+            self.put("changed", &format!("{} {files}", observed.changed));
+            self.put("outside its files", &names(&observed.outside));
         }
         let check = todo.last_check();
         let output = check.and_then(|check| check.text.as_deref()).unwrap_or_default();
@@ -168,6 +176,15 @@ impl Fields {
         for evidence in statements.take(STATEMENTS) {
             self.put("evidence", evidence.text.as_deref().unwrap_or_default());
         }
+    }
+}
+
+const fn because(proof: Proof) -> &'static str {
+    match proof {
+        Proof::Checked => "a check passed, and nothing was changed after it",
+        Proof::Unchecked => "completed without a check whose result is known",
+        Proof::Outdated => "files were changed after the last passing check",
+        Proof::Failing => "the last check failed",
     }
 }
 

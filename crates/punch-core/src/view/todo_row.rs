@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Glyphs, Layout, Line, Plain, Role, TableRow};
 use crate::reason::{self, Cause, Reader, Reason};
-use crate::{ShownStatus, Todo, Uid, actor, time};
+use crate::{Proof, ShownStatus, Todo, Uid, actor, time};
 
 /// Todos that are named as reasons of one kind.
 const NAMED: usize = 4;
@@ -40,8 +40,16 @@ pub enum Badge {
     StaleDependency,
     /// The last run of its check failed.
     CheckFailed,
-    /// Completed without a check and without evidence.
+    /// A check passed, and nothing was changed after it.
+    Checked,
+    /// Completed without a check whose result is known.
     Unchecked,
+    /// Completed, and files were changed after the last passing check.
+    Outdated,
+    /// Completed, and the last check failed.
+    Failing,
+    /// Files were changed that the todo does not declare.
+    Drift,
     /// It has notes.
     Notes {
         /// How many.
@@ -61,7 +69,11 @@ impl Badge {
             Self::Stale => "stale".to_owned(),
             Self::StaleDependency => "stale dependency".to_owned(),
             Self::CheckFailed => "check failed".to_owned(),
-            Self::Unchecked => "unchecked".to_owned(),
+            Self::Checked => Proof::Checked.name().to_owned(),
+            Self::Unchecked => Proof::Unchecked.name().to_owned(),
+            Self::Outdated => Proof::Outdated.name().to_owned(),
+            Self::Failing => Proof::Failing.name().to_owned(),
+            Self::Drift => "other files changed".to_owned(),
             Self::Notes { .. } => return None,
         })
     }
@@ -69,11 +81,15 @@ impl Badge {
     const fn role(&self) -> Role {
         match self {
             Self::Priority { priority: 1 } => Role::Strong,
-            Self::Stale | Self::StaleDependency | Self::CheckFailed => Role::Warning,
+            Self::Stale | Self::StaleDependency | Self::CheckFailed | Self::Failing | Self::Outdated => Role::Warning,
             Self::Owner { .. } | Self::Yours => Role::Owner,
-            Self::Priority { .. } | Self::Labels { .. } | Self::Resume | Self::Unchecked | Self::Notes { .. } => {
-                Role::Detail
-            }
+            Self::Priority { .. }
+            | Self::Labels { .. }
+            | Self::Resume
+            | Self::Checked
+            | Self::Unchecked
+            | Self::Drift
+            | Self::Notes { .. } => Role::Detail,
         }
     }
 
@@ -98,8 +114,12 @@ impl Badge {
             (flags.resume || todo.lease_expired(reader.now), Self::Resume),
             (flags.stale, Self::Stale),
             (flags.stale_dependency, Self::StaleDependency),
-            (todo.failed_check().is_some(), Self::CheckFailed),
-            (todo.failed_check().is_none() && flags.unchecked, Self::Unchecked),
+            (todo.failed_check().is_some() && todo.proof().is_none(), Self::CheckFailed),
+            (todo.proof() == Some(Proof::Checked), Self::Checked),
+            (todo.proof() == Some(Proof::Unchecked), Self::Unchecked),
+            (todo.proof() == Some(Proof::Outdated), Self::Outdated),
+            (todo.proof() == Some(Proof::Failing), Self::Failing),
+            (todo.observed().is_some_and(|observed| !observed.outside.is_empty()), Self::Drift),
             (!todo.notes.is_empty(), Self::Notes { count: todo.notes.len() }),
         ] {
             out.extend(set.then_some(badge));
@@ -207,12 +227,12 @@ impl TodoRow {
     }
 
     /// The row among others in columns.
-    pub fn table_row(&self, layout: Layout) -> TableRow {
+    pub fn table_row(self, layout: Layout) -> TableRow {
         TableRow {
             sign: (Role::Status(self.status), layout.glyphs.status(self.status)),
-            id: self.id.to_string(),
-            text: (self.text_role(), self.text.to_string()),
             remark: self.remark(layout),
+            text: (self.text_role(), self.text.into()),
+            id: self.id.into(),
         }
     }
 
@@ -251,7 +271,7 @@ impl TodoRow {
     /// The row for a model: check box, id, text and what it must know.
     pub fn model_line(&self) -> String {
         // Priorities cost tokens, and what is next says more than they do. A model knows what it works on itself.
-        let details = self.remarks(|badge| !matches!(badge, Badge::Priority { .. } | Badge::Yours));
+        let details = self.remarks(|badge| !matches!(badge, Badge::Priority { .. } | Badge::Yours | Badge::Checked));
         let gap = if details.is_empty() { "" } else { " " };
         format!("{} {} {}{gap}{details}", self.status.check_box(), self.id, clip(&self.text))
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::reason::{self, Cause, Clash, Conflict, Reason};
+use crate::text::shell;
 use crate::{Plan, Status, Uid};
 
 /// An explanation.
@@ -23,6 +24,7 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
         lines.push(unblocks.text());
     }
     lines.push(conflicts.text());
+    lines.extend(way_out(&why));
     let json = json!({
         "standing": why.standing(),
         "shown": why.shown,
@@ -39,6 +41,29 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
         },
     });
     Some(WhyAnswer { text: joined(lines), json })
+}
+
+/// What to type about the first thing that will not move by itself; `None` if everything does, or the todo is closed.
+fn way_out(why: &reason::Explanation) -> Option<String> {
+    let command = |words: &str, arguments: &[&str]| {
+        let arguments: Vec<_> = arguments.iter().map(|argument| shell(argument)).collect();
+        format!("`punch {words} {}`", arguments.join(" "))
+    };
+    if why.own.as_ref().is_some_and(|own| own.cause == Cause::Blank) {
+        return Some(format!("next: {}", command("edit", &[&why.id])));
+    }
+    if why.hold.is_some() && why.status == Status::Pending {
+        return Some(format!("next: {}", command("unhold", &[&why.id])));
+    }
+    why.roots.list.iter().find_map(|root| {
+        let without = || command("edit", &[&root.needed_by, "--drop-needs", &root.id]);
+        Some(match root.cause {
+            Cause::Dropped => format!("next: {}, or {}", command("reopen", &[&root.id]), without()),
+            Cause::Missing | Cause::Cycle => format!("next: {}", without()),
+            Cause::Person | Cause::Hold | Cause::Parked => format!("next: {}", command("unhold", &[&root.id])),
+            _ => return None,
+        })
+    })
 }
 
 /// Explains why nothing, or nothing else, can be started in a whole plan.

@@ -30,6 +30,7 @@ pub fn policy(rules: &Rules) -> Policy {
         verify: match rules.proof {
             Proof::Trust => VerifyMode::Trust,
             Proof::Claim => VerifyMode::Claim,
+            Proof::Evidence => VerifyMode::Evidence,
             Proof::Command => VerifyMode::Command,
         },
         missing_evidence: if rules.words { MissingEvidence::Refuse } else { MissingEvidence::Mark },
@@ -148,6 +149,7 @@ pub fn op(ask: &Ask) -> Op {
             fence: *fence,
         },
         Ask::Check(target, e) => Op::RecordCheck { target: name(target), found: found(e) },
+        Ask::Refute(target, e) => Op::Refute { target: name(target), found: found(e) },
         Ask::Vouch(target, stale, evidence) => Op::Vouch {
             target: name(target),
             stale: *stale,

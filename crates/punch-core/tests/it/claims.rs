@@ -89,9 +89,8 @@ fn ops() -> Vec<(Op, bool)> {
                 Op::Report { .. } | Op::Vouch { .. } | Op::Restore { .. } | Op::Drop(_) | Op::Fail(..) => true,
                 Op::Reopen(_) | Op::Hold(..) | Op::Release(_) | Op::Block(_) | Op::Rm(_) => true,
                 Op::Edit(..) | Op::Note(..) | Op::Move(..) | Op::Arrange(_) => false,
-                Op::Add(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Undo { .. } | Op::Redo | Op::RecordCheck { .. } => {
-                    false
-                }
+                Op::Add(_) | Op::Phases(_) | Op::SetPolicy(_) | Op::Undo { .. } | Op::Redo => false,
+                Op::RecordCheck { .. } | Op::Refute { .. } => false,
             };
             (op, work)
         })

@@ -161,6 +161,9 @@ fn limits_and_silence_count_only_beyond_their_bounds() {
     assert_eq!(kinds(&ended(Some("done")), &[], None), [InboxKind::Finished]);
     assert_eq!(kinds(&ended(Some("budget")), &[], None), [InboxKind::Budget]);
     assert_eq!(kinds(&ended(Some("done")), &[], seen(3, 50)), []);
+    let budget = inbox(&InboxFacts { runs: &ended(Some("budget")), ..facts(&plan) });
+    assert_eq!(budget[0].action, "punch log --new", "the command after which it is gone");
+    assert_eq!(kinds(&ended(Some("budget")), &[], seen(3, 50)), []);
     assert_eq!(kinds(&ended(Some("done")), &[], seen(3, 49)), [InboxKind::Finished], "it ended after the look");
     assert_eq!(kinds(&ended(Some("done")), &[], seen(2, 60)), [InboxKind::Finished], "set back");
 }
@@ -192,6 +195,8 @@ fn a_finished_plan_is_in_the_inbox_until_it_is_looked_at() {
     assert_eq!(inbox(&InboxFacts { last_by_user: true, ..facts(&plan) }), []);
     plan.row.counts.pending = 1;
     assert_eq!(texts(&plan, None), [""; 0]);
+    (plan.row.counts.pending, plan.row.counts.failed) = (0, 1);
+    assert_eq!(texts(&plan, None), [""; 0], "a plan with a failed todo is not finished");
     assert_eq!(texts(&Plan::new(), None), [""; 0]);
 }
 

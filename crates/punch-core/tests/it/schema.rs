@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Block, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, Reason, Roots, Scene, Switch,
-    Unproven, Vocabulary, decide,
+    Block, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, PendingCheck, Reason, Roots, Scene,
+    Switch, Unproven, Vocabulary, decide,
 };
 use punch_core::reason::Cause;
 use punch_core::schedule::{Ask, Order, schedule};
@@ -39,7 +39,10 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
         command: "make".into(),
         outcome: every(2).then(|| "failed".into()),
         tail: "x".into(),
+        pending: every(4).then_some(PendingCheck::Approval),
+        attempts: choice % 3,
         shell: every(3),
+        by_itself: every(6),
     };
     Input {
         facts: Facts {

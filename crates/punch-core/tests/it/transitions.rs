@@ -141,7 +141,8 @@ fn asks(now: i64) -> Vec<Ask> {
     ];
     for evidence in [None, Some(says()), Some(ran("run", 0)), Some(ran("run", 1)), Some(ran("other", 0))] {
         out.push(Ask::Done(t(), evidence.clone(), None));
-        out.extend(evidence.map(|found| Ask::Check(t(), found)));
+        out.extend(evidence.clone().map(|found| Ask::Check(t(), found)));
+        out.extend(evidence.map(|found| Ask::Refute(t(), found)));
     }
     out.push(Ask::Done(t(), Some(says()), Some(99)));
     out.extend([(true, None), (false, None), (true, Some(99))].map(|(says, fence)| Ask::Report(t(), says, fence)));
@@ -277,7 +278,12 @@ fn policies(ask: &Ask) -> Vec<Rules> {
                         rules.gate = gates.into_iter().find(|(name, _)| *name == value).unwrap().1;
                     }
                     ("verify", value) => {
-                        let modes = [("trust", Proof::Trust), ("claim", Proof::Claim), ("command", Proof::Command)];
+                        let modes = [
+                            ("trust", Proof::Trust),
+                            ("claim", Proof::Claim),
+                            ("evidence", Proof::Evidence),
+                            ("command", Proof::Command),
+                        ];
                         rules.proof = modes.into_iter().find(|(name, _)| *name == value).unwrap().1;
                     }
                     ("in_progress", value) => rules.one = value == "one",

@@ -52,6 +52,7 @@ fn unproven(error: &VerifyError, dialect: Dialect) -> String {
         }
         VerifyError::Failed { .. } => format!("fix the problem, then {again}; leave the todo open until then"),
         VerifyError::NotStarted { .. } => "fix its verifyCommand with edit".into(),
+        VerifyError::Running { .. } => "continue with another todo; the check decides about this one".into(),
         VerifyError::Stopped { .. } => again.to_owned(),
         VerifyError::Timeout { id, .. } => {
             format!("run `punch verify {}` in a shell; if it passes, it completes the todo", text::shell(id))
@@ -113,6 +114,12 @@ fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
         Refusal::UnknownDependency { .. } => {
             "add the missing todo in the same call, or leave the dependency out".into()
         }
+        Refusal::FailingCheck { .. } => "fix it and run it again, then send done again".into(),
+        Refusal::NeedsCheck { .. } if ops => {
+            "run its tests, build or lint, then send done again, or send done with evidence if nothing can be run"
+                .into()
+        }
+        Refusal::NeedsCheck { .. } => "run its tests, build or lint, then mark it completed again".into(),
         Refusal::NeedsVerification { .. } => "its check must pass first; send done again when it does".into(),
         Refusal::Invalid { .. }
         | Refusal::DuplicateId { .. }
@@ -184,6 +191,8 @@ mod tests {
             Refusal::NothingToRedo { others: Some((1, "o".into())) },
             Refusal::NeedsEvidence { id: id.clone() },
             Refusal::NeedsVerification { id: id.clone() },
+            Refusal::FailingCheck { id: id.clone(), command: "c".into(), outcome: "failed".into() },
+            Refusal::NeedsCheck { id: id.clone(), outdated: false },
             Refusal::UnknownDependency { id: id.clone(), missing: "b".into(), near: Vec::new() },
         ];
         for refusal in refusals {

@@ -5,10 +5,12 @@ use std::collections::{BTreeSet, HashSet};
 
 use punch_core::apply::spare;
 use punch_core::dialect::mirror::{self, Copied, HostListUpdate, MirrorAuthority, Room, Row, Word};
+use punch_core::drive::missing_evidence;
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
-use punch_store::{PlanId, SessionKey, Tx, Which};
+use punch_store::{Ahead, PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Dialect};
+use crate::host::checks;
 use crate::submit::{apply_in_transaction, apply_to_slice};
 use crate::{Changed, Engine, EngineError, Request, Role, SessionState, offers, session};
 
@@ -46,7 +48,7 @@ impl Engine {
     /// Copies what a host's tool did. Answers the revision if the plan changed.
     pub fn mirror(&self, plan: PlanId, used: &TodoUse<'_>) -> Result<Option<u64>, EngineError> {
         let request = used.request();
-        self.write_for(plan, &request, |tx, now| match used.put(tx, now, plan, &request)? {
+        self.write_for(plan, &request, Ahead::default(), |tx, now| match used.put(tx, now, plan, &request)? {
             Some(made) => {
                 session::store(tx, &made.list, plan, &made.state, now)?;
                 Ok(made.revision)
@@ -71,6 +73,8 @@ pub(crate) struct Made {
 pub(crate) struct Notes {
     /// Todos that it called done and that stay open until their check passes.
     pub unproven: Vec<Uid>,
+    /// Todos that it called done and for which it was asked for a check.
+    pub asked: Vec<Uid>,
     /// Todos that are done although their last check failed, a line each.
     pub warnings: Vec<String>,
     /// Todos that were in the list of the session before.
@@ -126,6 +130,11 @@ impl TodoUse<'_> {
         let (ops, spared) = spare(step.ops, &part, &caller.actor, now);
         let mut notes = Notes { listed: state.scope.clone(), ..Notes::default() };
         let added = keep(tx, now, request, part, &ops, &mut notes)?;
+        if caller.work.starts_checks {
+            for uid in &notes.unproven {
+                checks::report(tx, now, request, *uid)?;
+            }
+        }
         notes.warnings.extend(spared.iter().map(|warning| format!("Note: {}", text::neutral(&warning.message()))));
         let after = tx.row()?.revision;
         let old: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
@@ -143,6 +152,8 @@ impl TodoUse<'_> {
             copied.rows.iter().filter(|row| row.status != Word::Completed).filter_map(|row| row.uid).collect();
         state.unproven.retain(|uid| !open.contains(uid));
         notes.unproven.iter().for_each(|uid| state.add_unproven(*uid));
+        state.asked.retain(|uid| !open.contains(uid));
+        notes.asked.iter().for_each(|uid| state.add_asked(*uid));
         state.drive.untouched = false;
         // The host's model has seen the plan only as far as it wrote all of it.
         if state.shown == 0 || state.shown == before {
@@ -292,7 +303,14 @@ fn keep(
                     notes.unproven.push(uid);
                 }
             }
-            Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => {}
+            Err(EngineError::Refused(refusals)) => {
+                let asks = refusals.iter().filter_map(missing_evidence).next();
+                if let (Some(text), Op::Done { target: Ref::Uid(uid), .. }) = (asks, one) {
+                    notes.asked.push(uid);
+                    notes.warnings.push(text);
+                }
+            }
+            Err(EngineError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
     }
@@ -301,6 +319,11 @@ fn keep(
 
 fn wants_check(refusals: &[Refusal]) -> bool {
     refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. }))
+}
+
+/// The todos that the host's own list calls done.
+pub(crate) fn called_done(state: &SessionState) -> HashSet<Uid> {
+    kept(state).rows.iter().filter(|row| row.status == Word::Completed).filter_map(|row| row.uid).collect()
 }
 
 /// Returns true if the session's todos come from its host's own list.

@@ -24,7 +24,7 @@ mod worker;
 use punch_core::dialect::cursor::Mode;
 use punch_core::dialect::native::Limits;
 use punch_core::{Actor, Refusal};
-use punch_store::{PlanId, SessionKey, Tx};
+use punch_store::{Ahead, PlanId, SessionKey, Tx};
 use serde_json::Value;
 
 use crate::config::{Settings, Subagents};
@@ -35,7 +35,7 @@ use arguments::ToolCall;
 pub use answer::{Answer, CallError, Called};
 pub use arguments::{ReadCall, ReadView};
 pub use mirror::{Family, TodoUse};
-pub(crate) use mirror::{Made, Notes, is_mirrored, left_out};
+pub(crate) use mirror::{Made, Notes, called_done, is_mirrored, left_out};
 pub use punch_core::Dialect;
 pub use reading::CachedRead;
 pub(crate) use render::parallel;
@@ -98,6 +98,8 @@ pub struct Work {
     pub proofs: Proofs,
     /// The code itself, for tools that ask git.
     pub tree: Option<WorkTree>,
+    /// Todos whose completion waits for a check are reported as done: the caller starts their checks afterwards.
+    pub starts_checks: bool,
 }
 
 impl Work {
@@ -187,6 +189,7 @@ impl Engine {
                 Some(id) => Ok(Called::Wants(id)),
                 None => {
                     self.record_passed(plan, &caller.work.proofs);
+                    self.note_asked(plan, &caller.session, &error);
                     if tool != Tool::Read {
                         self.record_failed_write(plan, &caller.session, caller.actor.by(), &error);
                     }
@@ -226,7 +229,8 @@ impl Engine {
         mut body: impl FnMut(&mut dyn Tx, i64, &mut SessionState, Role) -> Result<Option<Answer>, EngineError>,
     ) -> Result<Option<Answer>, EngineError> {
         let Incoming { plan, caller, arguments, key } = *incoming;
-        self.write_for(plan, request, |tx, now| {
+        let ahead = Ahead { session: Some(&caller.session), answer: key, ..Ahead::default() };
+        self.write_for(plan, request, ahead, |tx, now| {
             if let Some(stored) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(Some(serde_json::from_str(&stored).unwrap_or_default()));
             }
@@ -256,7 +260,7 @@ impl Engine {
 }
 
 impl<'a> Caller<'a> {
-    fn request(&'a self, preset: fn(punch_core::Policy) -> punch_core::Policy) -> Request<'a> {
+    pub(crate) fn request(&'a self, preset: fn(punch_core::Policy) -> punch_core::Policy) -> Request<'a> {
         Request {
             preset,
             settings: self.settings,

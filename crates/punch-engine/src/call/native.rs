@@ -75,6 +75,7 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
             | Op::Report { .. }
             | Op::HandOver(..)
             | Op::RecordCheck { .. }
+            | Op::Refute { .. }
             | Op::Restore { .. } => {
                 return Err(EngineError::NotAllowed { what: "change the plan".into() });
             }

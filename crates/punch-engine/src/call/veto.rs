@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::drive::{Unproven, explain};
 use punch_core::{Footprint, Plan, Status, Todo, VerifyMode};
 use punch_store::{PlanId, SessionKey, Snapshot};
 
@@ -21,20 +20,20 @@ pub struct Task<'a> {
 }
 
 impl Engine {
-    /// Why a task is not done, for the model; `None` if nothing speaks against it.
+    /// The todo whose check has to pass before the task is done; `None` if nothing speaks against it.
     pub fn veto(
         &self,
         plan: PlanId,
         session: &SessionKey,
         task: Task<'_>,
         settings: &Settings,
-    ) -> Result<Option<String>, EngineError> {
+    ) -> Result<Option<Todo>, EngineError> {
         self.read(plan, |snapshot| {
             let row = snapshot.row()?;
             if settings.policy_over(row.policy).verify != VerifyMode::Command {
                 return Ok(None);
             }
-            Ok(find(snapshot, plan, session, task)?.as_ref().and_then(unproven))
+            Ok(find(snapshot, plan, session, task)?.filter(is_unproven))
         })
     }
 }
@@ -59,10 +58,7 @@ fn find(
 }
 
 /// A check that passes finishes the todo, so one that is open has none.
-fn unproven(todo: &Todo) -> Option<String> {
+fn is_unproven(todo: &Todo) -> bool {
     let proven = todo.status == Status::Completed && !todo.flags.stale;
-    if todo.verify.is_none() || proven {
-        return None;
-    }
-    Unproven::of(todo, true).map(|one| explain(&[one]))
+    todo.verify.is_some() && !proven && todo.status != Status::Completed
 }

@@ -37,6 +37,7 @@ impl AfterCommit {
     }
 
     /// Adds what another transaction leaves to do, except for the plan file: for writes that come from that file.
+    #[cfg(feature = "files")]
     pub(crate) fn add(&mut self, later: Self) {
         self.files.extend(later.files);
         if let Some(done) = later.ended {

@@ -76,7 +76,7 @@ fn section(title: &str, keys: &[&Key]) -> String {
         let guard = match key.authority {
             Authority::Anyone => "",
             Authority::User => " +",
-            Authority::Approval { .. } => " !",
+            Authority::Approval { .. } | Authority::OwnFile => " !",
         };
         let default = if key.default.is_empty() { "not set".to_owned() } else { format!("`{}`", key.default) };
         let cells = [format!("`{}`{star}{guard}", key.name), default, key.expected()];

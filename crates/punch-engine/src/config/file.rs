@@ -9,11 +9,7 @@ use std::{
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::{
-    ConfigError, SettingOrigin,
-    key::{self, KnownSetting},
-    scalar::Scalar,
-};
+use super::{ConfigError, SettingOrigin, check::check, key, scalar::Scalar};
 use punch_store::platform;
 
 /// Bytes that a file may have: far more than all settings need.
@@ -46,22 +42,6 @@ pub(super) fn checked(path: &Path, text: &str) -> Result<BTreeMap<String, FileVa
         check(name, &entry.scalar, || SettingOrigin::File { path: path.to_owned(), line: entry.line })?;
     }
     Ok(entries)
-}
-
-/// Fails unless the name is known and the value fits; gives the value in the form of a file.
-pub(super) fn check(
-    name: &str,
-    scalar: &Scalar,
-    place: impl FnOnce() -> SettingOrigin,
-) -> Result<Option<String>, ConfigError> {
-    let Some(KnownSetting { key, .. }) = key::lookup(name) else {
-        if key::is_section(name) && !matches!(scalar, Scalar::Loose(_)) {
-            let expected = format!("a section, as in `[{name}]`");
-            return Err(ConfigError::bad_value(place(), name, scalar, &expected));
-        }
-        return Err(ConfigError::UnknownKey { place: place(), key: name.into(), near: key::nearest(name) });
-    };
-    (key.check)(scalar).ok_or_else(|| ConfigError::bad_value(place(), name, scalar, &key.expected()))
 }
 
 /// The text of a file; `None` if there is none.

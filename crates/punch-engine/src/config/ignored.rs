@@ -26,6 +26,7 @@ impl Ignored {
     /// What is wrong.
     pub fn message(&self) -> String {
         let why = match self.place {
+            _ if self.needs_own_file() => "it counts only in your own settings file",
             SettingOrigin::Env(_) => "it can run commands or loosen a check, and this shell belongs to an agent",
             SettingOrigin::File { .. } | SettingOrigin::Flag | SettingOrigin::Default => {
                 "it can run commands or loosen a check, and you have not approved it"
@@ -42,20 +43,42 @@ impl Ignored {
     /// The file that has it, if the user could approve it; a variable of an agent's shell cannot be approved.
     pub(crate) fn file(&self) -> Option<&Path> {
         match &self.place {
-            SettingOrigin::File { path, .. } => Some(path),
-            SettingOrigin::Env(_) | SettingOrigin::Flag | SettingOrigin::Default => None,
+            SettingOrigin::File { path, .. } if !self.needs_own_file() => Some(path),
+            SettingOrigin::File { .. } | SettingOrigin::Env(_) | SettingOrigin::Flag | SettingOrigin::Default => None,
         }
+    }
+
+    fn needs_own_file(&self) -> bool {
+        Key::named(&self.key).is_some_and(|key| matches!(key.authority, Authority::OwnFile))
     }
 
     /// What to type to approve it.
     pub fn hint(&self) -> String {
-        if let SettingOrigin::Env(_) = self.place {
+        if let SettingOrigin::Env(_) = self.place
+            && !self.needs_own_file()
+        {
             return "ask the user to change the setting".to_owned();
         }
         let plain = self.typed();
         let value = text::shell(&plain);
         format!("if you want it, run `punch config set {} {}`", self.key, text::neutral(&value))
     }
+}
+
+/// Takes settings out of a source that count only in the user's own file. The default is safe wherever it comes from.
+pub(super) fn outside_own_file(layer: &mut Layer) -> Vec<Ignored> {
+    let mut out = Vec::new();
+    layer.retain(|name, found| {
+        let Some(key) = Key::named(name).filter(|key| matches!(key.authority, Authority::OwnFile)) else { return true };
+        let value = (key.check)(&found.scalar).flatten().unwrap_or_default();
+        let default = (key.check)(&Scalar::Loose(key.default.to_owned())).flatten().unwrap_or_default();
+        if value == default {
+            return true;
+        }
+        out.push(Ignored { key: name.clone(), value, place: found.place.clone() });
+        false
+    });
+    out
 }
 
 /// Takes settings out of a source that need an approval and have none. `weaker` is what counts without it.
@@ -89,6 +112,13 @@ pub(super) fn unapproved(
 }
 
 /// A value of a file as one would type it.
+#[cfg(not(feature = "files"))]
+fn toml_text(value: &str) -> String {
+    serde_json::from_str(value).unwrap_or_else(|_| value.to_owned())
+}
+
+/// A value of a file as one would type it.
+#[cfg(feature = "files")]
 fn toml_text(value: &str) -> String {
     let parsed = value.parse::<toml_edit::Value>().ok();
     parsed.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_else(|| value.to_owned())

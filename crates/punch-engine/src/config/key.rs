@@ -24,6 +24,8 @@ pub enum Authority {
         /// The rank of a value; a higher one is stricter.
         rank: Option<fn(&str) -> Option<usize>>,
     },
+    /// The user, in the user's own file: nothing that comes with a project or a shell counts.
+    OwnFile,
 }
 
 /// A row of the table.

@@ -9,8 +9,8 @@ use std::{
 
 use super::{
     ConfigError, KEYS, SettingOrigin, Settings, Source, Sourced,
-    file::{self, check},
-    ignored::{Ignored, unapproved},
+    check::check,
+    ignored::{Ignored, outside_own_file, unapproved},
     key::{self, KnownSetting},
     scalar::Scalar,
     setting::{Range, Setting},
@@ -78,7 +78,11 @@ impl Config {
         if inputs.is_agent {
             ignored.extend(unapproved(&mut env, |name| project.get(name).or_else(|| user.get(name)).cloned(), None));
         }
-        let layers = vec![flags(&inputs.flags)?, env, project, user];
+        let mut flags = flags(&inputs.flags)?;
+        for layer in [&mut flags, &mut env, &mut project] {
+            ignored.extend(outside_own_file(layer));
+        }
+        let layers = vec![flags, env, project, user];
         let names = || layers.iter().flat_map(Layer::keys);
         let agents: BTreeSet<&str> = names().filter_map(|name| key::lookup(name)?.agent).collect();
         let mut per_agent = BTreeMap::new();
@@ -132,16 +136,28 @@ pub(super) struct LocatedValue {
 }
 
 /// What a file says.
+#[cfg(feature = "files")]
 fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> Source) -> Result<Layer, ConfigError> {
     let Some(path) = path else { return Ok(Layer::new()) };
-    let entry = |(name, entry): (String, file::FileValue)| {
+    let entry = |(name, entry): (String, super::file::FileValue)| {
         let place = SettingOrigin::File { path: path.clone(), line: entry.line };
         (name, LocatedValue { scalar: entry.scalar, source: source(path.clone()), place })
     };
-    Ok(file::load(path)?.into_iter().map(entry).collect())
+    Ok(super::file::load(path)?.into_iter().map(entry).collect())
 }
 
-/// The value of one setting, or its default.
+/// Fails for every file: this program was built without them, and settings must not be skipped.
+#[cfg(not(feature = "files"))]
+fn layer(path: Option<&PathBuf>, _source: fn(PathBuf) -> Source) -> Result<Layer, ConfigError> {
+    let unreadable = |path: &PathBuf| {
+        let cause = "this program was built without configuration files".to_owned();
+        Err(ConfigError::Unreadable { path: path.clone(), cause })
+    };
+    path.map_or_else(|| Ok(Layer::new()), unreadable)
+}
+
+/// The value of one setting, or its default. Not inlined: there are dozens of settings, and they are read once.
+#[inline(never)]
 pub(super) fn resolve<T: Setting>(
     name: &str,
     default: &str,

@@ -2,10 +2,13 @@
 //! table of keys ([`KEYS`]) is the origin of parsing, checking, showing and documentation. Every value knows where it
 //! comes from; what is not understood is refused with its file and line, never skipped.
 
+mod check;
 mod docs;
 mod duration;
+#[cfg(feature = "files")]
 mod edit;
 mod error;
+#[cfg(feature = "files")]
 mod file;
 mod ignored;
 mod key;
@@ -14,6 +17,7 @@ mod scalar;
 mod setting;
 mod source;
 mod table;
+#[cfg(feature = "files")]
 mod write;
 
 pub use docs::docs;
@@ -25,4 +29,5 @@ pub use load::{Config, Inputs, Shown};
 pub use setting::{Batches, Color, Permission, Plans, Subagents};
 pub use source::{Source, Sourced};
 pub use table::{KEYS, Settings};
+#[cfg(feature = "files")]
 pub use write::{Scope, set, unset, written};

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use punch_core::text;
+#[cfg(feature = "files")]
 use toml_edit::Value;
 
 /// A written value. Files have types; flags and variables have only text, which each setting reads in its own way.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(not(feature = "files"), expect(dead_code, reason = "only files write values with a type"))]
 pub(super) enum Scalar {
     /// Text without a type.
     Loose(String),
@@ -24,6 +26,7 @@ pub(super) enum Scalar {
 
 impl Scalar {
     /// What a file says.
+    #[cfg(feature = "files")]
     pub fn from_toml(value: &Value) -> Self {
         match value {
             Value::String(text) => Self::Text(text.value().clone()),

@@ -235,6 +235,13 @@ fn one_of<T: Serialize>(all: &[T]) -> String {
     }
 }
 
+/// A text as a JSON string, which TOML reads too.
+#[cfg(not(feature = "files"))]
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+#[cfg(feature = "files")]
 fn quoted(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punch_core::drive::{KeepGoing, Reminding};
 use punch_core::{
-    CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, VerifyMode,
+    CancelledDep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, Verify, VerifyMode,
 };
 
 use super::{
@@ -39,8 +39,8 @@ macro_rules! settings {
                 Ok(Self { $($field: resolve::<$type>($name, $default, $range, find)?,)* })
             }
 
-            /// One line per key.
-            pub(super) fn rows(&self) -> Vec<Shown> {
+            /// Every setting as a file would have it, in the order of the table.
+            pub fn rows(&self) -> Vec<Shown> {
                 vec![$(Shown {
                     key: $name.into(),
                     value: self.$field.value.toml(),
@@ -57,6 +57,7 @@ const ANY: (i64, i64) = (i64::MIN, i64::MAX);
 const ANYONE: Authority = Authority::Anyone;
 const USER: Authority = Authority::User;
 const COMMAND: Authority = Authority::Approval { rank: None };
+const OWN_FILE: Authority = Authority::OwnFile;
 const CHECK: Authority = Authority::Approval { rank: Some(strictness) };
 
 /// What `done` needs, from little to much.
@@ -107,10 +108,14 @@ settings! {
     policy_on_remove: OnRemove = "policy.on_remove", "detach", ANY, None, ANYONE;
     /// A todo in progress that gets a new unfinished dependency: `keep` leaves it in progress and reports it as stalled; `demote` sets it back to pending.
     policy_dep_on_running: DepOnRunning = "policy.dep_on_running", "keep", ANY, None, ANYONE;
-    /// What `done` requires: `trust` nothing; `claim` nothing, but evidence is stored if given; `command` a passing check, or evidence in words if the todo has no check command.
+    /// What `done` requires: `trust` nothing; `claim` nothing, but evidence is stored if given; `evidence` no failed check, and agents are asked once for a check that passes; `command` a passing check, or evidence in words if the todo has no check command.
     policy_verify: VerifyMode = "policy.verify", "claim", ANY, None, CHECK;
+    /// Commands that count as checks when an agent runs them, besides those that Punchlist knows: beginnings of command lines, separated by commas, such as `just ci, ./scripts/check.sh`.
+    verify_checks: Option<String> = "verify.checks", "", (1, 2_000), None, COMMAND;
     /// How long a check command may take.
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None, ANYONE;
+    /// Command that checks the whole plan, such as `make test`. It runs when every todo is done, and on the result branch of a run. While it fails, the plan is not finished.
+    verify_plan: Option<String> = "verify.plan", "", (1, 2_000), None, COMMAND;
     /// After a restore, reopen completed todos whose work is no longer in git: `true` reopens them; `false` only marks them as stale.
     checkpoint_reopen: bool = "checkpoint.reopen", "true", ANY, None, ANYONE;
     /// Make a checkpoint when a batch of work is finished: `off` never; `given` after a batch handed out by `punch next --budget` or the view `schedule`; `groups` after parallel groups too.
@@ -182,20 +187,22 @@ settings! {
     run_allow: Option<String> = "run.allow", "", (1, 2_000), None, COMMAND;
     /// How long an agent's question waits for your answer before the agent is ended and the todo is put on hold.
     run_ask_wait: Duration = "run.ask_wait", "30m", (0, 7 * DAY), None, USER;
-    /// Accept answers to agents' questions from another machine that shares the store.
-    run_remote_answers: bool = "run.remote_answers", "false", ANY, None, COMMAND;
+    /// Accept answers to agents' questions from another machine that shares the store. Counts only in your own settings file.
+    run_remote_answers: bool = "run.remote_answers", "false", ANY, None, OWN_FILE;
     /// Give every todo of a run its own git worktree.
     run_worktrees: bool = "run.worktrees", "false", ANY, None, USER;
     /// Command that prepares the worktree of a todo before its agent starts, such as `npm ci`. It runs in the worktree; if it fails, no attempt is counted.
     run_setup: Option<String> = "run.setup", "", (1, 2_000), None, COMMAND;
     /// Files ignored by git that are copied into the worktree of a todo: globs separated by commas, such as `.env, config/*.local`. Links are not copied.
     run_copy: Option<String> = "run.copy", "", (1, 2_000), None, COMMAND;
-    /// Command to run when something enters the inbox during a run and when a run ends. It gets the text on standard input, such as `mail -s punch me`.
+    /// Command to run when something enters the inbox, in a run or through an agent, and when a run ends. It gets the text on standard input, such as `mail -s punch me`.
     notify_command: Option<String> = "notify.command", "", (1, 2_000), None, COMMAND;
     /// Remind agents of the todo list from time to time.
     reminders_enabled: bool = "reminders.enabled", "true", ANY, None, ANYONE;
     /// Tokens that all reminders of one session may use together.
     reminders_tokens: u64 = "reminders.tokens", "600", (0, 100_000), None, ANYONE;
+    /// Name `punch` commands in texts for agents. Switch it off for an agent whose model has no shell.
+    reminders_shell: bool = "reminders.shell", "true", ANY, None, ANYONE;
 }
 
 impl Settings {
@@ -213,9 +220,20 @@ impl Settings {
         }
     }
 
+    /// The user's own check commands.
+    pub fn own_checks(&self) -> Vec<String> {
+        let given = self.verify_checks.value.as_deref().unwrap_or_default();
+        given.split(',').map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+    }
+
     /// The settings of reminders.
     pub fn reminding(&self) -> Reminding {
         Reminding { enabled: self.reminders_enabled.value, tokens: self.reminders_tokens.value }
+    }
+
+    /// The command that checks a whole plan.
+    pub fn plan_check(&self) -> Option<Verify> {
+        self.verify_plan.value.clone().map(Verify::Shell)
     }
 
     /// How long a claim lasts unless renewed, in milliseconds. Every claim and renewal reads the setting here.

@@ -5,12 +5,7 @@ use std::{io, path::Path};
 
 use punch_store::{platform, replace_file};
 
-use super::{
-    ConfigError, SettingOrigin, edit,
-    file::{self, check},
-    key,
-    scalar::Scalar,
-};
+use super::{ConfigError, SettingOrigin, check::check, edit, file, key, scalar::Scalar};
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

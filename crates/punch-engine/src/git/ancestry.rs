@@ -1,24 +1,9 @@
-//! Whether the work that a commit stands for is still there (rule 32).
+//! Asks git which commits are behind the head.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
-use super::{ANSWER, Git};
-
-punch_core::words! {
-    /// What git says about a completion.
-    #[derive(Serialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum CommitVerdict {
-        /// The commit is the head, or behind it.
-        Valid = "valid",
-        /// It is not: rebased, amended, reset, or on another branch.
-        Stale = "stale",
-        /// No commit was recorded, there is no git, or the history is cut off.
-        Unknown = "unknown",
-    }
-}
+use super::repository::ANSWER;
+use super::{CommitVerdict, Git};
 
 impl Git {
     /// Judges commits against the head as it is, all of them with a few questions.

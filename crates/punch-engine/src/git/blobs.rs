@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use super::{ANSWER, Git};
+use super::repository::ANSWER;
+use super::{Blobs, Git};
 
 /// Files that are looked at for one todo.
 const FILES: usize = 200;
@@ -13,9 +14,6 @@ const LARGEST: u64 = 16 << 20;
 
 /// Commits that are looked through for what became of a file.
 const COMMITS: &str = "--max-count=2000";
-
-/// Contents by path.
-pub type Blobs = BTreeMap<String, String>;
 
 impl Git {
     /// The files that these globs match as they are in the worktree, known to git or not. Empty if git cannot say.

@@ -54,6 +54,8 @@ pub fn program(folder: &Path, recorded: Option<&GitFolders>) -> Command {
     for variable in ELSEWHERE {
         git.env_remove(variable);
     }
+    // Git runs hooks and filters.
+    process::withhold_passwords(&mut git);
     if let Some(folders) = recorded {
         folders.apply(&mut git, folder);
     }

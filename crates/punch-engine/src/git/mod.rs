@@ -1,56 +1,41 @@
 //! git as a program, for what its files do not say plainly: the state of the worktree, and which commits a head has
 //! behind it. Nothing here changes a repository. Never called inside a transaction.
+//!
+//! Without the feature `git` there are no repositories: [`Git::of`] finds none, and no process is started.
 
+#[cfg(feature = "git")]
 mod ancestry;
+#[cfg(feature = "git")]
 mod blobs;
+#[cfg(feature = "git")]
 mod call;
+#[cfg(feature = "git")]
 mod folders;
+#[cfg(not(feature = "git"))]
+mod no_repository;
+#[cfg(feature = "git")]
+mod repository;
 mod state;
+#[cfg(feature = "git")]
 mod status;
+#[cfg(feature = "verify")]
+mod tree_hash;
+mod verdict;
+#[cfg(feature = "git")]
+mod worktree_state;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
-pub use ancestry::CommitVerdict;
-pub use blobs::Blobs;
-use call::read_all;
+#[cfg(feature = "git")]
 pub use call::{ELSEWHERE, GitCall, finish, program, read_beginning};
+#[cfg(feature = "git")]
 pub use folders::{GitFolders, link as git_link};
+#[cfg(not(feature = "git"))]
+pub use no_repository::{Git, GitFolders};
+#[cfg(feature = "git")]
+pub use repository::Git;
 pub use state::GitState;
+pub use verdict::CommitVerdict;
 
-use crate::locate;
-
-/// Answers longer than this are not read: status lines, names of commits.
-const ANSWER: usize = 8 << 20;
-
-/// The repository of a worktree.
-#[derive(Clone, Debug)]
-pub struct Git {
-    root: PathBuf,
-    folders: Option<GitFolders>,
-}
-
-impl Git {
-    /// The repository whose worktree has its top here; `None` if there is none.
-    pub fn at(root: &Path) -> Option<Self> {
-        locate::is_work_tree(root).then(|| Self { root: root.to_owned(), folders: None })
-    }
-
-    /// The repository of a worktree: with recorded git folders those count, whatever its `.git` says.
-    pub fn of(root: &Path, recorded: Option<&GitFolders>) -> Option<Self> {
-        let with = |folders: &GitFolders| Self { root: root.to_owned(), folders: Some(folders.clone()) };
-        recorded.map_or_else(|| Self::at(root), |folders| Some(with(folders)))
-    }
-
-    /// What git prints; an error if that is more than `limit` bytes.
-    fn ask(&self, arguments: &[&str], input: Option<String>, limit: usize) -> io::Result<Vec<u8>> {
-        let mut git = program(&self.root, self.folders.as_ref());
-        // Objects that are elsewhere are not fetched by the way.
-        git.args(arguments).env("GIT_NO_LAZY_FETCH", "1");
-        let call = finish(git, input, |pipe| read_all(pipe, limit))?;
-        match call.status.success() {
-            true => Ok(call.out),
-            false => Err(io::Error::other(format!("git {} failed", arguments.first().unwrap_or(&"")))),
-        }
-    }
-}
+/// The contents of files by path: the names that git has for them.
+pub type Blobs = BTreeMap<String, String>;

@@ -3,13 +3,12 @@
 
 use std::borrow::Cow;
 
-use punch_core::drive::{Cover, Facts, Offers, Roots, Selected, UNPROVEN, Unproven, roots, select, survey};
+use punch_core::drive::{Cover, Facts, NextRun, Offers, Roots, Selected, UNPROVEN, Unproven, roots, select, survey};
 use punch_core::view::Progress;
-use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid, VerifyMode};
+use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid};
 use punch_store::{Snapshot, Which};
 
 use super::listen::{Listener, PlanSession, RUNNING};
-use crate::call::is_mirrored;
 use crate::{EngineError, OfferedElsewhere, ReadyQuery, offers};
 
 /// Ready todos looked at.
@@ -37,16 +36,18 @@ impl Listener<'_> {
         };
         let mut facts = looked.facts(who.state.drive.seen, whole)?;
         if !who.state.unproven.is_empty() || !facts.unproven.is_empty() {
-            let policy = self.settings.policy_over(self.snapshot.row()?.policy);
-            // Without that policy a tool completes whatever the check says.
-            let shell = is_mirrored(&who.state) || policy.verify != VerifyMode::Command;
+            let next_run = self.next_run(who)?;
+            let (shell, by_itself) = (next_run == NextRun::Shell, next_run == NextRun::ByItself);
             let next = std::mem::take(&mut facts.unproven);
-            let mut unproven: Vec<Unproven> = next.into_iter().map(|one| Unproven { shell, ..one }).collect();
-            for one in self.unproven(&who.state.unproven, shell)? {
+            let mut unproven: Vec<Unproven> =
+                next.into_iter().map(|one| Unproven { shell, by_itself, ..one }).collect();
+            for one in self.unproven(&who.state.unproven, next_run)? {
                 if !unproven.iter().any(|known| known.id == one.id) {
                     unproven.push(one);
                 }
             }
+            // What the agent can do something about comes first.
+            unproven.sort_by_key(|one| one.pending.is_some());
             unproven.truncate(UNPROVEN);
             facts.unproven = unproven;
         }
@@ -54,19 +55,24 @@ impl Listener<'_> {
     }
 
     /// Those of the given todos that are still open and wait for their check, the latest first.
-    pub(super) fn unproven(&self, uids: &[Uid], shell: bool) -> Result<Vec<Unproven>, EngineError> {
+    pub(super) fn unproven(&self, uids: &[Uid], next_run: NextRun) -> Result<Vec<Unproven>, EngineError> {
         let part = self.part(uids)?;
-        Ok(uids.iter().rev().filter_map(|uid| Unproven::of(part.get(*uid)?, shell)).collect())
+        let unapproved = &self.report.checks.unapproved;
+        let one = |uid: &Uid| {
+            let one = Unproven::of(part.get(*uid)?, next_run)?;
+            Some(if unapproved.contains(uid) { one.awaiting_approval() } else { one })
+        };
+        Ok(uids.iter().rev().filter_map(one).collect())
     }
 
     /// Forgets refused completions of todos that no longer wait for their check.
     pub(super) fn forget_proven(&self, who: &mut PlanSession) -> Result<(), EngineError> {
         let part = self.part(&who.state.unproven)?;
-        who.state.unproven.retain(|uid| part.get(*uid).is_some_and(|todo| Unproven::of(todo, false).is_some()));
+        who.state.unproven.retain(|uid| part.get(*uid).is_some_and(|todo| Unproven::of(todo, NextRun::Tool).is_some()));
         Ok(())
     }
 
-    fn part(&self, uids: &[Uid]) -> Result<Plan, EngineError> {
+    pub(super) fn part(&self, uids: &[Uid]) -> Result<Plan, EngineError> {
         let mut part = Plan::default();
         if !uids.is_empty() {
             part = Plan::slice(self.snapshot.row()?);

@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 
 use punch_core::drive::{
-    Before, Cover, Decision, Effect, Facts, HostEvent, Named, Nudge, Start, ToolKind, ToolUse, Vocabulary, advice, due,
-    explain, nudge, quote,
+    Before, Cover, Decision, Effect, Facts, HostEvent, Named, NextRun, Nudge, Start, ToolKind, ToolUse, Vocabulary,
+    advice, due, explain, nudge, quote,
 };
-use punch_core::{Status, Todo, Uid, WorkerId};
+use punch_core::{Evidence, Status, Todo, Uid, WorkerId};
 use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
 use serde_json::json;
 
@@ -47,6 +47,8 @@ pub(super) struct ReportOutcome {
     pub effect: Effect,
     /// What was decided about a stop.
     pub decision: Option<Decision>,
+    /// What the decision follows from.
+    pub facts: Facts,
     /// The state to keep, if it changed.
     pub state: Option<SessionState>,
     /// What to remember about it.
@@ -63,6 +65,8 @@ pub(super) struct ReportOutcome {
     pub unread: Option<Mark>,
     /// A use of the host's own todo tools changed the plan.
     pub copied: bool,
+    /// Todos that it called done and whose check has to pass first.
+    pub unproven: Vec<Uid>,
     /// What is in progress and has no one any more.
     pub gives_back: Vec<Uid>,
     /// The session whose call a server is to expect.
@@ -79,11 +83,17 @@ pub(super) struct ReportOutcome {
     pub is_new: bool,
     /// What the session is informed of.
     pub notice: Option<Notice>,
+    /// A todo outside whose files something was changed for the first time.
+    pub drift: Option<(Uid, Evidence)>,
 }
 
 impl ReportOutcome {
     pub const fn writes(&self) -> bool {
-        self.state.is_some() || self.record.is_some() || !self.renew.is_empty() || self.expects.is_some()
+        self.state.is_some()
+            || self.main.is_some()
+            || self.record.is_some()
+            || !self.renew.is_empty()
+            || self.expects.is_some()
     }
 }
 
@@ -107,8 +117,12 @@ impl PlanSession {
     }
 
     /// What its tools can say about a todo.
-    pub fn words(&self) -> Vocabulary {
-        if self.state.thinks_in_lists() { Vocabulary::StatusOnly } else { Vocabulary::Full }
+    pub fn words(&self, settings: &Settings) -> Vocabulary {
+        match (self.state.thinks_in_lists(), settings.reminders_shell.value) {
+            (false, _) => Vocabulary::Full,
+            (true, true) => Vocabulary::StatusOnly,
+            (true, false) => Vocabulary::StatusAlone,
+        }
     }
 }
 
@@ -148,6 +162,7 @@ impl Listener<'_> {
         if compacting && who.bound() && self.shows_end_of_compaction() {
             context.extend(self.put_back(&mut who, &mut outcome)?);
         }
+        context.extend(self.ended_checks(&mut who)?);
         match &self.report.event {
             HostEvent::SessionStarted { how } => {
                 context.extend(self.started(*how, &mut who, &mut outcome)?);
@@ -176,9 +191,11 @@ impl Listener<'_> {
                 context.extend(self.parallel_work(tool, &who)?);
                 context.extend(self.remind(&mut who, &before)?);
                 self.count_work(&mut who)?;
+                context.extend(self.observe_work(tool, &mut who, &mut outcome)?);
             }
             HostEvent::ToolFailed { tool, error, interrupted } => {
                 self.count_work(&mut who)?;
+                self.observe_work(tool, &mut who, &mut outcome)?;
                 context.extend(self.tool_failed(&tool.name, tool.kind, *interrupted, &mut who)?);
                 if matches!(tool.kind, ToolKind::Ours | ToolKind::HostTodo) && !interrupted {
                     outcome.effect.tell = Some(format!("punch: todo update failed: {}", one_line(error)));
@@ -186,7 +203,10 @@ impl Listener<'_> {
                 outcome.record = self.noted("tool_failed", Some(error), &who)?;
                 outcome.at_todo = self.current(&who)?.map(|todo| todo.id.clone());
             }
-            HostEvent::Stopping { .. } => self.stop(&mut who, &mut outcome)?,
+            HostEvent::Stopping { .. } => {
+                self.stop(&mut who, &mut outcome)?;
+                self.explain_failing(&who, &mut outcome)?;
+            }
             HostEvent::TurnFailed { error } => outcome.record = self.noted("turn_failed", Some(error), &who)?,
             HostEvent::Interrupted => outcome.record = self.noted("interrupted", None, &who)?,
             HostEvent::Compacting => outcome.record = self.noted("compacting", None, &who)?,
@@ -258,6 +278,8 @@ impl Listener<'_> {
             who.state.beside.clear();
             who.state.names.clear();
             who.state.unproven.clear();
+            who.state.awaited.clear();
+            who.state.asked.clear();
         }
         match who.bound() {
             true => self.put_back(who, outcome),
@@ -428,8 +450,12 @@ impl Listener<'_> {
 
     /// What the plan did not take over from the host's list, and why.
     fn explain_copy(&self, notes: &Notes) -> Result<Option<String>, EngineError> {
-        let unproven = self.unproven(&notes.unproven, true)?;
-        let mut out: Vec<String> = Some(explain(&unproven)).filter(|text| !text.is_empty()).into_iter().collect();
+        let mut out = Vec::new();
+        if !self.report.checks.starts {
+            // A hook that starts checks explains what comes of them.
+            let unproven = self.unproven(&notes.unproven, NextRun::Shell)?;
+            out.extend(Some(explain(&unproven)).filter(|text| !text.is_empty()));
+        }
         out.extend(notes.warnings.iter().take(5).cloned());
         Ok((!out.is_empty()).then(|| out.join("\n")))
     }
@@ -471,7 +497,7 @@ impl Listener<'_> {
         }
         let Some(todo) = self.current(who)? else { return Ok(None) };
         let times = who.state.drive.tool_failed(&todo.id, tool);
-        let words = who.words();
+        let words = who.words(self.settings);
         Ok(advice(&Named::of(&todo, self.now), times, words, &mut who.state.drive, rules))
     }
 

@@ -59,7 +59,8 @@ impl Listener<'_> {
         let todos: Vec<Todo> = todos.into_iter().map(|todo| names.labelled(todo)).collect();
         let part = self.around(&todos)?;
         let reader = Reader::new(&part, self.now);
-        let (text, shown) = drive::put_back(&self.plan.name, reader, &todos, open, current.as_ref());
+        let (text, shown) =
+            drive::put_back(&self.plan.name, reader, &todos, open, current.as_ref(), self.how_to_read());
         let worker = who.state.role == crate::Role::Worker;
         let writer = &mut who.state;
         if let (Cover::List(_), false) = (&cover, worker) {
@@ -97,7 +98,7 @@ impl Listener<'_> {
         }
         let todos = self.work()?;
         let part = self.around(&todos)?;
-        Ok(Some(drive::branched(&self.plan.name, Reader::new(&part, self.now), &todos, open)))
+        Ok(Some(drive::branched(&self.plan.name, Reader::new(&part, self.now), &todos, open, self.how_to_read())))
     }
 
     /// The todos with what it takes to judge whether they can be started.
@@ -107,6 +108,11 @@ impl Listener<'_> {
         todos.iter().for_each(|todo| part.put(todo.clone()));
         load_reasons(self.snapshot, &mut part, &uids)?;
         Ok(part)
+    }
+
+    /// How the model sees the list.
+    pub(super) fn how_to_read(&self) -> &'static str {
+        if self.settings.reminders_shell.value { drive::READ } else { drive::READ_BY_TOOL }
     }
 
     /// Open plans, for a session that has none: offered, not shown.
@@ -123,6 +129,6 @@ impl Listener<'_> {
         let next = ReadyQuery { offered: OfferedElsewhere::LeftOut, ..ReadyQuery::of_plan(self.now) }
             .ready(self.snapshot, 1)?
             .pop();
-        Ok(Some(drive::offer(&plans, next.as_ref())))
+        Ok(Some(drive::offer(&plans, next.as_ref(), self.how_to_read())))
     }
 }

@@ -101,7 +101,9 @@ impl Listener<'_> {
         who: &PlanSession,
         outcome: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
-        let Some(mut main) = self.main()? else { return Ok(()) };
+        let Some(mut main) = outcome.main.take().map_or_else(|| self.main(), |main| Ok(Some(main)))? else {
+            return Ok(());
+        };
         let mut mark = main.meter.subagent(name);
         let grown = advance(&mut mark, measured);
         main.meter.keep_subagent(name, mark);
@@ -142,7 +144,7 @@ impl Listener<'_> {
     }
 
     /// The session of the main agent, if it works on this plan.
-    fn main(&self) -> Result<Option<SessionState>, EngineError> {
+    pub(super) fn main(&self) -> Result<Option<SessionState>, EngineError> {
         let found = self.snapshot.session(&SessionKey::new(self.report.key.session_id(), None))?;
         let here = found.filter(|session| session.plan == Some(self.plan.id));
         Ok(here.map(|found| session::read(&found)).filter(|state| state.bound))

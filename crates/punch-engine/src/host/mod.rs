@@ -2,6 +2,7 @@
 //! read; what is written is chatter and written as such.
 
 mod asking;
+pub(crate) mod checks;
 mod earlier;
 mod facts;
 mod lease;
@@ -9,6 +10,7 @@ mod listen;
 mod listing;
 mod meter;
 mod metering;
+mod observing;
 mod record;
 mod rewind;
 mod sessions;
@@ -18,10 +20,10 @@ mod switch;
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use punch_core::drive::{ContextUse, Decision, Effect, HostEvent, Start};
+use punch_core::drive::{ContextUse, Decision, Effect, Facts, HostEvent, Start};
 use punch_core::view::Progress;
-use punch_core::{Actor, Op, Ref};
-use punch_store::{Durability, PlanInfo, SessionKey, Tx};
+use punch_core::{Actor, Op, Ref, Uid};
+use punch_store::{Ahead, Durability, PlanInfo, SessionKey, Tx};
 
 use crate::call::{Made, Notes, TodoUse};
 use crate::config::{Plans, Settings, Source};
@@ -29,7 +31,9 @@ use crate::engine::meant;
 use crate::link::own_name;
 use crate::process::ProcessId;
 use crate::submit::apply_in_transaction;
+use crate::verify::CHECKS;
 use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, offers, session};
+pub use checks::HookChecks;
 pub use earlier::{Earlier, Find};
 use listen::{Listener, ReportOutcome};
 use metering::Measured;
@@ -67,6 +71,8 @@ pub struct HostReport {
     pub by_runner: bool,
     /// The call of one of our tools that this report announces, where the host tells our server no session.
     pub upcoming: Option<UpcomingCall>,
+    /// What the hook knows about the checks of todos that the session called done.
+    pub checks: HookChecks,
     /// Finds the process of the agent. Called only where something is stored.
     pub agent_process: fn() -> Option<ProcessId>,
 }
@@ -88,6 +94,8 @@ pub struct Observed {
     pub copied: bool,
     /// Why it could not be copied.
     pub failed: Option<EngineError>,
+    /// Todos that the session called done with it, and whose check has to pass first.
+    pub unproven: Vec<Uid>,
 }
 
 impl Engine {
@@ -96,15 +104,15 @@ impl Engine {
         Ok(self.process(report, settings, None, None)?.effect)
     }
 
-    /// Takes the report of an agent that wants to stop, and also returns the decision; `None` where there is nobody to
-    /// decide about: no session is named, or there is no plan.
+    /// Takes the report of an agent that wants to stop, and returns the decision with the facts that it follows from;
+    /// `None` where there is nobody to decide about: no session is named, or there is no plan.
     pub fn observe_stop(
         &self,
         report: &HostReport,
         settings: &Settings,
-    ) -> Result<(Effect, Option<Decision>), EngineError> {
+    ) -> Result<Option<(Decision, Facts)>, EngineError> {
         let outcome = self.process(report, settings, None, None)?;
-        Ok((outcome.effect, outcome.decision))
+        Ok(outcome.decision.map(|decision| (decision, outcome.facts)))
     }
 
     /// Takes a report like [`Engine::observe`], and records what the conversation used for the todos that it is about.
@@ -127,7 +135,8 @@ impl Engine {
         read: Option<Read<'_>>,
     ) -> Result<Observed, EngineError> {
         if let Ok(outcome) = self.process(report, settings, Some(used), read) {
-            return Ok(Observed { effect: outcome.effect, copied: outcome.copied, failed: None });
+            let (copied, unproven) = (outcome.copied, outcome.unproven);
+            return Ok(Observed { effect: outcome.effect, copied, failed: None, unproven });
         }
         // Each for itself: what one of them stumbles over takes nothing from the other.
         let copied = self.about(report, true).and_then(|found| match found {
@@ -138,7 +147,7 @@ impl Engine {
         });
         let effect = self.observe_reading(report, settings, read)?;
         let (copied, failed) = copied.map_or_else(|error| (None, Some(error)), |copied| (copied, None));
-        Ok(Observed { effect, copied: copied.is_some(), failed })
+        Ok(Observed { effect, copied: copied.is_some(), failed, unproven: Vec::new() })
     }
 
     fn process(
@@ -176,6 +185,9 @@ impl Engine {
         let (plan, others, reads) = (&plan, &others[..], read.is_some());
         let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
         let stops = matches!(report.event, HostEvent::Stopping { .. });
+        if stops && !state.asked.is_empty() {
+            self.complete_asked(plan.id, report, settings, false)?;
+        }
         let mut measured = None;
         if used.is_some() || stops {
             // A stop is always counted and a copy always made: what they most likely have to enter is read before.
@@ -200,11 +212,13 @@ impl Engine {
             put(tx, &outcome, plan, report, now)?;
             Ok(outcome)
         };
+        let ahead = Ahead { session: Some(&report.key), ..Ahead::default() };
         let mut outcome = match used {
-            None => self.write(plan.id, Durability::Relaxed, |tx, now| listen(tx, now, None, &Notes::default()))?,
+            None => self
+                .write_ahead(plan.id, Durability::Relaxed, ahead, |tx, now| listen(tx, now, None, &Notes::default()))?,
             Some(used) => {
                 let request = used.request();
-                self.write_for(plan.id, &request, |tx, now| {
+                self.write_for(plan.id, &request, ahead, |tx, now| {
                     let before = tx.row()?.revision;
                     let Some(Made { list, mut state, revision, notes }) = used.put(tx, now, plan.id, &request)? else {
                         return listen(tx, now, None, &Notes::default());
@@ -212,13 +226,18 @@ impl Engine {
                     state.drive.begin_first_turn(report.turn.as_deref(), before, now);
                     let copied = revision.is_some();
                     if list == report.key {
-                        return Ok(ReportOutcome { copied, ..listen(tx, now, Some(state), &notes)? });
+                        let outcome = listen(tx, now, Some(state), &notes)?;
+                        return Ok(ReportOutcome { copied, unproven: notes.unproven, ..outcome });
                     }
                     session::store(tx, &list, plan.id, &state, now)?;
-                    Ok(ReportOutcome { copied, ..listen(tx, now, None, &notes)? })
+                    let outcome = listen(tx, now, None, &notes)?;
+                    Ok(ReportOutcome { copied, unproven: notes.unproven, ..outcome })
                 })?
             }
         };
+        if !state.asked.is_empty() && matches!(&report.event, HostEvent::ToolEnded { tool } if tool.ran.is_some()) {
+            self.complete_asked(plan.id, report, settings, true)?;
+        }
         if !outcome.gives_back.is_empty() {
             self.end_work(plan.id, &report.key, &report.request(settings), &outcome.gives_back)?;
         }
@@ -280,6 +299,12 @@ fn put(
     }
     if let (Some(key), Some(call)) = (&outcome.expects, &report.upcoming) {
         expected_call::record(tx, key, plan.id, call, now)?;
+    }
+    if let Some((uid, seen)) = &outcome.drift {
+        let first = punch_core::Footprint { todos: [*uid].into(), ..Default::default() };
+        let request = Request { durability: Durability::Relaxed, ..Request::by(CHECKS, None) };
+        let op = observing::drift_op(*uid, seen);
+        apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![op.clone()]))?;
     }
     for spent in &outcome.spent {
         tx.spend(spent)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::drive::{READ, estimate, quote};
+use punch_core::drive::{estimate, quote};
 use punch_core::{Event, Footprint, Kind, Plan, Todo, Uid};
 
 use super::listen::{Listener, PlanSession};
@@ -39,7 +39,7 @@ impl Listener<'_> {
             left -= 1;
         }
         if left > 0 {
-            out += &format!("\n- {left} more; {READ} shows the list as it is");
+            out += &format!("\n- {left} more; {} shows the list as it is", self.how_to_read());
         }
         Ok(Some(out))
     }

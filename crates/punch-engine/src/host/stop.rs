@@ -18,6 +18,7 @@ impl Listener<'_> {
         if let Some(again) = self.recent()? {
             outcome.effect = effect(&again.decision, &again.input, who);
             outcome.decision = Some(again.decision);
+            outcome.facts = again.input.facts;
             return Ok(());
         }
         let scene = Scene {
@@ -29,7 +30,7 @@ impl Listener<'_> {
             context: self.report.context,
             host_cap: self.report.host_cap,
             unobserved: self.is_unobserved(who)?,
-            words: who.words(),
+            words: who.words(self.settings),
         };
         let mut counters = who.state.drive.clone();
         counters.turns.clear();
@@ -46,11 +47,13 @@ impl Listener<'_> {
             input.facts = self.facts(who, true)?;
             in_its_names(&mut input.facts, who);
             self.forget_proven(who)?;
+            self.await_checks(who)?;
         }
         let decision = decide(&input);
         who.state.drive.decided(&decision, &input.facts);
         outcome.effect = effect(&decision, &input, who);
         outcome.decision = Some(decision.clone());
+        outcome.facts = input.facts.clone();
         let next =
             input.facts.next.as_ref().filter(|next| matches!(decision, Decision::Continue { .. }) && !next.running);
         let next = next.map(|next| self.snapshot.find(&next.id)).transpose()?.flatten();

@@ -9,21 +9,11 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use punch_core::plan_file::LIMIT;
 use punch_store::{Replacement, platform};
-use serde::{Deserialize, Serialize};
 
-use super::FileError;
+use super::{FileError, FileStamp};
 
 /// How long another process is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What tells at a glance whether a file is still the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileStamp {
-    /// When it was written, in nanoseconds since the epoch.
-    pub modified: u64,
-    /// Its size in bytes.
-    pub size: u64,
-}
 
 /// A look at the file, without opening it. `None` if there is none.
 pub fn look(path: &Path) -> Option<FileStamp> {

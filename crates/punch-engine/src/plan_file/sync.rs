@@ -8,7 +8,7 @@ use punch_store::PlanId;
 
 use super::{FileError, Link, disk, take::TakenChanges, understood};
 use crate::checkpoint::AfterCommit;
-use crate::locate::head_commit;
+use crate::verify::commit_of;
 use crate::{Engine, EngineError, Request};
 
 /// How often a file that keeps changing is read again.
@@ -60,9 +60,7 @@ impl Engine {
     pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: SyncOptions) -> Result<Synced, EngineError> {
         let mut after = AfterCommit::default();
         // What the user ticked off counts as done at this commit (rule 32).
-        let here = || {
-            request.tree.and_then(|root| request.git.map_or_else(|| head_commit(root), |folders| folders.head(root)))
-        };
+        let here = || request.tree.and_then(|root| commit_of(root, request.git));
         let commit = request.commit.map(str::to_owned).or_else(here);
         let request = &Request { commit: commit.as_deref(), ..request.clone() };
         let synced = self.bring_together(plan, request, how, &mut after);

@@ -6,7 +6,9 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::system::{Guard, ask_to_end, await_end, code, end_all, has_ended, mark, own_process_group, variable};
+use super::system::{
+    Guard, ask_to_end, await_end, code, end_all, has_ended, mark, own_process_group, variable, withhold_passwords,
+};
 
 /// How long a killed process is waited for: the kernel may hold it while a disk does not answer.
 const GRACE: Duration = Duration::from_secs(2);
@@ -20,12 +22,13 @@ pub struct GuardedChild {
 }
 
 impl GuardedChild {
-    /// Starts a command in its own process group, under a guard. The caller chooses streams, folder and environment.
+    /// Starts a command in its own process group, under a guard. The caller chooses streams, folder and environment;
+    /// passwords of the store are never part of it.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let mark = mark();
         // Before the process, so that it is never without a guard.
         let mut guard = Guard::new(&mark)?;
-        command.env(variable(&mark), "1");
+        withhold_passwords(command).env(variable(&mark), "1");
         own_process_group(command);
         let mut child = command.spawn()?;
         if let Err(error) = guard.over(&child) {

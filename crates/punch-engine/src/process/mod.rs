@@ -2,14 +2,24 @@
 //! ends it even after a `kill -9` of this process (decision 0012).
 
 mod ancestors;
+#[cfg(feature = "git")]
 mod guarded_child;
+#[cfg(feature = "files")]
 mod log;
+#[cfg(feature = "git")]
 mod marked_processes;
 mod system;
 
 pub use ancestors::{ProcessFacts, ProcessId, ancestry, process, starter};
+#[cfg(feature = "git")]
 pub use guarded_child::GuardedChild;
+#[cfg(feature = "files")]
 pub use log::Log;
+#[cfg(feature = "git")]
 pub use marked_processes::{end_marked_processes, has_marked_processes};
-pub(crate) use system::{STARTED_PREFIX, await_end, kill_by_number};
-pub use system::{host_name, own_process_group, shell};
+pub(crate) use system::STARTED_PREFIX;
+pub use system::host_name;
+#[cfg(feature = "git")]
+pub use system::{PASSWORDS, own_process_group, shell, withhold_passwords};
+#[cfg(feature = "git")]
+pub(crate) use system::{await_end, kill_by_number};

@@ -1,10 +1,13 @@
 //! What differs between operating systems about a started process: its group, its end, and what it leaves behind. On
 //! Linux every process that inherited its mark is found, also one that left its group, session and parent.
 
+#[cfg(feature = "git")]
 use std::process::{Child, Command, ExitStatus};
+#[cfg(feature = "git")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What tells this process from all others that run now.
+#[cfg(feature = "git")]
 pub(crate) fn mark() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("{:x}_{:x}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
@@ -12,12 +15,23 @@ pub(crate) fn mark() -> String {
 
 /// The name of the variable that marks everything a process starts. The value says nothing; one inside another has
 /// both names. It must not look like a setting.
+#[cfg(feature = "git")]
 pub(crate) fn variable(mark: &str) -> String {
     format!("{STARTED_PREFIX}{mark}")
 }
 
 /// What the names of variables begin with that mark everything started here.
 pub(crate) const STARTED_PREFIX: &str = "_PUNCH_STARTED_";
+
+/// Variables with passwords of the store. Only our own processes inherit them.
+#[cfg(feature = "git")]
+pub const PASSWORDS: [&str; 1] = ["PGPASSWORD"];
+
+/// Keeps passwords of the store from a program that is not ours.
+#[cfg(feature = "git")]
+pub fn withhold_passwords(command: &mut Command) -> &mut Command {
+    PASSWORDS.iter().fold(command, |command, name| command.env_remove(name))
+}
 
 /// Returns the name of this machine; empty if it has none.
 pub fn host_name() -> String {
@@ -30,17 +44,18 @@ fn host_name_of_system() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default()
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(all(unix, not(target_os = "linux"), feature = "git"))]
 fn host_name_of_system() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-#[cfg(not(unix))]
+#[cfg(not(any(target_os = "linux", all(unix, feature = "git"))))]
 fn host_name_of_system() -> String {
     String::new()
 }
 
 /// A line for the shell of the system.
+#[cfg(feature = "git")]
 pub fn shell(line: &str) -> Command {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut command = Command::new(shell);
@@ -48,10 +63,10 @@ pub fn shell(line: &str) -> Command {
     command
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "git"))]
 pub use unix::*;
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "git"))]
 mod unix {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
 
@@ -173,10 +188,10 @@ done"#;
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(all(not(unix), feature = "git"))]
 pub use other::*;
 
-#[cfg(not(unix))]
+#[cfg(all(not(unix), feature = "git"))]
 mod other {
     use super::{Child, Command, ExitStatus};
 

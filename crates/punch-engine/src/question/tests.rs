@@ -35,7 +35,8 @@ fn a_question_is_answered_once_and_its_answer_is_handed_out_once() {
     assert_eq!(answer(Answer::Option("sometimes".into())), AnswerOutcome::NotOffered);
     assert_eq!(answer(Answer::Option("always".into())), AnswerOutcome::Accepted);
     assert!(matches!(answer(Answer::Refuse), AnswerOutcome::TooLate(QuestionState::Answered(_))));
-    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(Answer::Option("always".into())));
+    let given = GivenAnswer { answer: Answer::Option("always".into()), reason: Some("it is safe".into()) };
+    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(given));
     assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Gone);
     assert!(!engine.close_question(plan, id, "late").unwrap());
     assert_eq!(engine.answer(plan, 99, &Answer::Allow, None, &here()).unwrap(), AnswerOutcome::Unknown);
@@ -56,7 +57,7 @@ fn what_was_asked_before_a_crash_is_taken_up_or_asked_again() {
     engine.answer(plan, second, &Answer::Allow, None, &here()).unwrap();
     assert_ne!(engine.ask(plan, &ask("run:3/3.1", "rm")).unwrap(), second, "something else is a new question");
     assert_eq!(engine.ask(plan, &ask("run:3/3.1", "ls")).unwrap(), second);
-    assert_eq!(engine.take_answer(plan, second).unwrap(), Taken::Answer(Answer::Allow));
+    assert_eq!(engine.take_answer(plan, second).unwrap(), Taken::Answer(Answer::Allow.into()));
     assert_ne!(engine.ask(plan, &ask("run:3/4.1", "ls")).unwrap(), second, "an answer counts once");
     // Another run has its own questions.
     engine.close_other_questions(plan, 4).unwrap();
@@ -92,7 +93,7 @@ fn answers_from_other_machines_count_only_if_the_run_says_so() {
     let open = Ask { remote_answers: true, ..ask("run:3/1.1", "ls") };
     let id = engine.ask(plan, &open).unwrap();
     assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &elsewhere).unwrap(), AnswerOutcome::Accepted);
-    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(Answer::Allow));
+    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(Answer::Allow.into()));
 }
 
 #[test]

@@ -64,6 +64,9 @@ pub enum RunEvent {
         agent: usize,
         /// The todo.
         todo: String,
+        /// What the todo is about; empty in events of older versions.
+        #[serde(default)]
+        content: String,
         /// What the todo took in this run.
         spent: Sum,
     },

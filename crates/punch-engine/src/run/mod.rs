@@ -8,6 +8,7 @@ mod lease;
 mod ledger;
 mod record;
 mod seats;
+#[cfg(feature = "files")]
 mod session_file;
 mod timeline;
 mod turns;
@@ -17,10 +18,11 @@ mod worker_claims;
 pub use controls::{Controlled, RunControls};
 pub use event::RunEvent;
 pub use lease::RunHolder;
-pub use ledger::{Sum, dollars};
+pub use ledger::{AttemptCost, Sum, dollars};
 pub(crate) use record::read as read_run;
 pub use record::{Begin, Ended, RunBody, RunOutcome, RunRecord};
 pub use seats::{SeatStage, SeatStatus};
+#[cfg(feature = "files")]
 pub use session_file::SessionFile;
 pub use timeline::{SeatTurn, TurnEnd, seat_turns};
 pub use turns::OpenTurn;

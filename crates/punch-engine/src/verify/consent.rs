@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use punch_core::Verify;
 use punch_store::{create_own_folder, name_of, platform, replace_file};
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -17,6 +18,14 @@ use crate::locate;
 
 /// Longer files are not approvals: commands are far shorter.
 const LONGEST: u64 = 1 << 20;
+
+/// An approval as its file has it. The words are compared, so the order of the fields never changes.
+#[derive(Serialize)]
+struct ApprovalRecord<'a> {
+    store: &'a str,
+    root: &'a str,
+    approved: &'a Value,
+}
 
 /// The approvals for one store, in one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +121,8 @@ impl Consents {
             None => name_of(&self.database).map_err(|error| io::Error::other(error.to_string()))?,
         };
         let root = locate::main_root(&self.worktree);
-        let words = format!("{}\n", json!({"store": store, "root": root.to_string_lossy(), "approved": what}));
+        let record = ApprovalRecord { store: &store, root: &root.to_string_lossy(), approved: what };
+        let words = format!("{}\n", serde_json::to_string(&record)?);
         let mut hash = Sha256::new();
         // Not every path is UTF-8: two that are shown alike are still two.
         hash.update(root.as_os_str().as_encoded_bytes());

@@ -62,6 +62,13 @@ pub enum VerifyError {
         /// What the system said.
         why: String,
     },
+    /// It has not ended yet.
+    Running {
+        /// The todo.
+        id: String,
+        /// What runs.
+        command: Verify,
+    },
     /// It was stopped from outside.
     Stopped {
         /// The todo.
@@ -78,6 +85,7 @@ impl VerifyError {
             Self::Failed { .. } => "verify_failed",
             Self::Timeout { .. } => "verify_timeout",
             Self::NotStarted { .. } => "verify_not_started",
+            Self::Running { .. } => "verify_running",
             Self::Stopped { .. } => "verify_stopped",
         }
     }
@@ -100,7 +108,8 @@ impl VerifyError {
                 (command, None, format!("{}\n(stopped after {})", tail.trim_end(), print_duration(*limit)))
             }
             Self::NotStarted { command, why, .. } => (command, None, format!("it does not start: {why}")),
-            Self::NoCommand { .. } | Self::Consent { .. } | Self::Stopped { .. } => return None,
+            Self::NoCommand { .. } | Self::Consent { .. } => return None,
+            Self::Running { .. } | Self::Stopped { .. } => return None,
         };
         let text = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         Some(Evidence { text, command: Some(command.clone()), exit_code, ..Evidence::default() })
@@ -146,6 +155,9 @@ impl VerifyError {
             Self::NotStarted { command, why, .. } => {
                 format!("the check of `{id}` cannot be started: `{}`: {}", line(command), clip(why, 300))
             }
+            Self::Running { command, .. } => {
+                format!("`{id}` is reported as done, and its check is still running: `{}`", line(command))
+            }
             Self::Stopped { .. } => format!("the check of `{id}` was stopped"),
         }
     }
@@ -165,6 +177,7 @@ impl VerifyError {
                 )
             }
             Self::NotStarted { .. } => format!("fix it with `punch edit {id} --verify COMMAND`"),
+            Self::Running { .. } => "continue with another todo; the check decides about this one".to_owned(),
             Self::Stopped { .. } => format!("run `punch verify {id}` again"),
         }
     }
@@ -177,6 +190,7 @@ impl VerifyError {
             | Self::Failed { id, .. }
             | Self::Timeout { id, .. }
             | Self::NotStarted { id, .. }
+            | Self::Running { id, .. }
             | Self::Stopped { id } => id,
         }
     }

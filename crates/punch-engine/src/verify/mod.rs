@@ -1,11 +1,23 @@
 //! Proof of completion: runs the verify commands of todos outside any transaction, under the user's consent, and
 //! hands what came of it to the rules as evidence (rule 34; decision 0012).
 
+#[cfg(feature = "verify")]
+mod approve;
+#[cfg(feature = "verify")]
+mod background;
+#[cfg(feature = "verify")]
 mod consent;
 mod error;
+#[cfg(not(feature = "verify"))]
+mod no_consents;
+#[cfg(feature = "verify")]
 mod output;
+mod plan_check;
 mod prove;
+mod ran;
 mod recheck;
+mod report;
+#[cfg(feature = "verify")]
 mod run;
 
 use std::path::{Path, PathBuf};
@@ -13,14 +25,27 @@ use std::time::Duration;
 
 use punch_core::{Evidence, Todo, Verify};
 
+#[cfg(feature = "verify")]
+pub use background::{BackgroundChecks, CheckLock, CheckLocks};
+#[cfg(feature = "verify")]
 pub use consent::Consents;
 pub use error::VerifyError;
-pub use output::TAIL;
+#[cfg(not(feature = "verify"))]
+pub use no_consents::Consents;
+#[cfg(feature = "verify")]
+pub(crate) use output::hex;
+pub(crate) use prove::CHECKS;
 pub use prove::{Proof, Proofs};
+pub use ran::{End, Ran, TAIL};
 pub use recheck::Rechecked;
-pub use run::{End, Ran, run as run_command};
+pub use report::ReportVerdict;
+#[cfg(feature = "verify")]
+pub use run::run as run_command;
 
+#[cfg(feature = "verify")]
+use crate::git::Git;
 use crate::git::GitFolders;
+#[cfg(feature = "git")]
 use crate::locate;
 
 /// The worktree of a project, and what the user agreed to run there.
@@ -46,7 +71,9 @@ impl WorkTree {
             root: self.root.clone(),
             git: self.git.clone(),
             limit,
+            cut_short: false,
             consents: self.consents.clone(),
+            plan_check: None,
             stopped,
             without: &[],
             environment: &[],
@@ -62,8 +89,12 @@ pub struct Checker<'a> {
     pub git: Option<GitFolders>,
     /// How long one may take.
     pub limit: Duration,
+    /// The limit is that of the caller, who has less time than a check may take: one that reaches it says nothing.
+    pub cut_short: bool,
     /// Which commands the user agreed to; without a place for consents nothing runs.
     pub consents: Option<Consents>,
+    /// The command of a setting: what counts as a setting is approved.
+    pub plan_check: Option<Verify>,
     /// Looked at while a check runs: true ends it.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
     /// Variables that checks do not inherit.
@@ -77,7 +108,8 @@ impl Checker<'_> {
     fn check(&self, todo: &Todo) -> Result<(Evidence, Ran), VerifyError> {
         let id = || todo.id.clone();
         let Some(command) = &todo.verify else { return Err(VerifyError::NoCommand { id: id() }) };
-        if !self.consents.as_ref().is_some_and(|consents| consents.has(command)) {
+        let is_setting = self.plan_check.as_ref() == Some(command);
+        if !is_setting && !self.consents.as_ref().is_some_and(|consents| consents.has(command)) {
             let outdated = self.consents.as_ref().is_some_and(|consents| consents.is_outdated(command));
             return Err(VerifyError::Consent { id: id(), command: command.clone(), outdated });
         }
@@ -102,23 +134,48 @@ impl Checker<'_> {
             output_hash: Some(ran.hash.clone()),
             // What was committed while it ran was not what was checked.
             commit: commit.filter(|before| self.commit().as_ref() == Some(before)),
-            at: 0,
+            ..Evidence::default()
         };
         Ok((evidence, ran))
     }
 
     /// Runs a command, whatever it is for. The caller answers for the consent.
+    #[cfg(feature = "verify")]
     fn run(&self, command: &Verify) -> std::io::Result<Ran> {
         run::run(command, &self.root, self.limit, self.stopped, self.without, self.environment)
+    }
+
+    /// Never called: without the feature `verify` nothing can be approved.
+    #[cfg(not(feature = "verify"))]
+    fn run(&self, _command: &Verify) -> std::io::Result<Ran> {
+        Err(std::io::Error::other("this program runs no commands"))
     }
 
     /// The commit that the worktree stands on.
     pub fn commit(&self) -> Option<String> {
         commit_of(&self.root, self.git.as_ref())
     }
+
+    /// Without the feature `verify` nothing is checked.
+    #[cfg(not(feature = "verify"))]
+    pub(crate) fn tree_hash(&self) -> Option<String> {
+        None
+    }
+
+    /// Identifies the state of the worktree; `None` outside of git, or if git cannot say.
+    #[cfg(feature = "verify")]
+    pub fn tree_hash(&self) -> Option<String> {
+        Git::of(&self.root, self.git.as_ref())?.tree_hash().ok()
+    }
 }
 
-fn commit_of(root: &Path, git: Option<&GitFolders>) -> Option<String> {
+#[cfg(not(feature = "git"))]
+pub(crate) fn commit_of(_root: &Path, _git: Option<&GitFolders>) -> Option<String> {
+    None
+}
+
+#[cfg(feature = "git")]
+pub(crate) fn commit_of(root: &Path, git: Option<&GitFolders>) -> Option<String> {
     git.map_or_else(|| locate::head_commit(root), |folders| folders.head(root))
 }
 

@@ -5,8 +5,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-/// Bytes of output that are kept.
-pub const TAIL: usize = 8 * 1024;
+use super::TAIL;
 
 /// Output so far.
 #[derive(Default)]
@@ -49,7 +48,7 @@ impl Output {
 }
 
 /// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
         let _ = write!(out, "{byte:02x}");
         out

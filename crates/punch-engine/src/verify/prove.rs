@@ -1,7 +1,7 @@
 //! `done` with proof: what the rules refuse for want of evidence is checked outside the transaction and asked again,
 //! on condition that fence and command are still those that were checked.
 
-use punch_core::{Evidence, Footprint, Op, Plan, Ref, Refusal, Uid};
+use punch_core::{Evidence, Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, Verify, text};
 use punch_store::{Durability, PlanId, SessionKey};
 
 use super::{Checker, VerifyError};
@@ -9,10 +9,16 @@ use crate::submit::apply_in_transaction;
 use crate::{Engine, EngineError, Request, session};
 
 /// How results of checks are signed: the engine found them.
-const CHECKS: &str = "punch";
+pub(crate) const CHECKS: &str = "punch";
 
 /// Bytes of output that are stored with an open todo.
 const STORED: usize = 4 * 1024;
+
+/// Returns the failure that the check of a todo found in exactly these files, with the command that the todo has now. What
+/// passed is checked again: the todo may have been opened again because someone does not believe it.
+pub(super) fn known_failure<'t>(todo: &'t Todo, tree: Option<&str>) -> Option<&'t Evidence> {
+    todo.failed_check().filter(|failed| tree.is_some() && failed.tree.as_deref() == tree)
+}
 
 /// Checks that passed, by todo.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +33,12 @@ pub struct Proof {
     id: String,
     fence: u64,
     evidence: Evidence,
+}
+
+impl Proof {
+    pub(super) fn of(todo: &Todo, evidence: Evidence) -> Self {
+        Self { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence }
+    }
 }
 
 impl Proofs {
@@ -101,7 +113,8 @@ impl Engine {
     }
 
     /// Runs the check of a todo that a session called done. Without proof the session remembers that the completion was
-    /// refused, and hears of it until the check passes.
+    /// refused, and hears of it until the check passes. A failure in the same files still holds for a session: its check
+    /// does not run again.
     pub fn prove_for(
         &self,
         plan: PlanId,
@@ -111,11 +124,16 @@ impl Engine {
     ) -> Result<Proof, EngineError> {
         let todo = self.read(plan, |snapshot| Ok(snapshot.find(id)?))?;
         let todo = todo.ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
+        let tree = checker.tree_hash();
+        if let Some(known) = known_failure(&todo, tree.as_deref()).filter(|_| session.is_some()) {
+            self.record_check(plan, session, todo.uid, None);
+            let again = format!("(no file has changed since; `punch verify {}` runs it again)", text::shell(&todo.id));
+            let text = known.text.iter().chain([&again]).map(String::as_str).collect::<Vec<_>>().join("\n");
+            return Err(failed_with(&todo, &Evidence { text: Some(text), ..known.clone() }).into());
+        }
         let (error, found) = match checker.check(&todo) {
             Ok((evidence, ran)) => match (evidence.exit_code, &todo.verify) {
-                (Some(0), _) | (_, None) => {
-                    return Ok(Proof { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence });
-                }
+                (Some(0), _) | (_, None) => return Ok(Proof::of(&todo, Evidence { tree, ..evidence })),
                 (exit, Some(command)) => {
                     let (exit, command) = (exit.unwrap_or(-1), command.clone());
                     (VerifyError::Failed { id: todo.id.clone(), command, exit, tail: ran.tail }, Some(evidence))
@@ -126,14 +144,53 @@ impl Engine {
                 (error, found)
             }
         };
-        self.record_check(plan, session, todo.uid, found);
+        let found = found.map(|found| Evidence { tree, ..found });
+        // A check that a call had no time for says nothing about the todo.
+        let cut_short = checker.cut_short && matches!(error, VerifyError::Timeout { .. });
+        self.record_check(plan, session, todo.uid, found.filter(|_| !cut_short));
         Err(error.into())
+    }
+
+    /// Returns what is known about a todo whose check another process has just ended: a proof if the todo is completed, an
+    /// error if the check failed. `None` if neither.
+    pub fn judged_meanwhile(&self, plan: PlanId, id: &str) -> Result<Option<Result<Proof, EngineError>>, EngineError> {
+        let Some(todo) = self.read(plan, |snapshot| Ok(snapshot.find(id)?))? else { return Ok(None) };
+        if todo.status == Status::Completed {
+            return Ok(Some(Ok(Proof::of(&todo, todo.evidence.last().cloned().unwrap_or_default()))));
+        }
+        let failed = todo.failed_check().filter(|_| !todo.flags.reported);
+        Ok(failed.map(|failed| Err(failed_with(&todo, failed).into())))
     }
 
     /// Remembers for a session that a todo was called done without a check that passed; nothing ran.
     pub fn note_unproven(&self, plan: PlanId, session: &SessionKey, id: &str) {
         if let Ok(Some(todo)) = self.read(plan, |snapshot| Ok(snapshot.find(id)?)) {
             self.record_check(plan, Some(session), todo.uid, None);
+        }
+    }
+
+    /// Remembers for a session that its agent was asked for a check.
+    pub(crate) fn note_asked(&self, plan: PlanId, session: &SessionKey, error: &EngineError) {
+        let EngineError::Refused(refusals) = error else { return };
+        let asks = |refusal: &Refusal| match refusal {
+            Refusal::NeedsCheck { id, .. } => Some(id.clone()),
+            _ => None,
+        };
+        let asked: Vec<String> = refusals.iter().filter_map(asks).collect();
+        if asked.is_empty() {
+            return;
+        }
+        let written = self.write(plan, Durability::Relaxed, |tx, now| {
+            let mut state = session::load(tx, session, plan)?;
+            for id in &asked {
+                if let Some(todo) = tx.find(id)? {
+                    state.add_asked(todo.uid);
+                }
+            }
+            Ok(session::keep(tx, session, state.bound.then_some(plan), &state, now)?)
+        });
+        if let Err(error) = written {
+            self.trouble(&error);
         }
     }
 
@@ -144,13 +201,21 @@ impl Engine {
         }
     }
 
+    /// Stores what a check of a todo found that an agent reported as done.
+    pub(super) fn record_judged(&self, plan: PlanId, uid: Uid, found: &Evidence) -> Result<(), EngineError> {
+        let found = Evidence { text: found.text.as_deref().map(end_of), ..found.clone() };
+        let first = Footprint { todos: [uid].into(), ..Footprint::default() };
+        let request = Request { durability: Durability::Relaxed, ..Request::by(CHECKS, None) };
+        self.submit_with(plan, &request, &first, &mut |_, _| Ok(vec![recorded(uid, &found, true)])).map(drop)
+    }
+
     /// Stores what a check found. A failure to store it does not withhold the result.
     fn record_check(&self, plan: PlanId, session: Option<&SessionKey>, uid: Uid, found: Option<Evidence>) {
         let found = found.map(|found| Evidence { text: found.text.as_deref().map(end_of), ..found });
         let written = self.write(plan, Durability::Relaxed, |tx, now| {
             if let Some(found) = &found {
                 let first = Footprint { todos: [uid].into(), ..Footprint::default() };
-                let op = Op::RecordCheck { target: Ref::Uid(uid), found: found.clone() };
+                let op = recorded(uid, found, session.is_some());
                 apply_in_transaction(tx, now, &Request::by(CHECKS, None), &first, &mut |_, _| Ok(vec![op.clone()]))?;
             }
             if let Some(key) = session {
@@ -164,6 +229,23 @@ impl Engine {
         if let Err(error) = written {
             self.trouble(&error);
         }
+    }
+}
+
+/// The op that stores what a check found. A failed check contradicts an agent that called the todo done.
+fn recorded(uid: Uid, found: &Evidence, called_done: bool) -> Op {
+    let (target, found) = (Ref::Uid(uid), found.clone());
+    if called_done && !found.passed() { Op::Refute { target, found } } else { Op::RecordCheck { target, found } }
+}
+
+/// A stored result as the error that it was.
+fn failed_with(todo: &Todo, found: &Evidence) -> VerifyError {
+    let (id, command) = (todo.id.clone(), found.command.clone().unwrap_or(Verify::Shell(String::new())));
+    VerifyError::Failed {
+        id,
+        command,
+        exit: found.exit_code.unwrap_or(-1),
+        tail: found.text.clone().unwrap_or_default(),
     }
 }
 

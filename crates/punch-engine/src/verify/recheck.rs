@@ -28,7 +28,9 @@ impl Engine {
         checker: &Checker<'_>,
         todo: &Todo,
     ) -> Result<Rechecked, EngineError> {
+        let tree = checker.tree_hash();
         let (evidence, _) = checker.check(todo)?;
+        let evidence = Evidence { tree, ..evidence };
         let (uid, passed) = (todo.uid, evidence.exit_code == Some(0));
         let first = punch_core::Footprint { todos: [uid].into(), ..Default::default() };
         let mut ask = |part: &Plan, _: i64| {

@@ -12,32 +12,11 @@ use std::time::{Duration, Instant};
 use punch_core::Verify;
 
 use super::output::Output;
+use super::{End, Ran};
 use crate::process::{GuardedChild, shell};
 
 /// How long output is awaited after the end of a check: something that cannot be ended may hold the pipe.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// It ended by itself, with this exit code; 128 and more for signals.
-    Exit(i32),
-    /// It took longer than allowed.
-    TimedOut,
-    /// The caller stopped it.
-    Stopped,
-}
-
-/// A check that ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    /// How it ended.
-    pub end: End,
-    /// The end of what it printed, both streams together; at most [`super::TAIL`] bytes, as it came.
-    pub tail: String,
-    /// The hash of everything it printed.
-    pub hash: String,
-}
 
 /// Runs a command in a folder, with more variables and without some. An error means that it did not start.
 pub fn run(

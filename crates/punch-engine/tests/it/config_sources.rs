@@ -65,9 +65,8 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "run.agents" | "run.attempts" | "run.limit_exit" | "run.max_tokens" | "run.max_turns" | "run.todo_tokens"
         | "run.todo_turns" => [("4", "4"), ("1", "1"), ("2", "2"), ("5", "5")],
         "run.context" => [("1024", "1024"), ("2048", "2048"), ("4096", "4096"), ("8192", "8192")],
-        "run.agent" | "run.allow" | "run.limit_text" | "run.setup" | "run.copy" | "notify.command" => {
-            [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")]
-        }
+        "run.agent" | "run.allow" | "run.limit_text" | "run.setup" | "run.copy" | "notify.command" | "verify.plan"
+        | "verify.checks" => [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")],
         "run.max_cost" | "run.todo_cost" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
         "run.max_time" | "run.todo_time" | "run.idle" | "run.grace" | "run.backoff" | "run.ask_wait"
         | "run.limit_wait" | "run.limit_pause" => {
@@ -100,7 +99,11 @@ fn every_setting_comes_from_the_first_source_that_has_it() {
         };
         assert_eq!(shown(&inputs), (Some(flag_toml.into()), Source::Flag));
         inputs.flags.clear();
-        assert_eq!(shown(&inputs), (Some(env_toml.into()), Source::Env(variable)));
+        let expected = match key.authority {
+            Authority::OwnFile => (Some(project.into()), Source::Project(project_file.clone())),
+            _ => (Some(env_toml.into()), Source::Env(variable)),
+        };
+        assert_eq!(shown(&inputs), expected);
         inputs.env = vec![(key.env()[0].clone(), "".into())];
         // No one approved what the project's file says about commands.
         let expected = match key.authority {
@@ -256,4 +259,23 @@ fn the_variables_of_an_agent_tighten_a_check_and_never_loosen_it() {
          belongs to an agent"
     );
     assert!(!load("PUNCH_KEEP_GOING", "0", true).settings.keep_going_enabled.value, "the user's switch for an agent");
+}
+
+#[test]
+fn answers_from_other_machines_are_allowed_only_in_the_user_s_own_file() {
+    let sandbox = Sandbox::new();
+    let line = "run.remote_answers = true\n";
+    let (project, user) = (sandbox.file("p.toml", line), sandbox.file("u.toml", line));
+    let flags = vec![("run.remote_answers".to_owned(), "true".to_owned())];
+    let env = vec![("PUNCH_RUN_REMOTE_ANSWERS".to_owned(), "true".into())];
+    let elsewhere = Inputs { flags, env, project: Some(project), ..Inputs::default() };
+    let config = Config::load(&elsewhere).unwrap();
+    assert!(!config.settings.run_remote_answers.value);
+    let (messages, hints): (Vec<_>, Vec<_>) =
+        config.ignored.iter().map(|ignored| (ignored.message(), ignored.hint())).unzip();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(messages.iter().all(|text| text.ends_with("is ignored: it counts only in your own settings file")));
+    assert!(hints.iter().all(|hint| hint == "if you want it, run `punch config set run.remote_answers true`"));
+    let config = Config::load(&Inputs { user: Some(user), ..elsewhere }).unwrap();
+    assert!(config.settings.run_remote_answers.value);
 }

@@ -161,7 +161,7 @@ impl Running for Started {
         Ok(false)
     }
 
-    fn answer(&mut self, _request: &str, _option: Option<&str>) -> io::Result<()> {
+    fn answer(&mut self, _request: &str, _option: Option<&str>, _reason: Option<&str>) -> io::Result<()> {
         Ok(())
     }
 

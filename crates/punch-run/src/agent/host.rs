@@ -142,8 +142,8 @@ impl Running for Held {
         Ok(lines.is_some_and(|lines| self.0.send(lines)))
     }
 
-    fn answer(&mut self, request: &str, option: Option<&str>) -> io::Result<()> {
-        let lines = lock(&self.0.listener).answer(request, option);
+    fn answer(&mut self, request: &str, option: Option<&str>, reason: Option<&str>) -> io::Result<()> {
+        let lines = lock(&self.0.listener).answer(request, option, reason);
         self.0.send(lines);
         Ok(())
     }

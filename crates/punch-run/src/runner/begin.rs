@@ -118,7 +118,10 @@ fn lanes(world: &World<'_>, record: &RunRecord, journal: &Journal<'_>) -> Result
 /// Refuses to begin while a check is not approved: the work would be paid for and could not be completed.
 fn require_approvals(world: &World<'_>) -> Result<(), RunError> {
     let plan = world.engine.whole(world.plan)?;
-    let allowed = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.has(command));
+    let plan_check = world.settings.plan_check();
+    let allowed = |command: &Verify| {
+        plan_check.as_ref() == Some(command) || world.consents.as_ref().is_some_and(|consents| consents.has(command))
+    };
     let open = plan.live().into_iter().filter(|todo| todo.status.is_open() && !todo.is_parked());
     let before = |command: &Verify| world.consents.as_ref().is_some_and(|consents| consents.is_outdated(command));
     let mut outdated = false;
@@ -250,6 +253,24 @@ impl Runner<'_, '_> {
         let number = self.next_number();
         let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number }.to_string();
         let Some(todo) = self.claim_for(&owner, None, todo.uid)? else { return Ok(false) };
+        self.check_reported(todo, owner)?;
+        Ok(true)
+    }
+
+    /// Begins the check of the whole plan on the result branch if every todo is done; false if there is nothing to check.
+    /// A check that fails opens its todo, which an agent then gets like any other.
+    pub(super) fn check_plan(&mut self) -> Result<bool, RunError> {
+        let settings = self.world.settings;
+        if settings.plan_check().is_none() {
+            return Ok(false);
+        }
+        let number = self.next_number();
+        let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number }.to_string();
+        let request = Request { settings: Some(settings), ..Request::of(self.actor(Some(&owner))) };
+        let plan = self.world.plan;
+        let Some(todo) = self.persist(|engine| engine.report_plan_check(plan, &request, settings, None))? else {
+            return Ok(false);
+        };
         self.check_reported(todo, owner)?;
         Ok(true)
     }

@@ -104,7 +104,9 @@ impl Check<'_> {
         // Nothing may lead the command's git out of the lane.
         let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
         let environment = &self.environment;
-        let checker = Checker { without, environment, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
+        let plan_check = world.settings.plan_check();
+        let checker =
+            Checker { without, environment, plan_check, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
         let plan = world.plan;
         let mut proofs = Proofs::default();
         if todo.verify.is_some() {

@@ -7,7 +7,7 @@ use punch_core::drive::{Finish, HostEvent};
 use punch_core::schedule::estimate;
 use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid, WorkerId};
 use punch_engine::config::{Source, Sourced};
-use punch_engine::{Answer, Choice, EngineError, HostReport, OpenTurn, Request, assignment_key};
+use punch_engine::{Answer, Choice, EngineError, GivenAnswer, HostReport, OpenTurn, Request, assignment_key};
 use punch_store::{Durability, SessionKey, Spent};
 
 use super::seat::{Conditions, Effect, SeatEvent, Worker};
@@ -102,7 +102,7 @@ impl Runner<'_, '_> {
             Effect::Completed(todo) => {
                 self.completed += 1;
                 let (agent, spent) = (self.seats[at].number, self.meter.of(todo.uid));
-                self.report(&RunEvent::Completed { agent, todo: line(&todo.id), spent });
+                self.report(&RunEvent::Completed { agent, todo: line(&todo.id), content: line(&todo.content), spent });
             }
             Effect::Hold { todo, owner, kind, why } => {
                 self.hold(self.seats[at].number, &todo, Some(&owner), (kind, &why))?;
@@ -203,6 +203,7 @@ impl Runner<'_, '_> {
             earlier: Default::default(),
             by_runner: true,
             upcoming: None,
+            checks: Default::default(),
             agent_process: || None,
         };
         Ok(self.persist(|engine| engine.observe(&report, &settings))?.go_on)
@@ -291,14 +292,14 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    fn answer(&mut self, start: u64, request: &Permission, answer: &Answer) {
+    fn answer(&mut self, start: u64, request: &Permission, given: &GivenAnswer) {
         let Some(agent) = self.processes.get_mut(&start) else { return };
-        let option = match answer {
+        let option = match &given.answer {
             Answer::Allow => permission::allowing(request),
             Answer::Refuse => request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str()),
             Answer::Option(id) => Some(id.as_str()),
         };
-        if let Err(error) = agent.answer(&request.id, option) {
+        if let Err(error) = agent.answer(&request.id, option, given.reason.as_deref()) {
             self.remark(format!("an answer did not reach the agent: {error}"));
         }
     }

@@ -45,6 +45,9 @@ impl Runner<'_, '_> {
             self.stop = self.usage_limit_of_all().map(Stop::Budget);
             return Ok(self.stop.is_some());
         }
+        if self.check_plan()? {
+            return Ok(false);
+        }
         if broken || !self.may_wait()? {
             return Ok(true);
         }

@@ -36,10 +36,10 @@ pub fn tokens(text: &str) -> usize {
 fn offered(report: &mut Report) {
     let price = |offer: Offer| offer.tools.iter().map(|tool| tokens(&tool.priced())).sum::<usize>() as f64;
     for dialect in &Dialect::ALL {
-        let limit = if *dialect == Dialect::Extended { 1_200.0 } else { 900.0 };
+        let limit = if *dialect == Dialect::Extended { 500.0 } else { 450.0 };
         report.row(&format!("tokens offered, {}", dialect.name()), price(Offer::new(*dialect, &[])), limit, "");
     }
-    report.row("tokens offered, native with claim", price(Offer::new(Dialect::Native, &[Group::Claim])), 900.0, "");
+    report.row("tokens offered, native with claim", price(Offer::new(Dialect::Native, &[Group::Claim])), 550.0, "");
 }
 
 fn main() -> ExitCode {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use punch_agents::hook::{HookReport, TodoUpdate, context_use, todo_update};
 use punch_agents::{Meaning, Naming};
-use punch_core::drive::{Effect, HostEvent, Start, ToolKind};
+use punch_core::drive::{Effect, HostEvent, NextRun, Start, ToolKind, Unproven, explain};
 use punch_core::view;
 use punch_engine::call::{Caller, Family, Task, TodoUse, Work};
 use punch_engine::config::{Ignored, Settings};
 use punch_engine::{
-    Choice, Code, Consents, Earlier, Engine, EngineError, HostReport, InboxQuery, Mark, Observed, UpcomingCall,
-    WorkTree, locate,
+    BackgroundChecks, Choice, Code, Consents, Earlier, Engine, EngineError, HookChecks, HostReport, InboxQuery, Mark,
+    Observed, UpcomingCall, WorkTree, locate,
 };
 use punch_store::SessionKey;
 
@@ -36,6 +36,8 @@ pub struct Hook<'a> {
     pub consents: Option<Consents>,
     /// Settings that wait for approval, for the inbox.
     pub ignored: &'a [Ignored],
+    /// Starts checks that outlive the hook; without it the agent is asked to run them.
+    pub checks: Option<&'a dyn BackgroundChecks>,
 }
 
 /// What came of a report.
@@ -75,7 +77,7 @@ impl Hook<'_> {
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        let moment = HostReport {
+        let mut moment = HostReport {
             agent: report.agent.name.to_owned(),
             key: key.clone(),
             choice: self.choice(&engine, report)?,
@@ -87,10 +89,15 @@ impl Hook<'_> {
             earlier: earlier(report),
             by_runner: false,
             upcoming: upcoming(report),
+            checks: HookChecks::default(),
             agent_process: punch_engine::process::starter,
         };
+        match self.settle_checks(&engine, &moment) {
+            Ok(checks) => moment.checks = checks,
+            Err(error) => done.problems.push(error.into()),
+        }
         if report.meaning == Meaning::TaskEnd {
-            match self.veto(&engine, report, &moment.choice) {
+            match self.veto(&engine, report, &mut moment) {
                 Ok(veto) => done.veto = veto,
                 Err(error) => done.problems.push(error.into()),
             }
@@ -119,6 +126,16 @@ impl Hook<'_> {
         match observed {
             Ok(observed) => {
                 done.effect = observed.effect;
+                if !observed.unproven.is_empty() {
+                    match self.check_called_done(&engine, &mut moment, &observed.unproven) {
+                        Ok(text) => {
+                            let context = done.effect.context.take().into_iter().chain(text);
+                            done.effect.context =
+                                Some(context.collect::<Vec<_>>().join("\n")).filter(|all| !all.is_empty());
+                        }
+                        Err(error) => done.problems.push(error.into()),
+                    }
+                }
                 done.wrote |= observed.copied;
                 done.problems.extend(observed.failed.map(Problem::from));
             }
@@ -153,11 +170,22 @@ impl Hook<'_> {
         Ok(waiting.map(view::inbox::count))
     }
 
-    /// What the plan says to the end of a task of the host's own.
-    fn veto(&self, engine: &Engine, report: &HookReport, choice: &Choice) -> Result<Option<String>, EngineError> {
+    /// What the plan says to the end of a task of the host's own. Its check is started, and may pass in time.
+    fn veto(
+        &self,
+        engine: &Engine,
+        report: &HookReport,
+        moment: &mut HostReport,
+    ) -> Result<Option<String>, EngineError> {
         let word = |key: &str| report.input.get(key).and_then(serde_json::Value::as_str);
-        let (Some(key), Some(plan)) = (word("task_id"), engine.choose(choice)?) else { return Ok(None) };
-        engine.veto(plan.id, &session_key(report), Task { key, content: word("task_subject") }, self.settings)
+        let (Some(key), Some(plan)) = (word("task_id"), engine.choose(&moment.choice)?) else { return Ok(None) };
+        let task = Task { key, content: word("task_subject") };
+        let Some(todo) = engine.veto(plan.id, &session_key(report), task, self.settings)? else { return Ok(None) };
+        if self.starter().is_none() {
+            return Ok(Unproven::of(&todo, NextRun::Shell).map(|one| explain(&[one])));
+        }
+        engine.report_done(plan.id, moment, self.settings, todo.uid)?;
+        self.check_called_done(engine, moment, &[todo.uid])
     }
 
     /// The plan of the session; that of a subagent nobody has seen is its main agent's.
@@ -180,6 +208,7 @@ impl Hook<'_> {
             work: Work {
                 commit: root.filter(|_| Work::finishes(&report.input)).and_then(|root| locate::head_commit(root)),
                 tree: root.map(|root| WorkTree { root: root.clone(), git: None, consents: None }),
+                starts_checks: self.starter().is_some(),
                 ..Work::default()
             },
             ..Caller::under(self.settings, session_key(report), report.agent.name.to_owned())

@@ -36,6 +36,7 @@ pub fn contains(whole: &Value, part: &Value) -> bool {
 
 fn strip(value: &mut Value, entry: &Entry) {
     match entry {
+        Entry::Absent(entry) => strip(value, entry),
         Entry::Member(path, _) => remove(value, path, |_| true),
         Entry::Server(path, _) => remove(value, path, is_our_server),
         Entry::Default(path, default) => remove(value, path, |found| found == default),

@@ -30,6 +30,7 @@ pub fn wire(text: &str, entries: &[Entry]) -> Result<String, Wrong> {
             },
             Entry::Item(_, value) => push(&text, &path, value, &|item| item == value)?,
             Entry::Hooks(hooks) => wire_hooks(&text, hooks)?,
+            Entry::Absent(entry) => unwire(&text, std::slice::from_ref(&**entry), &[])?,
         };
     }
     Tree::read(&text)?;
@@ -60,6 +61,10 @@ pub fn unwire(text: &str, entries: &[Entry], kept: &[Vec<String>]) -> Result<Str
                 continue;
             }
             Entry::Default(..) => continue,
+            Entry::Absent(entry) => {
+                text = unwire(&text, std::slice::from_ref(&**entry), kept)?;
+                continue;
+            }
         };
         if without != text {
             text = prune(&without, &path[..holders], kept)?;

@@ -1,8 +1,8 @@
 //! What keep-going and lists that are put back cost, counted with a real tokenizer, for ordinary and for hostile text.
 
 use punch_core::drive::{
-    Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Scene, Unproven, decide, estimate, explain,
-    offer, put_back,
+    Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, NextRun, READ, Scene, Unproven, decide,
+    estimate, explain, offer, put_back,
 };
 use punch_core::reason::Reader;
 use punch_core::{Evidence, Plan, Todo, Uid, Verify};
@@ -66,10 +66,10 @@ fn a_list_that_is_put_back_costs_at_most_600_tokens_or_1200() {
     for content in contents() {
         for (n, most) in [(1, 600), (20, 600), (21, 1_200), (120, 1_200)] {
             let todos: Vec<Todo> = (1..=n).map(|n| todo(n, &content)).collect();
-            let (text, _) = put_back("main", Reader::new(&Plan::default(), 9), &todos, n, todos.first());
+            let (text, _) = put_back("main", Reader::new(&Plan::default(), 9), &todos, n, todos.first(), READ);
             assert!(exact(&text) <= most, "{n} todos, {} tokens: {text}", exact(&text));
         }
-        let text = offer(&[("main".into(), 3, 9)], Some(&todo(1, &content)));
+        let text = offer(&[("main".into(), 3, 9)], Some(&todo(1, &content)), READ);
         assert!(exact(&text) <= 180, "{}", exact(&text));
     }
 }
@@ -84,7 +84,7 @@ fn what_is_said_about_failed_checks_costs_at_most_650_tokens_however_hostile() {
                 let text = Some(format!("{content}\n{content}\n{content}"));
                 todo.evidence =
                     vec![Evidence { text, command: todo.verify.clone(), exit_code: Some(1), ..Evidence::default() }];
-                Unproven::of(&todo, true).unwrap()
+                Unproven::of(&todo, NextRun::Shell).unwrap()
             })
             .collect();
         let text = explain(&unproven);

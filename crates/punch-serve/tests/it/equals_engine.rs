@@ -100,6 +100,8 @@ async fn served(store: &Shared, dialect: Dialect, arguments: &Value) -> Value {
         assigned: None,
         is_driven: false,
         started_for: None,
+        checks: None,
+        after_write: None,
     };
     let server = Server::start(settings, Arc::new(PlanToolService::new(opened)), Log::default()).unwrap();
     let (client, ours) = tokio::io::duplex(1 << 20);

@@ -102,6 +102,7 @@ impl<'a> Agent<'a> {
             assigned: None,
             consents: None,
             ignored: &[],
+            checks: None,
         };
         let done = hook.run(&heard).unwrap();
         assert!(done.problems.is_empty(), "{:?}", done.problems);

@@ -34,6 +34,7 @@ fn report(project: &dyn Project, host: &str, event: &str, report: &Value) -> Vec
         assigned: None,
         consents: None,
         ignored: &[],
+        checks: None,
     };
     hook.run(&heard).unwrap().problems
 }
@@ -93,6 +94,8 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
         assigned: None,
         is_driven: false,
         started_for: None,
+        checks: None,
+        after_write: None,
     };
     let service = PlanToolService::new(opened);
     let write = |todos: &[(&str, &str)]| {

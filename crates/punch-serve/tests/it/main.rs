@@ -6,6 +6,7 @@ mod driving;
 mod equals_engine;
 mod hooks;
 mod hooks_checks;
+mod hooks_evidence;
 mod hooks_run;
 mod offers;
 mod own_plans;

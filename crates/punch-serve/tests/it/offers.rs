@@ -25,15 +25,15 @@ fn offered(offer: &Offer) -> (usize, String) {
 fn every_surface_keeps_its_price() {
     for dialect in &Dialect::ALL {
         let (tokens, shown) = offered(&Offer::new(*dialect, &[]));
-        let most = if *dialect == Dialect::Extended { 1_200 } else { 900 };
+        let most = if *dialect == Dialect::Extended { 500 } else { 450 };
         assert!(tokens <= most, "{}: {tokens} tokens", dialect.name());
         insta::assert_snapshot!(dialect.name(), shown);
     }
     let (tokens, shown) = offered(&Offer::new(Dialect::Native, &[Group::Claim]));
-    assert!(tokens <= 900, "{tokens}");
+    assert!(tokens <= 550, "{tokens}");
     insta::assert_snapshot!("native_with_claim", shown);
-    let (tokens, shown) = offered(&Offer::new(Dialect::Native, &[Group::Claim, Group::Checkpoint]));
-    assert!(tokens <= 1_050, "{tokens}");
+    let (tokens, shown) = offered(&Offer::new(Dialect::Native, &Group::ALL));
+    assert!(tokens <= 800, "{tokens}");
     insta::assert_snapshot!("native_with_groups", shown);
 }
 

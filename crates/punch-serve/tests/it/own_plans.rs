@@ -38,6 +38,8 @@ impl World {
             assigned: None,
             is_driven: false,
             started_for: None,
+            checks: None,
+            after_write: None,
         };
         let session = SessionKey::new(session, None);
         let ask = ToolRequest { dialect, tool, arguments, session, ..ToolRequest::reading(Value::Null) };
@@ -59,6 +61,7 @@ impl World {
             assigned: None,
             consents: None,
             ignored: &[],
+            checks: None,
         };
         hook.run(&heard).unwrap().effect.context
     }

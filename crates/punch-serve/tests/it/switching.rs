@@ -56,6 +56,8 @@ impl<'a> Window<'a> {
             assigned: None,
             is_driven: false,
             started_for: started_for.clone(),
+            checks: None,
+            after_write: None,
         };
         let window = Self {
             project,
@@ -87,6 +89,7 @@ impl<'a> Window<'a> {
             assigned: None,
             consents: None,
             ignored: &[],
+            checks: None,
         };
         assert_eq!(hook.run(&heard).unwrap().problems.len(), 0);
     }

@@ -74,6 +74,7 @@ impl Told {
             assigned: None,
             consents: None,
             ignored: &[],
+            checks: None,
         };
         assert_eq!(hook.run(&heard).unwrap().problems.len(), 0);
     }

@@ -58,6 +58,7 @@ fn after_tool() -> HostReport {
         earlier: Default::default(),
         by_runner: false,
         upcoming: None,
+        checks: Default::default(),
         agent_process: || None,
     }
 }

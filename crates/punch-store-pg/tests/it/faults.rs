@@ -249,7 +249,7 @@ fn plans_are_copied_both_ways_with_their_history() {
 }
 
 #[test]
-fn a_store_can_be_used_inside_another_runtime() {
+fn a_store_can_be_used_and_dropped_inside_another_runtime() {
     let Some((_, options)) = shared() else { return };
     let store = create(&options);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -257,5 +257,6 @@ fn a_store_can_be_used_inside_another_runtime() {
         let plan = store.create_plan("main", 0).unwrap();
         must(&store, plan, 1, &[add("a")]);
         assert_eq!(whole(&store, plan).row.revision, 1);
+        drop(store);
     });
 }

@@ -6,6 +6,7 @@
 mod contract;
 mod differential;
 mod faults;
+mod servers;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::shared_map::SharedMap;
 use crate::record::ACTIVITY_SWEEP;
 use crate::{
     ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, QUESTIONS_KEPT, Question, QuestionFilter,
@@ -11,7 +12,7 @@ use crate::{
 /// What is stored about the work on a plan, beside the plan itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Live {
-    pub activity: BTreeMap<u64, Activity>,
+    pub activity: SharedMap<u64, Activity>,
     pub questions: BTreeMap<u64, Question>,
     pub seats: BTreeMap<(u64, u32), SeatRecord>,
     pub readers: BTreeMap<String, ReadMarker>,
@@ -21,7 +22,7 @@ pub(super) struct Live {
 impl Live {
     pub fn activity_span(&self) -> ActivitySpan {
         let number = |entry: Option<(&u64, &Activity)>| entry.map_or(0, |(seq, _)| *seq);
-        ActivitySpan { oldest: number(self.activity.first_key_value()), newest: number(self.activity.last_key_value()) }
+        ActivitySpan { oldest: number(self.activity.iter().next()), newest: number(self.activity.iter().next_back()) }
     }
 
     pub fn put_activity(&mut self, activity: &Activity) -> u64 {

@@ -1,9 +1,11 @@
 //! A store that lives as long as the process: for tests and for plans that are thrown away. The plainest possible
-//! version of every promise, so that other backends can be compared with it. A write works on a copy.
+//! version of every promise, so that other backends can be compared with it. A write works on a copy, which shares with the
+//! original what only grows.
 
 mod hand_out;
 mod live;
 mod read;
+mod shared_map;
 mod write;
 
 use std::collections::BTreeMap;
@@ -12,6 +14,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use punch_core::{Event, Plan};
+
+use shared_map::SharedMap;
 
 use crate::hub::Hub;
 use crate::{
@@ -30,8 +34,8 @@ pub struct MemoryStore {
 #[derive(Clone, Debug, Default)]
 struct State {
     plans: BTreeMap<PlanId, Arc<StoredPlan>>,
-    sessions: BTreeMap<SessionKey, Session>,
-    decisions: BTreeMap<(SessionKey, u64), Decision>,
+    sessions: Arc<BTreeMap<SessionKey, Session>>,
+    decisions: SharedMap<(SessionKey, u64), Decision>,
     completed_files: BTreeMap<u64, (PlanId, CompletedFiles)>,
     expected_calls: BTreeMap<u64, ExpectedCall>,
     worktree_plans: BTreeMap<String, PlanId>,
@@ -43,9 +47,9 @@ struct State {
 struct StoredPlan {
     info: PlanInfo,
     plan: Plan,
-    events: BTreeMap<u64, Vec<Event>>,
-    baseline: Plan,
-    answers: BTreeMap<String, (i64, String)>,
+    events: SharedMap<u64, Vec<Event>>,
+    baseline: Arc<Plan>,
+    answers: SharedMap<String, (i64, String)>,
     checkpoints: BTreeMap<String, Checkpoint>,
     ledger: Vec<Spent>,
     runs: BTreeMap<u64, Run>,
@@ -87,6 +91,16 @@ impl State {
         self.plans.get_mut(&plan).map(Arc::make_mut).ok_or(StoreError::UnknownPlan { plan })
     }
 
+    /// Lets the copies of later writes share what was just committed.
+    fn settle(&mut self, plan: PlanId) {
+        self.decisions.settle();
+        if let Some(kept) = self.plans.get_mut(&plan).and_then(Arc::get_mut) {
+            kept.events.settle();
+            kept.answers.settle();
+            kept.live.activity.settle();
+        }
+    }
+
     /// Fails if a plan in use other than `but` has that name.
     fn name_is_free(&self, name: &str, but: Option<PlanId>) -> Result<(), StoreError> {
         let taken =
@@ -107,7 +121,8 @@ impl Store for MemoryStore {
         let mut view = View { state: Box::new(state.clone()), plan, changed: false, closing: Vec::new() };
         body(&mut view)?;
         if view.changed {
-            *state = *view.state;
+            drop(std::mem::replace(&mut *state, *view.state));
+            state.settle(plan);
             self.hub.bump();
         }
         Ok(())
@@ -136,9 +151,9 @@ impl Store for MemoryStore {
         let kept = StoredPlan {
             info,
             plan: Plan::new(),
-            events: BTreeMap::new(),
-            baseline: Plan::new(),
-            answers: BTreeMap::new(),
+            events: SharedMap::default(),
+            baseline: Arc::new(Plan::new()),
+            answers: SharedMap::default(),
             checkpoints: BTreeMap::new(),
             ledger: Vec::new(),
             runs: BTreeMap::new(),

@@ -124,7 +124,7 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
 
     fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
         let mut out = Vec::new();
-        for events in self.state.kept(self.plan)?.events.range(since.saturating_add(1)..).map(|(_, events)| events) {
+        for events in self.state.kept(self.plan)?.events.from(since.saturating_add(1)).map(|(_, events)| events) {
             if out.len() >= limit {
                 break;
             }
@@ -138,11 +138,11 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
     }
 
     fn baseline(&self) -> Result<Plan, StoreError> {
-        Ok(self.state.kept(self.plan)?.baseline.clone())
+        Ok((*self.state.kept(self.plan)?.baseline).clone())
     }
 
     fn answer(&self, key: &str, now: i64) -> Result<Option<String>, StoreError> {
-        let kept = self.state.kept(self.plan)?.answers.get(key);
+        let kept = self.state.kept(self.plan)?.answers.get(&key.to_owned());
         Ok(kept.filter(|(at, _)| *at > now - ANSWER_LIFETIME_MS).map(|(_, body)| body.clone()))
     }
 
@@ -168,6 +168,11 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(all.filter(|spent| spent.run == Some(run)).cloned().collect())
     }
 
+    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+        let all = self.state.kept(self.plan)?.ledger.iter();
+        Ok(all.filter(|spent| spent.uid == todo).cloned().collect())
+    }
+
     fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
         Ok(self.state.kept(self.plan)?.ledger.iter().skip(skip).take(limit).cloned().collect())
     }
@@ -188,7 +193,7 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
     }
 
     fn activity(&self, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
-        let later = self.state.kept(self.plan)?.live.activity.range(since.saturating_add(1)..);
+        let later = self.state.kept(self.plan)?.live.activity.from(since.saturating_add(1));
         Ok(later.take(limit).map(|(_, activity)| activity.clone()).collect())
     }
 

@@ -39,7 +39,7 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         let mut from = Plan::new();
         from.row = baseline.row.clone();
         baseline.all().cloned().for_each(|todo| from.put(todo));
-        kept.baseline = from;
+        kept.baseline = std::sync::Arc::new(from);
         (kept.plan.row.revision, kept.info.revision, kept.info.pruned) = (revision, revision, revision);
         self.changed = true;
         Ok(())
@@ -75,14 +75,14 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
 
     fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
         self.changed = true;
-        self.state.sessions.insert(session.key.clone(), session.clone());
+        std::sync::Arc::make_mut(&mut self.state.sessions).insert(session.key.clone(), session.clone());
         Ok(())
     }
 
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError> {
         self.changed = true;
         let all = &mut self.state.decisions;
-        let last = all.keys().filter(|(key, _)| key == of).map(|(_, seq)| *seq).max();
+        let last = all.iter().filter(|((key, _), _)| key == of).map(|((_, seq), _)| *seq).max();
         let seq = last.map_or(1, |seq| seq + 1);
         all.insert((of.clone(), seq), Decision { key: of.clone(), seq, at: now, body: body.to_owned() });
         all.retain(|(key, number), kept| match seq {
@@ -263,11 +263,10 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
 
     fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
         let kept = self.state.kept_mut(self.plan)?;
-        let rest = kept.events.split_off(&before);
-        let old: Vec<_> = std::mem::replace(&mut kept.events, rest).into_values().flatten().collect();
+        let old: Vec<_> = kept.events.take_before(&before).into_values().flatten().collect();
         for event in &old {
             baseline::export(event, export).map_err(|cause| failed(format!("cannot export events: {cause}")))?;
-            baseline::advance(&mut kept.baseline, event);
+            baseline::advance(std::sync::Arc::make_mut(&mut kept.baseline), event);
         }
         export.flush().map_err(|cause| failed(format!("cannot export events: {cause}")))?;
         if let Some(last) = old.last() {

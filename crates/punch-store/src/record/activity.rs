@@ -1,6 +1,7 @@
 //! Activity: what happens around a plan without changing it.
 
 use punch_core::Uid;
+use serde::{Deserialize, Serialize};
 
 /// How many activities of one plan are kept: the newest.
 pub const ACTIVITY_KEPT: u64 = 10_000;
@@ -13,7 +14,7 @@ pub const ACTIVITY_SWEEP: u64 = 64;
 
 /// Something that happened around a plan and is not a change of it: a session, a decision, a seat of a run, a failed
 /// write. Not an event: it can be pruned at any time, and no rule depends on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
     /// Its number in the plan, growing by one and never reused. The store assigns it: what a caller puts here is ignored.
     pub seq: u64,

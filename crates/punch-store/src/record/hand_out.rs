@@ -1,5 +1,6 @@
 //! Todos that were handed out: batches, offers, and what their files held when they were completed.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use punch_core::Uid;
@@ -19,7 +20,7 @@ pub const COMPLETED_FILES_KEPT: u64 = 10_000;
 pub const EXPECTED_CALLS_KEPT: u64 = 32;
 
 /// Todos that were handed out together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// Who got them.
     pub owner: String,
@@ -31,7 +32,7 @@ pub struct Batch {
 
 /// What the files of a todo held when it was completed. It can be forgotten: then git alone says whether the work is
 /// still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompletedFiles {
     /// The todo.
     pub todo: Uid,

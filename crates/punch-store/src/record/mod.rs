@@ -111,7 +111,7 @@ impl ListMark {
 const PROVISIONAL: &str = "mcp-";
 
 /// Identifies a conversation with an agent: the id of its session, and the subagent inside it if there is one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionKey {
     session_id: String,
     subagent: Option<String>,
@@ -146,7 +146,7 @@ impl SessionKey {
 }
 
 /// What is known about a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// The session.
     pub key: SessionKey,
@@ -187,7 +187,7 @@ pub struct Usage {
 }
 
 /// One entry of the ledger: something that was spent on a todo. Entries are added, never changed. Not an event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// On which todo.
     pub uid: Uid,
@@ -231,7 +231,7 @@ impl Spent {
 }
 
 /// A run of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// Counted from 1 in every plan.
     pub id: u64,
@@ -244,7 +244,7 @@ pub struct Run {
 }
 
 /// A state of work to come back to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// Unique in the plan.
     pub id: String,

@@ -1,12 +1,13 @@
 //! Questions of agents to the user, such as a request for permission.
 
 use punch_core::Uid;
+use serde::{Deserialize, Serialize};
 
 /// How many settled questions of one plan are kept. Open ones always are.
 pub const QUESTIONS_KEPT: u64 = 1_000;
 
 /// A question or a permission request of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// Its number in the plan, growing and never reused. The store assigns it: what a caller puts here is ignored.
     pub id: u64,
@@ -31,7 +32,7 @@ pub struct Question {
 }
 
 /// Whether a question waits for an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum QuestionState {
     /// It waits.
     Open,
@@ -47,7 +48,7 @@ pub enum QuestionState {
 }
 
 /// The answer to a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionAnswer {
     /// The chosen option, or text.
     pub answer: String,

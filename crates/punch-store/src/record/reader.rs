@@ -1,10 +1,12 @@
 //! Read markers: up to where a reader has looked at a plan.
 
+use serde::{Deserialize, Serialize};
+
 /// How many readers of one plan are kept: those that looked last.
 pub const READERS_KEPT: usize = 100;
 
 /// Up to where a reader has looked at a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadMarker {
     /// The name of the reader.
     pub reader: String,

@@ -45,6 +45,15 @@ pub(super) fn entries(view: &View<'_>, run: u64) -> Result<Vec<Spent>, StoreErro
     view.sql("read the ledger", read)
 }
 
+/// The entries about one todo.
+pub(super) fn of_todo(view: &View<'_>, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+    let sql = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
+               FROM ledger INDEXED BY ledger_todo WHERE plan = ?1 AND uid = ?2 ORDER BY seq";
+    let params = params![view.plan.0, most(todo.0)];
+    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, spent)?.collect());
+    view.sql("read the ledger", read)
+}
+
 /// Entries of any kind, after the first `skip`.
 pub(super) fn all(view: &View<'_>, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
     let sql = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \

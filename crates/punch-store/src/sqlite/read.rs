@@ -215,6 +215,10 @@ impl Snapshot for View<'_> {
         ledger::entries(self, run)
     }
 
+    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+        ledger::of_todo(self, todo)
+    }
+
     fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
         ledger::all(self, skip, limit)
     }

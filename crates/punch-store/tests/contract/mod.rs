@@ -492,6 +492,8 @@ pub fn the_ledger_of_a_run_is_kept_as_it_was_written(store: &dyn Store) {
         store.write(plan, Durability::Full, &mut |tx| tx.spend(&one)).unwrap();
     }
     let after = Spent { at: 1, run: Some(1), ..spent(3, 1, 1) };
+    assert_eq!(look(store, id, |s| s.spent_on(Uid(3))), [after.clone(), spent(3, 1, 2)], "in and outside of runs");
+    assert_eq!(look(store, id, |s| s.spent_on(Uid(9))), [], "of another plan");
     assert_eq!(look(store, id, |s| s.ledger(1)), [whole, after], "in the order of writing");
     assert_eq!(look(store, id, |s| s.ledger(3)), []);
 }

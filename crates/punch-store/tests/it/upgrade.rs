@@ -142,6 +142,56 @@ fn clone_and_sessions(s: &(impl Catalogue + ?Sized)) -> Result<(), punch_store::
     Ok(())
 }
 
+/// Every schema that a program ever wrote, with the migration that made it.
+const RELEASED: [(u32, &str); 11] = [
+    (1_000, MIGRATIONS[0]),
+    (1_001, MIGRATIONS[1]),
+    (1_002, MIGRATIONS[2]),
+    (1_003, MIGRATIONS[3]),
+    (1_004, MIGRATIONS[4]),
+    (2_000, MIGRATIONS[5]),
+    (2_001, MIGRATIONS[6]),
+    (2_002, MIGRATIONS[7]),
+    (2_003, MIGRATIONS[8]),
+    (3_000, include_str!("../../migrations/0010_live.sql")),
+    (3_001, include_str!("../../migrations/0011_notes.sql")),
+];
+
+#[test]
+fn a_store_of_every_released_schema_opens_and_takes_writes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let migrations = fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.file_name() != "schema.sql").count();
+    assert_eq!(migrations, RELEASED.len(), "add the new schema to the table above");
+    for (n, (version, _)) in RELEASED.iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        {
+            let conn = Connection::open(&path).unwrap();
+            conn.execute_batch("PRAGMA journal_mode = WAL; BEGIN").unwrap();
+            RELEASED[..=n].iter().for_each(|(_, sql)| conn.execute_batch(sql).unwrap());
+            let mut row = PlanRow { revision: 1, next_uid: 2, last_position: 1024, ..PlanRow::default() };
+            row.counts.pending = 1;
+            let plan =
+                "INSERT INTO plan (id, name, created_at, archived, revision, row) VALUES (1, 'main', 5, NULL, 1, ?1)";
+            conn.execute(plan, params![serde_json::to_string(&row).unwrap()]).unwrap();
+            let mut todo = punch_core::Todo::blank(Uid(1));
+            (todo.fields.id, todo.fields.content, todo.fields.position) = ("T-1".into(), "do 1".into(), 1024);
+            let sql = "INSERT INTO todo (plan, uid, id, position, status, unmet, level, pull, effective, updated_at, body) \
+                       VALUES (1, 1, 'T-1', 1024, 'pending', 0, ?1, ?2, ?3, 0, ?4)";
+            let (derived, effective) = (todo.derived, todo.effective_priority());
+            let body = serde_json::to_string(&todo.fields).unwrap();
+            conn.execute(sql, params![derived.level, derived.pull, effective, body]).unwrap();
+            conn.execute_batch("COMMIT; PRAGMA application_id = 0x50756E63;").unwrap();
+            conn.execute_batch(&format!("PRAGMA user_version = {version}")).unwrap();
+        }
+        let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+        assert_eq!(store.upgrade().is_some(), n + 1 < RELEASED.len(), "schema {version}");
+        assert_eq!(store.check().unwrap(), [""; 0], "schema {version}");
+        assert_eq!(whole(&store, PlanId(1)).all().count(), 1, "schema {version}");
+        must(&store, PlanId(1), 20, &[done("T-1")]);
+    }
+}
+
 #[test]
 fn everything_in_an_older_store_is_there_after_the_upgrade() {
     SCHEMAS.into_iter().for_each(is_upgraded);

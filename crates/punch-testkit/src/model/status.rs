@@ -44,6 +44,7 @@ impl Ask {
             Self::Report(..) => "report",
             Self::Vouch(..) => "vouch",
             Self::Check(..) => "record check",
+            Self::Refute(..) => "refute",
             Self::Restore(..) => "restore",
             Self::Drop(_) => "drop",
             Self::Fail(..) => "fail",
@@ -70,7 +71,7 @@ impl Ask {
     fn evidence(&self) -> Option<Evidence> {
         match self {
             Self::Done(_, evidence, _) => evidence.clone(),
-            Self::Check(_, found) => Some(found.clone()),
+            Self::Check(_, found) | Self::Refute(_, found) => Some(found.clone()),
             Self::Report(_, true, _) => Some(Evidence { says: true, ..Evidence::default() }),
             Self::Vouch(_, _, true) => Some(Evidence { exit: Some(0), ..Evidence::default() }),
             _ => None,
@@ -111,6 +112,7 @@ impl Rules {
             "verify" => match self.proof {
                 Proof::Trust => "trust",
                 Proof::Claim => "claim",
+                Proof::Evidence => "evidence",
                 Proof::Command => "command",
             },
             "missing_evidence" => {

@@ -1,10 +1,10 @@
 //! Actions: what each key leads to.
 
-use punch_core::{Add, Edit, Hold, HoldKind, Keep, ListPosition, Op, Ref, Status, Uid};
+use punch_core::{Add, Dep, Edit, Hold, HoldKind, Keep, ListPosition, Op, Ref, Status, Uid};
 use punch_engine::Answer;
 use punch_store::Wanted;
 
-use super::{Board, Panel, PromptKind, RowKey, View};
+use super::{AddPlace, Board, Panel, PromptKind, RowKey, View};
 use crate::keys::Action;
 use crate::request::Request;
 
@@ -37,7 +37,10 @@ impl Board {
                 let text = self.filter.text().to_owned();
                 self.ask(PromptKind::Filter, &text);
             }
-            Action::Add => self.ask(PromptKind::Add(self.target()), ""),
+            Action::Add => {
+                let place = self.target().map_or(AddPlace::End, AddPlace::After);
+                self.ask(PromptKind::Add(place), "");
+            }
             Action::Edit => return self.edit(),
             Action::Change => self.changes_menu(),
             Action::Start if self.is_worked_on() => self.destroy("Take over", "started", Op::Start),
@@ -164,15 +167,34 @@ impl Board {
         self.confirm(lines, vec![Request::Submit { ops, what }]);
     }
 
-    pub(super) fn add(&mut self, content: &str, after: Option<Uid>) -> Vec<Request> {
-        let phase = after.and_then(|uid| self.todo(uid)?.phase).map(punch_core::PhaseRef::Uid);
+    pub(super) fn add(&mut self, content: &str, place: AddPlace) -> Vec<Request> {
+        let (beside, position) = match place {
+            AddPlace::End => (None, ListPosition::End),
+            AddPlace::After(uid) | AddPlace::Needs(uid) => (Some(uid), ListPosition::After(Ref::Uid(uid))),
+            AddPlace::Before(uid) | AddPlace::NeededBy(uid) => (Some(uid), ListPosition::Before(Ref::Uid(uid))),
+        };
+        let phase = beside.and_then(|uid| self.todo(uid)?.phase).map(punch_core::PhaseRef::Uid);
+        let needs = match place {
+            AddPlace::Needs(uid) => Keep::Set(vec![Ref::Uid(uid)]),
+            _ => Keep::Keep,
+        };
         let edit = Edit {
             content: Keep::Set(content.to_owned()),
             phase: phase.map_or(Keep::Keep, |phase| Keep::Set(Some(phase))),
+            depends_on: needs,
             ..Edit::default()
         };
-        let place = after.map_or(ListPosition::End, |uid| ListPosition::After(Ref::Uid(uid)));
-        let ops = vec![Op::Add(Add { edit, place, ..Add::default() })];
+        let mut ops = vec![Op::Add(Add { edit, place: position, ..Add::default() })];
+        if let AddPlace::NeededBy(uid) = place
+            && let Some(todo) = self.todo(uid)
+        {
+            let known = |dep: &Dep| match dep {
+                Dep::On(uid) | Dep::Suspended(uid) => Ref::Uid(*uid),
+                Dep::Dangling(id) => Ref::Id(id.clone()),
+            };
+            let needs = todo.depends_on.iter().map(known).chain([Ref::New(0)]).collect();
+            ops.push(Op::Edit(Ref::Uid(uid), Edit { depends_on: Keep::Set(needs), ..Edit::default() }));
+        }
         vec![Request::Submit { ops, what: "Added".to_owned() }]
     }
 

@@ -39,14 +39,9 @@ pub enum Input {
     Timeline(Timeline),
 }
 
-/// The run over time, as lines of text.
+/// The run over time: headings, each with lines of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Timeline {
-    /// What is planned for what is open.
-    pub planned: Vec<String>,
-    /// What the seats have worked on so far.
-    pub actual: Vec<String>,
-}
+pub struct Timeline(pub Vec<(&'static str, Vec<String>)>);
 
 /// Why a request failed, with what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ mod graph;
 mod input;
 mod mouse;
 mod moving;
+mod news;
 mod overlay;
 mod pane;
 mod place;
@@ -26,7 +27,7 @@ pub use answer::{Asked, Shown};
 pub use graph::{GraphCell, GraphTree};
 pub use input::{Extra, Input, Notice, Problem, Timeline};
 pub use mouse::Press;
-pub use overlay::{Confirm, Menu, Overlay, Page, PromptKind};
+pub use overlay::{AddPlace, Confirm, Menu, Overlay, Page, PromptKind};
 pub use pane::{InboxKey, Pane, RowKey};
 pub use place::{Layout, Place};
 
@@ -163,6 +164,8 @@ pub struct Board {
     newest: u64,
     /// The failed write that was reported.
     failed_write: Option<String>,
+    /// What needed the user at the last look; `None` before the first one.
+    needs: Option<Vec<InboxKey>>,
 }
 
 impl Board {
@@ -205,6 +208,7 @@ impl Board {
             has_panel: false,
             newest: 0,
             failed_write: None,
+            needs: None,
         };
         board.rebuild();
         board
@@ -351,7 +355,7 @@ impl Board {
                 self.rebuild();
                 self.choose_first_panel();
                 self.note_news();
-                Vec::new()
+                self.note_needs().into_iter().collect()
             }
             Input::Time(now) => {
                 self.pass_time(now);
@@ -448,26 +452,6 @@ impl Board {
         let filled = self.view.panels().iter().find(|panel| !self.pane(**panel).rows.is_empty());
         self.panel = filled.copied().unwrap_or(self.panel);
         self.panes.entry(self.panel).or_default().go(0);
-    }
-
-    /// Says what others changed where no panel shows it, and that a write of an agent failed.
-    fn note_news(&mut self) {
-        let newest = self.data.history.first();
-        let revision = newest.map_or(0, |row| row.revision);
-        if let (Some(row), View::List | View::Graph | View::Run) = (newest, self.view)
-            && self.newest > 0
-            && revision > self.newest
-            && self.notice.is_none()
-        {
-            self.say(format!("{} by {}", row.changes, row.by));
-        }
-        self.newest = revision;
-        if self.data.failed_write != self.failed_write {
-            self.failed_write.clone_from(&self.data.failed_write);
-            if let Some(why) = self.failed_write.clone() {
-                self.refuse(why);
-            }
-        }
     }
 
     /// Asks for what the detail shows beyond the plan, once for each todo and revision, and now and then while an agent works.

@@ -38,8 +38,8 @@ pub struct Prompt {
 pub enum PromptKind {
     /// The filter.
     Filter,
-    /// A new todo, after another.
-    Add(Option<Uid>),
+    /// A new todo, and where it goes.
+    Add(AddPlace),
     /// A note on todos.
     Note(Vec<Uid>),
     /// The answer to a hold: becomes a note, and the hold ends.
@@ -56,19 +56,30 @@ pub enum PromptKind {
     Command,
 }
 
-impl PromptKind {
-    /// What stands before the typed line.
-    pub const fn label(&self) -> &'static str {
+/// Where a new todo goes. Tab goes from one place to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddPlace {
+    /// To the end of the list.
+    End,
+    /// After another one.
+    After(Uid),
+    /// After another one, which it needs.
+    Needs(Uid),
+    /// Before another one.
+    Before(Uid),
+    /// Before another one, which needs it.
+    NeededBy(Uid),
+}
+
+impl AddPlace {
+    /// The next place around the same todo, which is `beside`.
+    const fn next(self, beside: Uid) -> Self {
         match self {
-            Self::Filter => "filter",
-            Self::Add(_) => "add",
-            Self::Note(_) => "note",
-            Self::HoldAnswer(_) => "your answer",
-            Self::HoldReason(_) => "hold because",
-            Self::FailReason(_) => "failed because",
-            Self::DenyReason(_) => "deny because",
-            Self::Assign(_) => "give to agent",
-            Self::Command => "punch",
+            Self::End => Self::After(beside),
+            Self::After(uid) => Self::Needs(uid),
+            Self::Needs(uid) => Self::Before(uid),
+            Self::Before(uid) => Self::NeededBy(uid),
+            Self::NeededBy(_) => Self::End,
         }
     }
 }
@@ -127,6 +138,27 @@ impl Page {
 }
 
 impl Board {
+    /// What stands before a typed line.
+    pub fn prompt_label(&self, kind: &PromptKind) -> String {
+        let add = |words: String| format!("add {words} (Tab: elsewhere)");
+        match kind {
+            PromptKind::Filter => "filter".to_owned(),
+            PromptKind::Add(AddPlace::End) if self.target().is_none() => "add".to_owned(),
+            PromptKind::Add(AddPlace::End) => add("at the end".to_owned()),
+            PromptKind::Add(AddPlace::After(uid)) => add(format!("after {}", self.name_of(*uid))),
+            PromptKind::Add(AddPlace::Needs(uid)) => add(format!("what needs {}", self.name_of(*uid))),
+            PromptKind::Add(AddPlace::Before(uid)) => add(format!("before {}", self.name_of(*uid))),
+            PromptKind::Add(AddPlace::NeededBy(uid)) => add(format!("what {} needs", self.name_of(*uid))),
+            PromptKind::Note(_) => "note".to_owned(),
+            PromptKind::HoldAnswer(_) => "your answer".to_owned(),
+            PromptKind::HoldReason(_) => "hold because".to_owned(),
+            PromptKind::FailReason(_) => "failed because".to_owned(),
+            PromptKind::DenyReason(_) => "deny because".to_owned(),
+            PromptKind::Assign(_) => "give to agent".to_owned(),
+            PromptKind::Command => "punch".to_owned(),
+        }
+    }
+
     pub(super) fn ask(&mut self, kind: PromptKind, text: &str) {
         self.overlay = Some(Overlay::Prompt(Prompt { kind, text: text.to_owned(), at: text.chars().count() }));
     }
@@ -297,7 +329,10 @@ impl Board {
                 return Vec::new();
             }
             "Enter" => return self.submit_prompt(prompt),
-            "Tab" => self.complete(&mut prompt),
+            "Tab" => match (&prompt.kind, self.target()) {
+                (PromptKind::Add(place), Some(beside)) => prompt.kind = PromptKind::Add(place.next(beside)),
+                _ => self.complete(&mut prompt),
+            },
             "Up" | "Down" if prompt.kind == PromptKind::Command => {
                 let recalled = self.recall(&prompt.text, if name == "Up" { -1 } else { 1 });
                 prompt.text = recalled.unwrap_or_default().to_owned();
@@ -370,7 +405,7 @@ impl Board {
                 }
                 Vec::new()
             }
-            PromptKind::Add(after) => self.add(&text, after),
+            PromptKind::Add(place) => self.add(&text, place),
             PromptKind::Note(uids) => self.note(&uids, &text),
             PromptKind::HoldAnswer(uid) => self.answer_hold(uid, &text),
             PromptKind::HoldReason(uids) => self.hold(&uids, &text, HoldKind::Human),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use punch_core::inbox::InboxKind;
+use punch_core::inbox::{InboxItem, InboxKind};
 use punch_core::{PhaseUid, Uid};
 
 /// What tells a row from all others.
@@ -41,6 +41,13 @@ pub struct InboxKey {
     pub question: Option<u64>,
     /// Since when.
     pub since: i64,
+}
+
+impl InboxKey {
+    /// What an item is recognized by.
+    pub fn of(item: &InboxItem) -> Self {
+        Self { kind: item.kind, todo: item.todo.clone(), question: item.question, since: item.since }
+    }
 }
 
 /// Rows, the cursor among them, and how many are scrolled off at the top.

@@ -42,11 +42,7 @@ impl Board {
     }
 
     fn inbox_rows(&self) -> Vec<RowKey> {
-        let row = |item: &punch_core::inbox::InboxItem| {
-            let todo = item.todo.clone();
-            RowKey::Inbox(InboxKey { kind: item.kind, todo, question: item.question, since: item.since })
-        };
-        self.data.inbox.iter().map(row).collect()
+        self.data.inbox.iter().map(|item| RowKey::Inbox(InboxKey::of(item))).collect()
     }
 
     fn reader(&self) -> Option<Reader<'_>> {

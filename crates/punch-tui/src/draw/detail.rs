@@ -9,7 +9,7 @@ use punch_engine::dollars;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::line::{age, fit, tokens, wrap};
+use super::line::{age, fit, span, tokens, wrap};
 use crate::board::{Board, RowKey};
 use crate::keys::{self, Action};
 
@@ -130,10 +130,10 @@ impl Lines<'_> {
             head.push(format!("attempt {}", todo.attempts + 1));
         }
         if let Some(until) = todo.lease_until.filter(|until| *until > board.now() && status.is_running()) {
-            head.push(format!("lease {}", age(until - board.now())));
+            head.push(format!("lease {}", span(until - board.now())));
         }
         if let Some(started) = todo.started_at.filter(|_| status.is_running()) {
-            head.push(format!("for {}", age(board.now() - started)));
+            head.push(format!("for {}", span(board.now() - started)));
         }
         self.put(&head.join(look.pick(" · ", " - ")), look.status_style(status));
         self.edges(reader, todo);

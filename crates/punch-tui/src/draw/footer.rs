@@ -14,7 +14,11 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>, layout: &Layout) {
     let width = usize::from(area.width);
     let last = Rect { y: area.bottom() - 1, height: 1, ..area };
     if let Some(Overlay::Prompt(prompt)) = board.overlay() {
-        let label = format!(" {}: ", prompt.kind.label());
+        let mut label = format!(" {}: ", board.prompt_label(&prompt.kind));
+        if columns(&label) * 2 > width {
+            // What is typed counts more than where it goes.
+            label = format!(" {}: ", board.prompt_label(&prompt.kind).split(" (").next().unwrap_or_default());
+        }
         let before: String = prompt.text.chars().take(prompt.at).collect();
         let room = width.saturating_sub(columns(&label) + 1);
         // The cursor stays in view: what is before it is cut from the left.

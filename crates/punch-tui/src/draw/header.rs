@@ -6,7 +6,7 @@ use punch_store::Wanted;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::line::{age, columns, fit, tokens};
+use super::line::{columns, fit, span, tokens};
 use crate::board::{Board, NARROW};
 
 /// Columns of the bar of progress, and on a screen that has little room.
@@ -59,8 +59,8 @@ pub(super) fn header(board: &Board, width: usize) -> Line<'static> {
         if is_roomy {
             parts.push(format!("{} tokens", of(tokens(run.spent.tokens), run.limits.tokens.map(tokens))));
         }
-        let limit = run.limits.time.map(|ms| age(i64::try_from(ms).unwrap_or(i64::MAX)));
-        parts.push(of(age(board.now() - run.started_at), limit));
+        let limit = run.limits.time.map(|ms| span(i64::try_from(ms).unwrap_or(i64::MAX)));
+        parts.push(of(span(board.now() - run.started_at), limit));
     }
     let dot = look.pick(" · ", " - ");
     // Parts that do not fit are left out from the end.

@@ -104,6 +104,11 @@ pub(super) fn age(ms: i64) -> String {
     }
 }
 
+/// How long something takes or has taken.
+pub fn span(ms: i64) -> String {
+    if ms < 60_000 { "<1m".to_owned() } else { age(ms) }
+}
+
 /// A number of tokens in three digits or so.
 pub(super) fn tokens(count: u64) -> String {
     match count {

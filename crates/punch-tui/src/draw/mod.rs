@@ -15,6 +15,7 @@ use ratatui::widgets::{Block, Paragraph};
 
 pub(crate) use detail::{asked_lines, detail_lines};
 pub use header::one_line;
+pub(crate) use line::span;
 
 use crate::board::{Board, Layout, Panel, Place};
 use crate::keys::{self, Action};

@@ -11,7 +11,7 @@ use punch_store::Wanted;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::line::{Row, age, columns, fit, tokens};
+use super::line::{Row, age, columns, fit, span, tokens};
 use crate::board::{Board, Panel, RowKey};
 
 /// Columns of ids.
@@ -61,8 +61,7 @@ fn run_lines(board: &Board, width: usize, height: usize, has_cursor: bool) -> Ve
         out.push(Line::default());
         out.extend(spending(board, run).iter().map(|text| plain(text, look.style(Role::Text))));
     }
-    let timeline = board.timeline();
-    for (heading, lines) in [("Planned", &timeline.planned), ("So far", &timeline.actual)] {
+    for (heading, lines) in &board.timeline().0 {
         if !lines.is_empty() {
             out.push(Line::default());
             out.push(plain(heading, look.bold()));
@@ -96,13 +95,13 @@ fn spending(board: &Board, run: &crate::data::RunState) -> Vec<String> {
             format!("{name:<7} {bar} {} of {} ({percent}%)", words(used), words(limit))
         }
     };
-    let span = |ms: u64| age(i64::try_from(ms).unwrap_or(i64::MAX));
+    let took = |ms: u64| span(i64::try_from(ms).unwrap_or(i64::MAX));
     let time = u64::try_from(until - run.started_at).unwrap_or(0);
     vec![
         format!("run {} {state}", run.number),
         line("cost", run.spent.cost, run.limits.cost, &dollars),
         line("tokens", run.spent.tokens, run.limits.tokens, &tokens) + guess,
-        line("time", time, run.limits.time, &span),
+        line("time", time, run.limits.time, &took),
     ]
 }
 
@@ -215,9 +214,18 @@ fn inbox_row(board: &Board, item: &InboxItem, width: usize, ids: usize, selected
         row.column(item.kind.name(), 9, look.style(Role::Warning));
     }
     let room = stop.saturating_sub(width - row.left());
-    row.column(&item.text, room, look.style(Role::Text)).to(stop);
+    let text = if narrow { without_title(board, item) } else { &item.text };
+    row.column(text, room, look.style(Role::Text)).to(stop);
     row.put(&right, look.dim());
     row.line()
+}
+
+/// The text of an item without the todo's own, which leaves no room on a narrow screen for what is asked.
+fn without_title<'a>(board: &Board, item: &'a InboxItem) -> &'a str {
+    let id = item.todo.as_deref();
+    let todo = id.and_then(|id| board.data().plan.as_ref()?.by_id(id));
+    let rest = todo.and_then(|todo| item.text.strip_prefix(Plain::text(&todo.content).as_str()));
+    rest.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&item.text)
 }
 
 /// What a worker does, and for how long it has been quiet.
@@ -238,7 +246,7 @@ fn working_row(board: &Board, reader: Reader<'_>, todo: &Todo, width: usize, ids
     let view = TodoRow::of(reader, todo);
     let seat = board.data().seat_of(&todo.id);
     let since = todo.started_at.unwrap_or(todo.updated_at);
-    let old = age(board.now() - since);
+    let old = span(board.now() - since);
     let (who, (doing, alarming)) = match seat {
         Some(seat) => (format!("[{}] {}", seat.seat, Plain::clipped(&seat.agent, 20)), stage(board, seat)),
         None => {
@@ -358,10 +366,13 @@ fn seat_row(board: &Board, seat: &SeatStatus, width: usize) -> Line<'static> {
         look.style(Role::Text),
     );
     row.column(&doing, 14, if alarming { look.alarm() } else { look.style(Role::Text) });
-    row.column(&age(board.now() - seat.since), 7, look.dim());
+    row.column(&span(board.now() - seat.since), 7, look.dim());
     row.column(seat.todo.as_deref().map(Plain::id).unwrap_or_default().as_str(), ID, look.style(Role::Id));
     row.put(&format!("{:>6} {:>7}  ", tokens(seat.tokens), dollars(seat.cost)), look.dim());
-    row.put(Plain::text(&seat.line).as_str(), look.dim());
+    // What it said last is about the todo that it had.
+    if seat.todo.is_some() {
+        row.put(Plain::text(&seat.line).as_str(), look.dim());
+    }
     row.line()
 }
 

@@ -5,6 +5,7 @@ mod graph;
 mod keys;
 mod model;
 mod mouse;
+mod news;
 mod pictures;
 mod prompts;
 mod recovery;

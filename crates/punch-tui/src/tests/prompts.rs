@@ -127,3 +127,38 @@ fn what_happens_when_a_session_wants_to_stop_is_chosen_from_a_menu() {
     let to = punch_core::drive::Switch::Paused;
     assert_eq!(requests, [Request::KeepGoing { session: "1a2b3c4d5e6f".into(), to }]);
 }
+
+#[test]
+fn tab_puts_a_new_todo_elsewhere() {
+    for (tabs, label, needs, before) in [
+        (0, "add after T-39", vec![], false),
+        (1, "add what needs T-39", vec!["T-39"], false),
+        (2, "add before T-39", vec![], true),
+        (3, "add what T-39 needs", vec![], true),
+        (4, "add at the end", vec![], false),
+        (5, "add after T-39", vec![], false),
+    ] {
+        let mut scene = typical(look(), (120, 40));
+        scene.press("2");
+        scene.press("E");
+        scene.select("T-39");
+        scene.press("a");
+        for _ in 0..tabs {
+            scene.press("Tab");
+        }
+        assert!(scene.picture().contains(label), "{label}:\n{}", scene.picture());
+        scene.type_text("Fresh");
+        scene.act("Enter");
+        let plan = scene.board.data().plan.as_ref().unwrap();
+        let (fresh, beside) = (plan.by_id("T-51").unwrap(), plan.by_id("T-39").unwrap());
+        assert_eq!(fresh.content, "Fresh");
+        let needed = |todo: &punch_core::Todo| -> Vec<String> {
+            let uids = todo.depends_on.iter().filter_map(punch_core::Dep::target);
+            uids.map(|uid| plan.get(uid).unwrap().id.clone()).collect()
+        };
+        assert_eq!(needed(fresh), needs, "{label}");
+        assert_eq!(fresh.position < beside.position, before, "{label}");
+        assert_eq!(needed(beside).contains(&fresh.id), tabs == 3, "{label}");
+        assert!(scene.picture().contains("Added T-51"), "{}", scene.picture());
+    }
+}

@@ -20,6 +20,10 @@ pub struct Options {
     pub read_only: bool,
     pub agent: bool,
     pub proxy: Option<String>,
+    /// The name in the certificate of a server that speaks TLS itself.
+    pub tls: Option<String>,
+    /// Names and values of settings.
+    pub settings: Vec<(&'static str, &'static str)>,
 }
 
 pub struct Server {
@@ -31,8 +35,9 @@ pub struct Server {
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-fn settings() -> Settings {
-    Config::load(&Inputs::default()).unwrap().settings
+fn settings(given: &[(&str, &str)]) -> Settings {
+    let flags = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings
 }
 
 pub fn clock() -> i64 {
@@ -72,14 +77,16 @@ impl Server {
             choice: Choice::default(),
             worktree: Box::new(|_, _, _| None),
             agent_log: Box::new(|_, _, _| None),
-            settings: settings(),
+            settings: settings(&options.settings),
             ignored: Vec::new(),
             tree: WorkTree { root: folder.path().to_owned(), git: None, consents: None },
             project: "test".into(),
             version: "0.0.0",
         };
-        let hosts: Vec<String> = options.proxy.iter().cloned().collect();
-        let listen = Listen { port: Some(0), behind_proxy: options.proxy.is_some(), hosts, ..Listen::default() };
+        let hosts: Vec<String> = options.proxy.iter().chain(&options.tls).cloned().collect();
+        let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/certificate");
+        let tls = options.tls.as_ref().map(|_| (files.join("cert.pem"), files.join("key.pem")));
+        let listen = Listen { port: Some(0), behind_proxy: options.proxy.is_some(), hosts, tls, ..Listen::default() };
         let board = Board {
             setup,
             tokens: Some(TokenFile::in_folder(folder.path())),
@@ -193,7 +200,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         Self { status, head: head.to_owned(), body: body.to_owned() }
@@ -236,7 +243,8 @@ impl Stream {
             if let Some(name) = line.strip_prefix("event: ") {
                 event = name.to_owned();
             } else if let Some(text) = line.strip_prefix("data: ") {
-                data = serde_json::from_str(text).unwrap();
+                // A connection may be cut inside of an event.
+                data = serde_json::from_str(text).ok()?;
             } else if line.is_empty() && !event.is_empty() {
                 return Some((event, data));
             }

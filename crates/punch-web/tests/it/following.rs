@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use punch_core::reason::Reader;
+use punch_core::view::BoardRow;
 use punch_core::{Op, Ref};
 use punch_engine::Request;
 use serde_json::{Value, json};
 
-use crate::client::{Server, engine};
+use crate::client::{Server, clock, engine};
 
 /// Rows as a page keeps them.
 #[derive(Default)]
@@ -127,6 +129,11 @@ fn after_random_cuts_the_picture_equals_the_store() {
         server.ops(json!([{"op": "start", "id": "T-1"}]));
         done.store(true, Ordering::Release);
         let expected = Page::read(server);
+        let engine = engine(&server.database(), false).unwrap();
+        let plan = engine.whole(engine.named_plan("main").unwrap().id).unwrap();
+        let rows = BoardRow::all(Reader::new(&plan, clock()));
+        let fresh: BTreeMap<u64, Value> = rows.iter().map(|row| (row.uid.0, json!(row))).collect();
+        assert_eq!(expected.rows, fresh, "rows that are kept up to date equal rows that are made anew");
         for follower in followers {
             let page = follower.join().unwrap();
             assert_eq!(page.rows.len(), expected.rows.len());

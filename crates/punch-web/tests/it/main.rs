@@ -7,3 +7,6 @@ mod client;
 mod description;
 mod following;
 mod page;
+mod refusals;
+mod slow;
+mod tls;

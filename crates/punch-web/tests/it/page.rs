@@ -20,6 +20,13 @@ fn every_answer_forbids_what_is_foreign() {
         assert_eq!(answer.header("referrer-policy").as_deref(), Some("no-referrer"), "{path}");
         assert!(!answer.head.to_lowercase().contains("access-control"), "{path}");
     }
+    for (name, kind) in [("app", "js"), ("board", "js"), ("graph", "js"), ("run", "js"), ("app", "css"), ("run", "css")]
+    {
+        let file = server.raw("GET", &format!("/{name}.{kind}"), &[("Host", &host)], "");
+        let kind = if kind == "js" { "text/javascript" } else { "text/css" };
+        assert_eq!(file.header("content-type"), Some(format!("{kind}; charset=utf-8")), "{name}");
+        assert!(file.status == 200 && !file.body.contains("<!doctype"), "{name}");
+    }
     let page = server.raw("GET", "/p/main/list?f=x", &[("Host", &host)], "");
     assert!(page.status == 200 && page.body.to_lowercase().contains("<!doctype html>"), "{}", page.body);
     let tag = page.header("etag").unwrap();

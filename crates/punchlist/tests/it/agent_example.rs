@@ -26,7 +26,7 @@ fn the_example_agent_is_kept_going_until_its_plan_is_complete() {
     let file = json!({"name": "edit", "input": {"path": "greet.txt", "new": "hello\n"}});
     let script = json!({"steps": [
         {"text": "Planning.", "offered": ["todo_write", "todo_read", "shell", "edit"],
-         "expect": ["A todo list that outlives this conversation", "Build a greeting"],
+         "expect": ["A todo list for this conversation", "Build a greeting"],
          "tools": [write(json!([
             {"op": "add", "id": "write", "content": "Write the greeting"},
             {"op": "add", "id": "polish", "content": "Make it friendly", "dependsOn": ["write"]},

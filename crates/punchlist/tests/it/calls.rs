@@ -148,6 +148,6 @@ fn every_view_shows_the_plan_and_json_comes_back_as_it_was() {
 fn unknown_settings_and_names_are_errors_with_a_hint() {
     let error = Session::in_memory(Options::new("t").setting("keep_goin.enabled", "true")).err().unwrap();
     assert!(!error.hint.is_empty() && error.to_string().contains("keep_goin"), "{error}");
-    let error = Session::in_memory(Options::new("t").plan(" a\nb ")).err().unwrap();
+    let error = Session::in_memory(Options::new("t").shared(" a\nb ")).err().unwrap();
     assert_eq!(error.code, "invalid");
 }

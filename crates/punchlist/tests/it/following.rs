@@ -29,12 +29,12 @@ fn a_file_keeps_the_plan_and_the_conversation() {
 
 #[test]
 fn plans_have_names_and_are_made_when_missing() {
-    let first = Session::in_memory(Options::new("t").plan("release")).unwrap();
+    let first = Session::in_memory(Options::new("t").shared("release")).unwrap();
     assert_eq!(first.plan_name().unwrap(), "release");
     add(&first, "Ship it");
-    let same = first.beside(Options::new("u").plan("release")).unwrap();
+    let same = first.beside(Options::new("u").shared("release")).unwrap();
     assert_eq!(same.todos().unwrap().len(), 1);
-    let other = first.beside(Options::new("u").plan("docs")).unwrap();
+    let other = first.beside(Options::new("u").shared("docs")).unwrap();
     assert_eq!(other.todos().unwrap().len(), 0);
 }
 
@@ -42,11 +42,11 @@ fn plans_have_names_and_are_made_when_missing() {
 fn events_tell_what_others_did_in_order_and_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("store.db");
-    let mine = Session::open(&file, Options::new("mine")).unwrap();
+    let mine = Session::open(&file, Options::new("mine").shared("ours")).unwrap();
     add(&mine, "Before");
     let mut events = mine.subscribe().unwrap();
     // A second opening of the file stands for another process.
-    let theirs = Session::open(&file, Options::new("theirs")).unwrap();
+    let theirs = Session::open(&file, Options::new("theirs").shared("ours")).unwrap();
     add(&theirs, "After");
     theirs.call("todo_write", &json!({"ops": [{"op": "done", "id": "T-2"}]})).unwrap();
     let mut seen = Vec::new();
@@ -92,14 +92,14 @@ fn a_project_has_one_store_and_its_own_settings() {
     std::fs::write(store.join("config.toml"), "[keep_going]\nmax_continuations = 2\n").unwrap();
     let again = Session::open_project(folder.path(), Options::new("t")).unwrap();
     assert_eq!(again.todos().unwrap()[0].content, "Shared");
-    assert_eq!(again.settings().keep_going().max_continuations, 2);
+    assert_eq!(again.setting("keep_going.max_continuations").as_deref(), Some("2"));
 }
 
 #[test]
 fn a_todo_that_needs_proof_is_done_when_its_check_passes() {
     let folder = tempfile::tempdir().unwrap();
     let (file, state) = (folder.path().join("store.db"), folder.path().join("state"));
-    let options = || Options::new("t").setting("policy.verify", "command").work_tree(folder.path());
+    let options = || Options::new("t").shared("ours").setting("policy.verify", "command").work_tree(folder.path());
     let session = Session::open(&file, options().consents(&state)).unwrap();
     let check = if cfg!(windows) { "exit 0" } else { "test -f made.txt" };
     let add = json!({"ops": [{"op": "add", "id": "a", "content": "Make it", "verifyCommand": check}]});

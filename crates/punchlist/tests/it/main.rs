@@ -6,6 +6,15 @@ mod agent;
 
 mod agent_example;
 mod calls;
+mod cookbook;
+mod dialects;
+mod events;
+#[cfg(feature = "verify")]
 mod following;
 mod history;
+mod public_api;
+mod seeds;
+mod snapshots;
+mod texts;
 mod turns;
+mod typed;

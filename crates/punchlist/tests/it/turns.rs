@@ -21,7 +21,9 @@ fn add(session: &Session, id: &str) {
 fn code(next: &Next) -> &'static str {
     match next {
         Next::Continue { .. } => "continue",
-        Next::Stop { reason } => reason.code(),
+        Next::Wait(_) => "wait",
+        Next::Stop(reason) => reason.code(),
+        _ => "unknown",
     }
 }
 
@@ -30,7 +32,7 @@ fn an_agent_goes_on_while_work_is_left_and_stops_when_going_on_makes_no_sense() 
     let session = busy(Options::new("t"));
     for n in 1..=3 {
         let next = session.turn_ended(Finish::EndTurn).unwrap();
-        assert!(matches!(&next, Next::Continue { n: found, of: 3, text } if *found == n && text.contains("Do a")));
+        assert!(matches!(&next, Next::Continue { n: found, of: 3, text, .. } if *found == n && text.contains("Do a")));
     }
     assert_eq!(code(&session.turn_ended(Finish::EndTurn).unwrap()), "no_progress");
     // The user's word begins a new count.
@@ -63,9 +65,9 @@ fn the_end_of_the_message_the_context_and_jobs_count() {
 #[test]
 fn a_session_that_wrote_nothing_is_let_alone() {
     let session = Session::in_memory(Options::new("t")).unwrap();
-    assert_eq!(session.turn_ended(Finish::EndTurn).unwrap(), Next::Stop { reason: Reason::Unbound });
+    assert_eq!(session.turn_ended(Finish::EndTurn).unwrap(), Next::Stop(Reason::Unbound));
     let off = busy(Options::new("t").setting("keep_going.enabled", "false"));
-    assert_eq!(off.turn_ended(Finish::EndTurn).unwrap(), Next::Stop { reason: Reason::Disabled });
+    assert_eq!(off.turn_ended(Finish::EndTurn).unwrap(), Next::Stop(Reason::Disabled));
 }
 
 #[test]
@@ -74,7 +76,7 @@ fn a_failed_turn_rests_and_then_goes_on() {
     let clock = Arc::clone(&now);
     let session = busy(Options::new("t").clock(move || clock.load(Ordering::Relaxed)));
     session.turn_failed("overloaded").unwrap();
-    assert_eq!(code(&session.turn_ended(Finish::EndTurn).unwrap()), "cooling_down");
+    assert_eq!(code(&session.turn_ended(Finish::EndTurn).unwrap()), "wait");
     now.fetch_add(60_000, Ordering::Relaxed);
     assert_eq!(code(&session.turn_ended(Finish::EndTurn).unwrap()), "continue");
 }

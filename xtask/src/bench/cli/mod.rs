@@ -1,13 +1,13 @@
 //! `cargo xtask bench cli`: what a call of `punch` costs, beside `/bin/true`, a bare program with clap and SQLite,
 //! and Taskwarrior. All take turns in one run, so that whatever else the machine does hits all of them alike.
 
-pub(super) mod call;
+pub mod call;
 mod crowd;
 mod hooks;
 mod plan;
-pub(super) mod programs;
+pub mod programs;
 mod rivals;
-mod shape;
+pub mod shape;
 mod table;
 
 use std::collections::BTreeMap;
@@ -93,6 +93,45 @@ pub fn run() -> Done {
     report(&seen, &bare, &mut plans, warrior.is_some(), &crowds)
 }
 
+/// Measures only the hooks, among the same calls of verbs: what a session costs depends on what the user adds meanwhile.
+pub fn hooks() -> Done {
+    let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
+    let room = room.path();
+    let programs = Programs::build(room)?;
+    let bare = Bare::make(&programs, room, COMPARED)?;
+    let mut seen = Seen::default();
+    for size in SIZES {
+        let mut plan = Plan::make(&programs, room.join(format!("plan-{size}")), size)?.0;
+        for round in 0..ROUNDS {
+            seen.add("bare update", COMPARED, call(&mut bare.update())?);
+            seen.add("--version", 0, call(&mut plan.punch(&["--version"]))?);
+            if round % RESET_EVERY == 0 && size <= COMPARED {
+                plan.reset()?;
+            }
+            for verb in VERBS {
+                plan.run(verb)?;
+            }
+            for hook in HOOKS.into_iter().rev() {
+                seen.add(hook, size, plan.hook(hook)?);
+            }
+        }
+    }
+    let mut table = Table::begin();
+    judge_hooks(&seen, &mut table);
+    table.end()
+}
+
+fn judge_hooks(seen: &Seen, table: &mut Table) {
+    for hook in HOOKS {
+        let (base, size, most) =
+            if hook == "hook PreToolUse" { ("--version", 0, 3.0) } else { ("bare update", COMPARED, 1.5) };
+        for at in SIZES {
+            let cost = seen.cpu(hook, at);
+            table.judge((hook, at, &ms(cost)), &format!("x {base}"), cost / seen.cpu(base, size), Target::AtMost(most));
+        }
+    }
+}
+
 fn import(programs: &Programs, room: &Path, seen: &mut Seen) -> Done {
     for n in 0..3 {
         seen.add("import", IMPORTED, Plan::make(programs, room.join(format!("import-{n}")), IMPORTED)?.1);
@@ -154,14 +193,7 @@ fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, c
             table.judge((verb, size, &ms(cost)), "x at 100", cost / seen.cpu(verb, SIZES[0]), Target::AtMost(1.5));
         }
     }
-    for hook in HOOKS {
-        let (base, size, most) =
-            if hook == "hook PreToolUse" { ("--version", 0, 3.0) } else { ("bare update", COMPARED, 1.5) };
-        for at in SIZES {
-            let cost = seen.cpu(hook, at);
-            table.judge((hook, at, &ms(cost)), &format!("x {base}"), cost / seen.cpu(base, size), Target::AtMost(most));
-        }
-    }
+    judge_hooks(seen, &mut table);
     let cost = seen.cpu("import", IMPORTED);
     let row = ("import", IMPORTED, &*ms(cost));
     match warrior {

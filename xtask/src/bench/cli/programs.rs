@@ -19,17 +19,19 @@ impl Programs {
     /// Builds them with the release profile and installs them in a folder. A linker writes its file in small pieces,
     /// and the system keeps it so in memory; started from there, a program pays for every piece. People start copies.
     pub fn build(room: &Path) -> Result<Self, String> {
-        let install = |built: PathBuf, name: &str| -> Result<PathBuf, String> {
-            let to = room.join(name);
-            fs::copy(&built, &to).map_err(|cause| format!("cannot copy {}: {cause}", built.display()))?;
-            Ok(to)
-        };
         Ok(Self {
-            punch: install(install::build(&install::PUNCH)?.path, "punch")?,
-            bare: install(example()?, "bare")?,
-            bare_alike: install(install::build(&BARE)?.path, "bare-alike")?,
+            punch: copied(&install::build(&install::PUNCH)?.path, room, "punch")?,
+            bare: copied(&example()?, room, "bare")?,
+            bare_alike: copied(&install::build(&BARE)?.path, room, "bare-alike")?,
         })
     }
+}
+
+/// Copies a program into a folder, as users do when they install it.
+pub fn copied(built: &Path, room: &Path, name: &str) -> Result<PathBuf, String> {
+    let to = room.join(name);
+    fs::copy(built, &to).map_err(|cause| format!("cannot copy {}: {cause}", built.display()))?;
+    Ok(to)
 }
 
 const BARE: [&str; 4] = ["-p", "xtask", "--example", "bare"];

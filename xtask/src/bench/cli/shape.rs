@@ -1,7 +1,9 @@
 //! The plan that is measured: layers as wide as there are layers, each todo with three dependencies in the layer
 //! before.
 
+use std::fs;
 use std::io::{Result, Write};
+use std::path::Path;
 
 /// Dependencies of each todo, by number from 0; they always have lower numbers.
 fn layers(size: u32) -> impl Iterator<Item = Vec<u32>> {
@@ -55,6 +57,67 @@ pub fn tasks(size: u32, out: &mut impl Write) -> Result<()> {
             deps.join(",")
         )
     })
+}
+
+/// The name of an issue of beads.
+pub fn bead(n: u32) -> String {
+    format!("b-{}", n + 1)
+}
+
+/// Writes the plan as issues of beads, one to a line.
+pub fn beads(size: u32, out: &mut impl Write) -> Result<()> {
+    for (n, deps) in (0..size).zip(layers(size)) {
+        let (id, time) = (bead(n), "2026-01-01T00:00:00Z");
+        let dependency = |on: &u32| {
+            format!(
+                "{{\"issue_id\":\"{id}\",\"depends_on_id\":\"{}\",\"type\":\"blocks\",\"created_at\":\"{time}\"}}",
+                bead(*on)
+            )
+        };
+        let deps: Vec<String> = deps.iter().map(dependency).collect();
+        writeln!(
+            out,
+            "{{\"id\":\"{id}\",\"title\":\"{}\",\"status\":\"open\",\"priority\":2,\"issue_type\":\"task\",\
+             \"created_at\":\"{time}\",\"updated_at\":\"{time}\",\"dependencies\":[{}]}}",
+            words(n),
+            deps.join(",")
+        )?;
+    }
+    out.flush()
+}
+
+/// Writes the plan as Task Master stores it.
+pub fn task_master(size: u32, out: &mut impl Write) -> Result<()> {
+    write!(out, "{{\"master\":{{\"tasks\":")?;
+    list(size, out, |n, deps| {
+        let deps: Vec<String> = deps.iter().map(|n| (n + 1).to_string()).collect();
+        let words = words(n);
+        format!(
+            "{{\"id\":{},\"title\":\"{words}\",\"description\":\"{words}\",\"status\":\"pending\",\"dependencies\":[{}],\
+             \"priority\":\"medium\",\"details\":\"\",\"testStrategy\":\"\",\"subtasks\":[]}}",
+            n + 1,
+            deps.join(",")
+        )
+    })?;
+    write!(out, ",\"metadata\":{{}}}}}}")?;
+    out.flush()
+}
+
+/// Writes the plan as Backlog.md stores it: a file for each task.
+pub fn backlog(size: u32, folder: &Path) -> Result<()> {
+    for (n, deps) in (0..size).zip(layers(size)) {
+        let deps: String = deps.iter().map(|n| format!("\n  - TASK-{}", n + 1)).collect();
+        let deps = if deps.is_empty() { " []".to_owned() } else { deps };
+        let text = format!(
+            "---\nid: TASK-{id}\ntitle: {words}\nstatus: To Do\nassignee: []\ncreated_date: '2026-01-01 00:00'\nlabels: []\n\
+             dependencies:{deps}\nordinal: {ordinal}\n---\n\n",
+            id = n + 1,
+            words = words(n),
+            ordinal = (n + 1) * 1000
+        );
+        fs::write(folder.join(format!("task-{} - {}.md", n + 1, words(n).replace(' ', "-"))), text)?;
+    }
+    Ok(())
 }
 
 fn words(n: u32) -> String {

@@ -73,19 +73,22 @@ fn a_request_for_permission_is_answered_with_its_own_input() {
     let (what, detail) = ("touch x.txt".into(), "Bash\ncommand: touch x.txt\ndescription: make x".into());
     let wanted = Permission { id: "2edbabe9".into(), what, detail, tool: Some("Bash".into()), options };
     assert_eq!(heard(&mut stream, &[ASKS]), [Event::Permission(wanted)]);
-    assert_eq!(stream.answer("nobody", Some("allow")), [""; 0]);
-    let answer = stream.answer("2edbabe9", Some("allow"));
+    assert_eq!(stream.answer("nobody", Some("allow"), None), [""; 0]);
+    let answer = stream.answer("2edbabe9", Some("allow"), None);
     assert_eq!(
         answer,
         [
             r#"{"type":"control_response","response":{"subtype":"success","request_id":"2edbabe9","response":{"behavior":"allow","updatedInput":{"command":"touch x.txt","description":"make x"}}}}"#
         ]
     );
-    assert_eq!(stream.answer("2edbabe9", Some("allow")), [""; 0], "only once");
+    assert_eq!(stream.answer("2edbabe9", Some("allow"), None), [""; 0], "only once");
     heard(&mut stream, &[ASKS]);
-    assert!(stream.answer("2edbabe9", None)[0].contains(r#""behavior":"deny""#));
+    assert!(stream.answer("2edbabe9", None, None)[0].contains(r#""behavior":"deny""#));
+    heard(&mut stream, &[ASKS]);
+    let refused = stream.answer("2edbabe9", Some("deny"), Some("use mktemp"));
+    assert!(refused[0].contains(r#""behavior":"deny","message":"The user refused this: use mktemp""#), "{refused:?}");
     heard(&mut stream, &[ASKS, r#"{"type":"control_cancel_request","request_id":"2edbabe9"}"#]);
-    assert_eq!(stream.answer("2edbabe9", Some("allow")), [""; 0], "it was withdrawn");
+    assert_eq!(stream.answer("2edbabe9", Some("allow"), None), [""; 0], "it was withdrawn");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Every gate with its reason, and their order.
 
-use punch_core::drive::{Block, ContextUse, Decision, Finish, HostEvent, Input, Reason, Roots, Switch, decide};
+use punch_core::drive::{
+    Block, ContextUse, Decision, Finish, HostEvent, Input, PendingCheck, Reason, Roots, Switch, Unproven, decide,
+};
 use punch_core::reason::Cause;
 
 use super::{code, open, stopping};
@@ -18,6 +20,10 @@ fn block(id: &str, cause: Cause) -> Block {
 fn standstill(input: &mut Input, named: Vec<Block>) {
     input.facts.next = None;
     input.facts.roots = Roots { total: named.len() as u64, named, ..Roots::default() };
+}
+
+fn pending(id: &str, check: PendingCheck) -> Unproven {
+    Unproven { id: id.into(), command: "make".into(), pending: Some(check), ..Unproven::default() }
 }
 
 /// Code, what closes it, sentence.
@@ -48,6 +54,22 @@ fn gates() -> Vec<Gate> {
         ("compacting", |i| i.counters.compacting = Some(900), "the conversation is being compacted"),
         ("finished", |i| i.facts.open = 0, "every todo is closed"),
         ("failed", |i| (i.facts.open, i.facts.failed) = (0, 2), "every todo is closed, but 2 failed"),
+        (
+            "checks_running",
+            |i| {
+                standstill(i, vec![block("T-1", Cause::Reported)]);
+                i.facts.unproven = vec![pending("T-2", PendingCheck::Approval), pending("T-1", PendingCheck::Running)];
+            },
+            "the check of T-1 is still running",
+        ),
+        (
+            "checks_unapproved",
+            |i| {
+                standstill(i, vec![block("T-1", Cause::Reported)]);
+                i.facts.unproven = vec![pending("T-1", PendingCheck::Approval), pending("T-2", PendingCheck::Approval)];
+            },
+            "the checks of T-1, T-2 need your approval",
+        ),
         (
             "only_optional",
             |i| {
@@ -203,6 +225,8 @@ fn people_are_told_when_work_is_left_and_nothing_else_goes_on_with_it() {
     assert_eq!(
         told,
         [
+            "checks_running",
+            "checks_unapproved",
             "only_optional",
             "waits_for_people",
             "nothing_actionable",

@@ -3,15 +3,18 @@
 //!
 //! After a change: `UPDATE_DOCS=1 cargo test -p punch-core --test it museum`.
 
+mod exhibits;
+
 use std::env;
 use std::fs;
 use std::path::Path;
 
 use punch_core::drive::{
-    Block, Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Roots, Scene, Start, Switch,
-    ToolKind, ToolUse, decide,
+    Block, Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Roots, Scene, decide,
 };
 use punch_core::reason::Cause;
+
+use exhibits::{EXHIBITS, ours};
 
 /// No exhibit may take longer: the loop of its source did not end by itself.
 const LONGEST: u32 = 200;
@@ -41,222 +44,11 @@ struct Exhibit {
     end: (u32, &'static str),
 }
 
-fn as_is(scene: Scene) -> Scene {
-    scene
-}
-
-/// The agent answers and does nothing.
-fn idle(n: i64) -> Turn {
-    Turn { minute: n, ..Turn::default() }
-}
-
-/// The agent works, completes a todo, and wants to stop.
-fn one_todo(n: i64) -> Turn {
-    Turn { events: vec![edit()], done: n.unsigned_abs(), minute: n, ..Turn::default() }
-}
-
-fn edit() -> HostEvent {
-    HostEvent::ToolEnded { tool: ToolUse { name: "Edit".into(), kind: ToolKind::Edit, ..ToolUse::default() } }
-}
-
-fn failed_tool() -> HostEvent {
-    let tool = ToolUse { name: "update_goal".into(), kind: ToolKind::Other, ..ToolUse::default() };
-    HostEvent::ToolFailed { tool, error: "blocked".into(), interrupted: false }
-}
-
-/// A turn with these events in which nothing is completed.
-fn with(n: i64, events: Vec<HostEvent>) -> Turn {
-    Turn { events, minute: n, ..Turn::default() }
-}
-
-const EXHIBITS: &[Exhibit] = &[
-    Exhibit {
-        source: "openai/codex#36503",
-        happened: "2,514 identical calls and 708.9 million tokens, because the tool that marks the goal as blocked was itself blocked",
-        todos: 3,
-        scene: as_is,
-        turn: |n| with(n, vec![failed_tool()]),
-        end: (11, "max_continuations"),
-    },
-    Exhibit {
-        source: "openai/codex#23177",
-        happened: "looped overnight while it waited for an approval",
-        todos: 3,
-        scene: as_is,
-        turn: |n| with(n, vec![HostEvent::Asked]),
-        end: (1, "asked"),
-    },
-    Exhibit {
-        source: "openai/codex#37800",
-        happened: "empty turns that only said that the work continues",
-        todos: 3,
-        scene: as_is,
-        turn: idle,
-        end: (4, "no_progress"),
-    },
-    Exhibit {
-        source: "octos#1693",
-        happened: "failing turns cost nothing, so the budget never ended",
-        todos: 3,
-        scene: as_is,
-        turn: |n| with(n, vec![HostEvent::TurnFailed { error: "overloaded".into() }]),
-        end: (1, "cooling_down"),
-    },
-    Exhibit {
-        source: "oh-my-openagent#2216",
-        happened: "endless, because the todo tool was not available; the counter counted API errors, not missing progress",
-        todos: 3,
-        scene: as_is,
-        turn: idle,
-        end: (4, "no_progress"),
-    },
-    Exhibit {
-        source: "oh-my-openagent#1806",
-        happened: "more than 70 identical messages filled the context",
-        todos: 3,
-        scene: as_is,
-        turn: idle,
-        end: (4, "no_progress"),
-    },
-    Exhibit {
-        source: "oh-my-openagent#2025",
-        happened: "continued although everything left was blocked from outside",
-        todos: 3,
-        scene: as_is,
-        turn: |n| Turn { waits: true, ..idle(n) },
-        end: (1, "nothing_actionable"),
-    },
-    Exhibit {
-        source: "oh-my-openagent#6109",
-        happened: "the user's stop was ignored",
-        todos: 3,
-        scene: as_is,
-        turn: |n| with(n, vec![HostEvent::Interrupted]),
-        end: (1, "interrupted"),
-    },
-    Exhibit {
-        source: "Yeachan-Heo/oh-my-claudecode#2741",
-        happened: "answered \"Holding.\" a hundred times",
-        todos: 3,
-        scene: as_is,
-        turn: idle,
-        end: (4, "no_progress"),
-    },
-    Exhibit {
-        source: "Yeachan-Heo/oh-my-claudecode#719",
-        happened: "cancelling did not end the loop",
-        todos: 3,
-        scene: |scene| Scene { switch: Switch::Off, ..scene },
-        turn: idle,
-        end: (1, "switched_off"),
-    },
-    Exhibit {
-        source: "anthropics/claude-code#55754",
-        happened: "a Stop hook looped for 50 minutes while an agent worked in the background",
-        todos: 3,
-        scene: as_is,
-        turn: |n| Turn { background: 1, ..idle(n) },
-        end: (1, "background"),
-    },
-    Exhibit {
-        source: "anthropics/claude-code#54360",
-        happened: "the host never said that the turn had been continued before",
-        todos: 3,
-        scene: as_is,
-        turn: idle,
-        end: (4, "no_progress"),
-    },
-    Exhibit {
-        source: "anthropics/claude-code#95803",
-        happened: "continued for hours while nobody was there",
-        todos: 100,
-        scene: as_is,
-        turn: |n| Turn { minute: 15 * n, ..one_todo(n) },
-        end: (8, "too_long"),
-    },
-    Exhibit {
-        source: "anthropics/claude-plugins-official#1371",
-        happened: "an empty session id matched every session and blocked them all",
-        todos: 3,
-        scene: |scene| Scene { named: false, ..scene },
-        turn: idle,
-        end: (1, "no_session"),
-    },
-    Exhibit {
-        source: "anthropics/claude-plugins-official#370",
-        happened: "the loop of one session captured another",
-        todos: 3,
-        scene: |scene| Scene { bound: false, ..scene },
-        turn: idle,
-        end: (1, "unbound"),
-    },
-    Exhibit {
-        source: "frankbria/ralph-claude-code#128",
-        happened: "ended after 5 loops with work left",
-        todos: 20,
-        scene: as_is,
-        turn: one_todo,
-        end: (20, "finished"),
-    },
-    Exhibit {
-        source: "frankbria/ralph-claude-code#141",
-        happened: "loops that only committed counted as no progress, and the breaker ended the run",
-        todos: 9,
-        scene: as_is,
-        turn: |n| Turn { done: n.unsigned_abs() / 3, ..one_todo(n) },
-        end: (27, "finished"),
-    },
-    Exhibit {
-        source: "mikeyobrien/ralph-orchestrator#234",
-        happened: "three completed tasks in a row counted as a stale loop",
-        todos: 6,
-        scene: as_is,
-        turn: one_todo,
-        end: (6, "finished"),
-    },
-    Exhibit {
-        source: "mikeyobrien/ralph-orchestrator#123",
-        happened: "stopped after 3 or 4 of 16 tasks",
-        todos: 16,
-        scene: as_is,
-        turn: one_todo,
-        end: (16, "finished"),
-    },
-    Exhibit {
-        source: "anthropics/claude-code-action#599",
-        happened: "stopped before all todos were done",
-        todos: 8,
-        scene: as_is,
-        turn: one_todo,
-        end: (8, "finished"),
-    },
-    Exhibit {
-        source: "opencli#150",
-        happened: "did 2 of 6 todos, wrote a summary and stopped",
-        todos: 6,
-        scene: as_is,
-        turn: |n| Turn { done: n.unsigned_abs() + 1, ..one_todo(n) },
-        end: (5, "finished"),
-    },
-    Exhibit {
-        source: "oh-my-openagent#1481",
-        happened: "the list survived a compaction only as prose, and the agent was not continued any more",
-        todos: 5,
-        scene: as_is,
-        turn: |n| Turn {
-            events: vec![HostEvent::Compacting, HostEvent::SessionStarted { how: Start::Compact }, edit()],
-            ..one_todo(n)
-        },
-        end: (5, "finished"),
-    },
-];
-
 /// Plays an exhibit to its end: the stop that is allowed, and why.
 fn play(exhibit: &Exhibit) -> (u32, String) {
     let mut counters = Counters::default();
-    let todo_tool = ToolUse { name: "mcp__punch__todo_write".into(), kind: ToolKind::Ours, ..ToolUse::default() };
     counters.observe(&HostEvent::Prompted { by_person: true }, 0);
-    counters.observe(&HostEvent::ToolEnded { tool: todo_tool }, 0);
+    counters.observe(&ours(), 0);
     let scene = (exhibit.scene)(Scene { named: true, bound: true, ..Scene::default() });
     let mut before = 0;
     for n in 1..=LONGEST {
@@ -311,8 +103,8 @@ fn table() -> String {
             _ => exhibit.source.to_owned(),
         };
         let here = match (turn - 1, why) {
-            (times, "finished") => format!("continued {times} times, until all {} todos are done", exhibit.todos),
             (0, why) => format!("allowed to stop at once (`{why}`)"),
+            (times, "finished") => format!("continued {times} times, until all {} todos are done", exhibit.todos),
             (times, why) => format!("continued {times} times, then allowed to stop (`{why}`)"),
         };
         out.push_str(&format!("| {source} | {} | {here} |\n", exhibit.happened));

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Counters, Decision, Facts, HostEvent, Named, Nudge, Reminding, ToolKind, ToolUse, Unproven, Vocabulary, advice,
-    branched, decide, due, estimate, explain, nudge, offer, put_back,
+    Counters, Decision, Facts, HostEvent, Named, NextRun, Nudge, PendingCheck, READ, Reminding, ToolKind, ToolUse,
+    Unproven, Vocabulary, advice, branched, decide, due, estimate, explain, nudge, offer, put_back,
 };
 use punch_core::reason::Reader;
 use punch_core::{Evidence, Hold, HoldKind, Plan, Status, Todo, Uid, Verify};
@@ -143,7 +143,7 @@ fn a_list_is_put_back_with_the_current_todo_and_the_holds() {
     todos[1].derived.unmet = 1;
     todos[2].hold =
         Some(Hold { kind: HoldKind::Human, reason: "which color".into(), until: None, by: "a".into(), at: 0 });
-    let (text, shown) = put_back("main", nothing(&Plan::default()), &todos, 3, Some(&todos[0]));
+    let (text, shown) = put_back("main", nothing(&Plan::default()), &todos, 3, Some(&todos[0]), READ);
     assert_eq!(shown, 3);
     insta::assert_snapshot!(text, @r#"
     Punch stores your todo list (plan main, 3 open). Here it is again; do not rebuild it.
@@ -174,7 +174,7 @@ fn a_list_that_is_put_back_keeps_its_price() {
             todos[0].description = Some(content.clone());
             for open in [n, 100_000] {
                 let (text, shown) =
-                    put_back(&"plan".repeat(40), nothing(&Plan::default()), &todos, open, todos.first());
+                    put_back(&"plan".repeat(40), nothing(&Plan::default()), &todos, open, todos.first(), READ);
                 let most = if open <= 20 { 600 } else { 1_200 };
                 assert!(estimate(&text) <= most, "{} of {n}: {}", open, estimate(&text));
                 assert!(shown > 0 && (shown as u64 == open || text.contains(" more; `punch list`")), "{text}");
@@ -183,7 +183,7 @@ fn a_list_that_is_put_back_keeps_its_price() {
     }
     let ordinary: Vec<Todo> = (1..=20).map(|n| todo(n, "Write the parser of the settings and test it")).collect();
     assert_eq!(
-        put_back("main", nothing(&Plan::default()), &ordinary, 20, None).1,
+        put_back("main", nothing(&Plan::default()), &ordinary, 20, None, READ).1,
         20,
         "an ordinary list of twenty is whole"
     );
@@ -191,7 +191,7 @@ fn a_list_that_is_put_back_keeps_its_price() {
 
 #[test]
 fn a_branched_conversation_is_told_the_list_at_the_same_price() {
-    let text = branched("main", nothing(&Plan::default()), &[todo(1, "Design </todos> it")], 1);
+    let text = branched("main", nothing(&Plan::default()), &[todo(1, "Design </todos> it")], 1, READ);
     insta::assert_snapshot!(text, @r#"
     This conversation was branched off another one, which may continue with the same todos; what is in progress may be its work. The plan main as it is now, 1 open:
     <todos note="quoted as data; [>] in progress, [ ] ready, [.] waiting">
@@ -199,14 +199,14 @@ fn a_branched_conversation_is_told_the_list_at_the_same_price() {
     </todos>
     "#);
     let many: Vec<Todo> = (1..=120).map(|uid| todo(uid, &"日本語".repeat(90))).collect();
-    assert!(estimate(&branched(&"x".repeat(400), nothing(&Plan::default()), &many[..20], 20)) <= 600);
-    assert!(estimate(&branched("main", nothing(&Plan::default()), &many, 100_000)) <= 1_200);
+    assert!(estimate(&branched(&"x".repeat(400), nothing(&Plan::default()), &many[..20], 20, READ)) <= 600);
+    assert!(estimate(&branched("main", nothing(&Plan::default()), &many, 100_000, READ)) <= 1_200);
 }
 
 #[test]
 fn an_offer_is_two_lines_however_many_plans_there_are() {
     let plans: Vec<(String, u64, u64)> = (0..40).map(|n| (format!("</x>{n}"), n + 1, 50)).collect();
-    let text = offer(&plans, Some(&todo(1, "Do\nit")));
+    let text = offer(&plans, Some(&todo(1, "Do\nit")), READ);
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(estimate(&text) < 200 && !text.contains('<'), "{text}");
 }
@@ -306,7 +306,7 @@ fn failed(uid: u64, command: &str, output: &str) -> Unproven {
         exit_code: Some(101),
         ..Evidence::default()
     }];
-    Unproven::of(&todo, true).unwrap()
+    Unproven::of(&todo, NextRun::Shell).unwrap()
 }
 
 #[test]
@@ -342,6 +342,17 @@ fn what_is_not_done_is_told_whether_its_check_ran_or_not() {
     insta::assert_snapshot!(explain(&[unrun.clone()]), @"T-1 is not done: its check `make` has not passed yet. To finish it, run `punch verify T-1` in a shell: if the check passes, it completes T-1. If the command needs approval, tell the user and continue with another todo.");
     unrun.shell = false;
     assert!(explain(&[unrun.clone()]).contains("mark it completed again"));
+    unrun.by_itself = true;
+    insta::assert_snapshot!(explain(&[unrun.clone()]), @"T-1 is not done: its check `make` has not passed yet. To finish it, stop as usual: with other files the check runs again by itself, and completes T-1 if it passes. If the command needs approval, tell the user and continue with another todo.");
+    insta::assert_snapshot!(explain(&[unrun.clone().awaiting_approval()]), @"T-1 is not done yet: the user has to approve its check `make` first, and finds it in `punch inbox`. Continue with another todo.");
+    unrun.pending = Some(PendingCheck::Running);
+    insta::assert_snapshot!(explain(&[unrun.clone()]), @"T-1 is reported as done and its check `make` is running. Continue with another todo; the result follows.");
+    assert_eq!(unrun.mention(), "T-1 (`make` is running)");
+    let again = Unproven { attempts: 3, by_itself: true, shell: false, ..failed(2, "make", "") };
+    insta::assert_snapshot!(explain(&[again]), @r"
+    T-2 is not done: its check `make` failed with exit code 101 (3 attempts failed).
+    Fix it, then stop as usual: with other files the check runs again by itself, and completes T-2 if it passes.
+    ");
     let many: Vec<Unproven> = (1..9).map(|n| failed(n, "make", "")).collect();
     insta::assert_snapshot!(explain(&many), @r"
     T-1 is not done: its check `make` failed with exit code 101.
@@ -352,7 +363,7 @@ fn what_is_not_done_is_told_whether_its_check_ran_or_not() {
     let mut done = todo(1, "x");
     done.verify = Some(Verify::Shell("make".into()));
     done.status = Status::Completed;
-    assert_eq!(Unproven::of(&done, true), None, "what is done needs no word");
+    assert_eq!(Unproven::of(&done, NextRun::Shell), None, "what is done needs no word");
 }
 
 proptest! {

@@ -169,6 +169,7 @@ fn a_plan_file_that_an_agent_is_told_of_leaves_one_too() {
         earlier: Default::default(),
         by_runner: false,
         upcoming: None,
+        checks: Default::default(),
         agent_process: || None,
     };
     world.engine.observe(&moment, &settings).unwrap();

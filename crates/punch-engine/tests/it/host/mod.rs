@@ -3,6 +3,7 @@
 mod activity;
 mod actuals;
 mod memory;
+mod observing;
 mod others;
 mod reminders;
 mod reported_usage;
@@ -122,6 +123,7 @@ impl World {
             earlier: Default::default(),
             by_runner: false,
             upcoming: None,
+            checks: Default::default(),
             agent_process: || None,
         }
     }

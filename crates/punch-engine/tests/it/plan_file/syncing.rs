@@ -115,6 +115,7 @@ fn report(world: &World, event: HostEvent) -> Option<String> {
         earlier: Default::default(),
         by_runner: false,
         upcoming: None,
+        checks: Default::default(),
         agent_process: || None,
     };
     world.engine.observe(&moment, &settings).unwrap().context

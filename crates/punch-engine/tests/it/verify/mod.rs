@@ -3,6 +3,7 @@
 mod misbehaves;
 mod proof;
 mod recheck;
+mod report;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -68,7 +69,9 @@ impl World {
             root: self.root.clone(),
             git: None,
             limit,
+            cut_short: false,
             consents: Some(self.consents()),
+            plan_check: None,
             stopped,
             without: &[],
             environment: &[],

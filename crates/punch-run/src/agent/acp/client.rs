@@ -244,7 +244,7 @@ impl Listen for Client {
         Some(vec![self.ask(Asked::Prompt, "session/prompt", &params)])
     }
 
-    fn answer(&mut self, request: &str, option: Option<&str>) -> Vec<String> {
+    fn answer(&mut self, request: &str, option: Option<&str>, _reason: Option<&str>) -> Vec<String> {
         let Some(open) = self.permissions.remove(request) else { return Vec::new() };
         let outcome = match option.map(str::to_owned).or(open.refuse) {
             Some(option) => json!({"outcome": "selected", "optionId": option}),

@@ -5,7 +5,7 @@ use std::mem;
 
 use punch_core::HoldKind;
 use punch_core::schedule::estimate;
-use punch_engine::Answer;
+use punch_engine::{Answer, GivenAnswer};
 use punch_store::Spent;
 
 use super::event::Effect;
@@ -106,7 +106,8 @@ impl Step<'_, '_> {
             ref state => {
                 if let Some(conversation) = state.conversation() {
                     let allows = matches!(decision, Decision::Allow(_));
-                    self.answer(conversation, request, if allows { Answer::Allow } else { Answer::Refuse });
+                    let answer = if allows { Answer::Allow } else { Answer::Refuse };
+                    self.answer(conversation, request, answer.into());
                 }
             }
         }
@@ -130,7 +131,7 @@ impl Step<'_, '_> {
         conversation: Conversation,
         job: Job,
         question: Permission,
-        answer: Option<Answer>,
+        answer: Option<GivenAnswer>,
         others: VecDeque<Permission>,
     ) -> SeatState {
         let Some(answer) = answer else {

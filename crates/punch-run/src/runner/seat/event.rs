@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use punch_core::{HoldKind, Todo, Uid};
-use punch_engine::Answer;
+use punch_engine::GivenAnswer;
 use punch_engine::config::Settings;
 use punch_store::{SessionKey, Spent};
 
@@ -23,7 +23,7 @@ pub(in crate::runner) enum SeatEvent {
     /// The agent reported something.
     Agent(Event),
     /// The user answered a permission request; `None` if the user did not answer in time.
-    Answered { request: String, answer: Option<Answer> },
+    Answered { request: String, answer: Option<GivenAnswer> },
     /// The check of the todo is over.
     Checked(Verdict),
     /// The todo that the agent works on has changed in the plan.
@@ -85,7 +85,7 @@ pub(in crate::runner) enum Effect {
     /// Prompt the agent in its open conversation. Without a text, with the description of the todo.
     Prompt { start: u64, todo: Todo, text: Option<String> },
     /// Answer a permission request.
-    Answer { start: u64, request: Permission, answer: Answer },
+    Answer { start: u64, request: Permission, answer: GivenAnswer },
     /// Ask the user about a permission request; [`SeatEvent::Answered`] follows.
     AskUser { start: u64, todo: Todo, request: Permission },
     /// Ask the agent to end; [`Event::Exited`] follows unless it ignores that.

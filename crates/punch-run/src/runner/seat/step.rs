@@ -4,7 +4,7 @@ use std::mem;
 
 use punch_core::drive::again;
 use punch_core::{HoldKind, Status, Todo};
-use punch_engine::Answer;
+use punch_engine::GivenAnswer;
 
 use super::event::{Conditions, Effect, Resume, SeatEvent, Verdict};
 use super::{Conversation, EndReason, Job, LONGEST_PAUSE, Seat, SeatState};
@@ -220,7 +220,7 @@ impl Step<'_, '_> {
         self.effect(Effect::EndAgent(conversation.worker.start));
     }
 
-    pub(super) fn answer(&mut self, conversation: &Conversation, request: Permission, answer: Answer) {
+    pub(super) fn answer(&mut self, conversation: &Conversation, request: Permission, answer: GivenAnswer) {
         self.effect(Effect::Answer { start: conversation.worker.start, request, answer });
     }
 

@@ -334,7 +334,7 @@ impl Model {
         let Some((start, request)) = self.questions.pop() else { return };
         let of = |seat: &Seat| seat.state.conversation().is_some_and(|open| open.worker.start == start);
         if let Some(at) = self.seats.iter().position(of) {
-            let answer = allowed.map(|allowed| if allowed { Answer::Allow } else { Answer::Refuse });
+            let answer = allowed.map(|allowed| if allowed { Answer::Allow } else { Answer::Refuse }.into());
             self.dispatch(at, SeatEvent::Answered { request, answer });
         }
     }
@@ -545,7 +545,7 @@ fn every_event() -> Vec<SeatEvent> {
     let mut events = vec![
         SeatEvent::Assign { uid: Uid(1), fresh: true },
         SeatEvent::CheckReported { todo: todo.clone(), owner: "o".into() },
-        SeatEvent::Answered { request: "q".into(), answer: Some(Answer::Allow) },
+        SeatEvent::Answered { request: "q".into(), answer: Some(Answer::Allow.into()) },
         SeatEvent::Answered { request: "q".into(), answer: None },
         SeatEvent::TodoChanged(todo.clone()),
         SeatEvent::AgentLimited(Sleep { until: None, reset: None, message: "m".into() }),

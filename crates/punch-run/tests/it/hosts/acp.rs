@@ -55,7 +55,7 @@ fn a_permission_waits_for_its_answer() {
     stage.next();
     let Event::Permission(asked) = stage.next() else { panic!() };
     assert_eq!(asked.what, "rm x");
-    stage.running.answer(&asked.id, Some("y")).unwrap();
+    stage.running.answer(&asked.id, Some("y"), None).unwrap();
     assert_eq!(stage.turn_over(), Finish::Natural);
     let answer = std::fs::read_to_string(stage.path("answer")).unwrap();
     assert!(answer.contains(r#""id":"a""#) && answer.contains(r#""optionId":"y""#), "{answer}");

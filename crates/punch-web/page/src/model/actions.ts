@@ -177,11 +177,6 @@ export async function write(ops: Op[], done: string): Promise<boolean> {
   }
 }
 
-/** What a batch would do; nothing is written. */
-export async function rehearse(ops: Op[]): Promise<WriteAnswer> {
-  return post<WriteAnswer>(planPath(get().route.plan, "rehearse"), { ops });
-}
-
 /** Undoes one revision, or your latest change. */
 export async function undo(revision?: number): Promise<void> {
   try {

@@ -29,11 +29,39 @@ export function inboxKey(item: { kind: string; todo?: string | null; question?: 
   return item.question !== undefined ? `question/${item.question}` : `${item.kind}/${item.todo ?? item.since}`;
 }
 
+/** Notifications that are shown, by what they are about. */
+const shown = new Map<string, Notification>();
+
+/** Whether you can still be asked to allow notifications. */
+export function canNotify(): boolean {
+  return "Notification" in window && Notification.permission === "default";
+}
+
 export function announceInbox(before: Picture | null, after: Picture): void {
   if (before === null || before.plan !== after.plan || before.inbox === after.inbox) return;
   const known = new Set(before.inbox.map(inboxKey));
-  for (const item of after.inbox) {
-    if (known.has(inboxKey(item))) continue;
-    announce(`${item.todo ?? "Something"} needs you: ${KINDS[item.kind] ?? item.kind}. ${item.text}`);
+  const now = new Map(after.inbox.map((item) => [inboxKey(item), item]));
+  for (const [key, item] of now) {
+    if (known.has(key)) continue;
+    const title = `${item.todo ?? "Something"} needs you: ${KINDS[item.kind] ?? item.kind}`;
+    announce(`${title}. ${item.text}`);
+    notify(key, title, item.text);
   }
+  // A notification goes away with its reason.
+  for (const [key, one] of shown) {
+    if (now.has(key)) continue;
+    one.close();
+    shown.delete(key);
+  }
+}
+
+/** Shows a notification while the page is in the background. All tabs show the same one: they give it the same tag. */
+function notify(key: string, title: string, body: string): void {
+  if (!("Notification" in window) || Notification.permission !== "granted" || !document.hidden) return;
+  const made = new Notification(title, { body, tag: key });
+  made.onclick = () => {
+    focus();
+    made.close();
+  };
+  shown.set(key, made);
 }

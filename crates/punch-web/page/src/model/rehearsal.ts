@@ -1,10 +1,8 @@
 // What dropping a todo on a column would do. Columns are derived from the plan, so a drop is only a wish: the server is asked
 // first, and says which rule forbids it.
-import { asProblem } from "../net/http.ts";
-import { rehearse } from "./actions.ts";
-import { columnOf, needingYou, opsToColumn, COLUMNS, type Column } from "./changes.ts";
-import { get } from "./state.ts";
-import type { Op, Row } from "./types.ts";
+import { type Column, columnOf, COLUMNS, needingYou, opsToColumn } from "./columns.ts";
+import type { Op, Row, WriteAnswer } from "./types.ts";
+import { asProblem, get, planPath, post } from "../shared.ts";
 
 export type Verdict =
   | { allowed: true; ops: Op[]; words: string }
@@ -38,7 +36,7 @@ async function ask(row: Row, column: Column): Promise<Verdict> {
     return { allowed: false, words: `${row.id} cannot be moved to ${titleOf(column)}`, hint: why ?? null };
   }
   try {
-    const answer = await rehearse(ops);
+    const answer = await post<WriteAnswer>(planPath(get().route.plan, "rehearse"), { ops });
     const after = answer.rows.find((other) => other.uid === row.uid) ?? row;
     const picture = get().picture;
     // Someone who waits for you may still be in the inbox; the rehearsal knows only the plan.

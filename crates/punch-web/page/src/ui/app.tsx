@@ -6,17 +6,14 @@ import { setRegion } from "../model/announce.ts";
 import { reconnect } from "../model/plan_feed.ts";
 import { useApp } from "../model/state.ts";
 import { addressOf, type View } from "../net/route.ts";
-import { Board } from "./board.tsx";
 import { keepFocus } from "./cursor.ts";
 import { clock, dollars, plural } from "./format.ts";
-import { Graph } from "./graph.tsx";
 import { Icon, IconButton } from "./icons.tsx";
 import { List } from "./list.tsx";
 import { Log } from "./log.tsx";
 import { Now } from "./now.tsx";
 import { Overlays } from "./overlays.tsx";
 import { Button, Command, Empty, Message, PauseButton, plainClick, useCanWrite } from "./parts.tsx";
-import { Run } from "./run.tsx";
 import { SelectionBar } from "./selection.tsx";
 import { Todo } from "./todo.tsx";
 
@@ -62,13 +59,46 @@ export function App(): JSX.Element {
 function Page(props: { view: View; todo: string | null }): JSX.Element {
   switch (props.view) {
     case "now": return <Now />;
-    case "board": return <Board />;
     case "list": return <List />;
-    case "graph": return <Graph />;
-    case "run": return <Run />;
     case "log": return <Log />;
     case "todo": return props.todo === null ? <List /> : <Todo key={props.todo} id={props.todo} />;
+    default: return <PageOnDemand key={props.view} view={props.view} />;
   }
+}
+
+type Drawn = () => JSX.Element;
+
+/** Pages with a script and a style sheet of their own, see build.mjs. */
+const LOAD: Record<"board" | "graph" | "run", () => Promise<Drawn>> = {
+  board: async () => (await import("./board.tsx")).Board,
+  graph: async () => (await import("./graph.tsx")).Graph,
+  run: async () => (await import("./run.tsx")).Run,
+};
+
+function loadStyle(name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const link = document.createElement("link");
+    Object.assign(link, { rel: "stylesheet", href: `/${name}.css`, onload: resolve, onerror: reject });
+    document.head.append(link);
+  });
+}
+
+const LOADED = new Map<View, Drawn>();
+
+function PageOnDemand(props: { view: keyof typeof LOAD }): JSX.Element {
+  const { view } = props;
+  const [state, setState] = useState<"loading" | "loaded" | "failed">(LOADED.has(view) ? "loaded" : "loading");
+  useEffect(() => {
+    if (state === "loaded") return;
+    Promise.all([LOAD[view](), loadStyle(view)]).then(([page]) => {
+      LOADED.set(view, page);
+      setState("loaded");
+    }, () => setState("failed"));
+  }, []);
+  const Drawn = LOADED.get(view);
+  if (Drawn !== undefined) return <Drawn />;
+  if (state === "loading") return <Loading />;
+  return <Empty title="This page could not be loaded."><Button onClick={() => location.reload()}>Reload</Button></Empty>;
 }
 
 function Header(): JSX.Element {

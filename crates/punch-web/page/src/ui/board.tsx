@@ -1,18 +1,13 @@
 // Columns by shown status. Cards are dragged with the pointer, or lifted with Space and moved with the arrows. Every drop is
 // rehearsed first; one that is refused snaps back and says why.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { openTodo, show, toast, toggleMark, write } from "../model/actions.ts";
-import { announce } from "../model/announce.ts";
-import { columnOf, COLUMNS, needingYou, type Column } from "../model/changes.ts";
+import { type Column, columnOf, COLUMNS, needingYou } from "../model/columns.ts";
 import { verdictOf, type Verdict } from "../model/rehearsal.ts";
-import { get, useApp } from "../model/state.ts";
 import type { Row } from "../model/types.ts";
-import { focusOn, usePath } from "./cursor.ts";
-import { followDrag, indexAt } from "./drag.ts";
-import { Icon, StatusIcon } from "./icons.tsx";
-import { Age, canWrite, Marks, Message, Priority, Reason } from "./parts.tsx";
-import { moveTo } from "./reorder.tsx";
+import {
+  Age, announce, canWrite, focusOn, followDrag, get, Icon, indexAt, Marks, Message, moveTo, openTodo,
+  Priority, Reason, show, StatusIcon, toast, toggleMark, useApp, useEffect, useMemo, usePath, useRef, useState, write,
+} from "../shared.ts";
 
 /** Cards that are drawn per column before "show more". */
 const CARDS = 60;

@@ -1,16 +1,14 @@
 // Plan and reality of a run over time, one lane for each seat. Every bar has its figures in words.
 import type { JSX, RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { openTodo } from "../model/actions.ts";
 import { type Gantt, type GanttBar, ticks } from "../model/gantt.ts";
-import { clock, span } from "./format.ts";
+import { clock, openTodo, span, useLayoutEffect, useRef, useState } from "../shared.ts";
 
 const LABEL = 34;
 const LANE = 46;
 const AXIS = 22;
 
 /** The width of an element, as it is now. */
-function useWidth(element: RefObject<HTMLElement | null>): number {
+export function useWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(800);
   useLayoutEffect(() => {
     const target = element.current;

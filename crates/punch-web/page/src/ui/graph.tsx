@@ -1,15 +1,10 @@
 // What waits for what. The server gives each todo a layer and a place in it; the page draws, pans and zooms.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { navigate, openTodo } from "../model/actions.ts";
-import { useApp } from "../model/state.ts";
 import type { GraphAnswer, GraphEdge, GraphNode } from "../model/types.ts";
-import { planPath } from "../net/http.ts";
-import { usePath } from "./cursor.ts";
-import { useFetched } from "./fetched.ts";
-import { IconButton, statusWord } from "./icons.tsx";
-import { Await, Empty, TodoLink } from "./parts.tsx";
-import { plural } from "./format.ts";
+import {
+  Await, Empty, IconButton, navigate, openTodo, planPath, plural, statusWord, TodoLink, useApp, useEffect, useFetched, useMemo,
+  usePath, useRef, useState,
+} from "../shared.ts";
 
 const WIDTH = 196;
 const HEIGHT = 52;

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { markSeen, openTodo, write } from "../model/actions.ts";
-import { inboxKey, KINDS } from "../model/announce.ts";
+import { canNotify, inboxKey, KINDS } from "../model/announce.ts";
 import { get, useApp } from "../model/state.ts";
 import type { InboxItem } from "../model/types.ts";
 import { Icon, StatusIcon } from "./icons.tsx";
@@ -23,8 +23,10 @@ const SIGN: Record<string, JSX.Element> = {
 
 export function Inbox(): JSX.Element {
   const inbox = useApp((state) => state.picture?.inbox) ?? [];
+  const [asks, setAsks] = useState(canNotify);
+  const ask = (): void => void Notification.requestPermission().then(() => setAsks(canNotify()));
   return (
-    <Section title="Needs you" count={inbox.length} class={inbox.length > 0 ? "urgent" : ""}>
+    <Section title="Needs you" count={inbox.length} class={inbox.length > 0 ? "urgent" : ""} aside={asks && <Button look="quiet small" onClick={ask}>Notify me</Button>}>
       {inbox.length === 0 ? <Empty title="Nothing needs you.">Agents continue by themselves. What waits for you appears here.</Empty> : (
         <ul class="cards">{inbox.map((item) => <Item key={inboxKey(item)} item={item} />)}</ul>
       )}

@@ -103,7 +103,7 @@ export function SeatRow(props: { seat: Seat; run: number }): JSX.Element {
           <IconButton name="stop" label={`Stop seat ${seat.seat}`} onClick={() => show({ kind: "stop", run, seat: seat.seat })} />
         </span>
       )}
-      {seat.line !== "" && <span class="seat-line muted clip theirs" title={seat.line}>{seat.line}</span>}
+      {seat.line !== "" && seat.todo !== null && <span class="seat-line muted clip theirs" title={seat.line}>{seat.line}</span>}
     </div>
   );
 }

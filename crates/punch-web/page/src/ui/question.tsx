@@ -27,8 +27,9 @@ export function QuestionCard(props: { question: Question }): JSX.Element {
     setBusy(false);
     return answered;
   };
-  // What the buttons say anyway is not said twice.
-  const options = question.options.filter((option) => !["allow", "allow_once", "refuse"].includes(option.id));
+  // What the buttons say anyway is not said twice: only a choice between several ways to allow or deny is shown.
+  const choice = (allows: boolean): boolean => question.options.filter((option) => option.allows === allows).length > 1;
+  const options = question.options.filter((option) => choice(option.allows) && option.id !== "allow_once");
   const blocked = !armed || busy;
   return (
     <div class="question">

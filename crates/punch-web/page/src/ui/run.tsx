@@ -1,17 +1,13 @@
 // A run: seats, plan and reality over time, spending against its limits, estimates against what it took.
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
-import { navigate, show } from "../model/actions.ts";
 import { ganttOf } from "../model/gantt.ts";
-import { useApp } from "../model/state.ts";
 import type { RunAnswer, RunState, RunSummary, ScheduleAnswer } from "../model/types.ts";
-import { planPath } from "../net/http.ts";
-import { usePath } from "./cursor.ts";
-import { useFetched } from "./fetched.ts";
-import { clock, count, dollars, fullTime, plural, span } from "./format.ts";
 import { GanttChart } from "./gantt_chart.tsx";
-import { SeatRow } from "./now.tsx";
-import { Bar, Button, Empty, Message, Meter, PauseButton, Section, Table, TodoLink, useCanWrite } from "./parts.tsx";
+import { SpendChart } from "./spend_chart.tsx";
+import {
+  Bar, Button, clock, count, dollars, Empty, fullTime, Message, Meter, navigate, PauseButton, planPath, plural, SeatRow, Section,
+  show, span, Table, TodoLink, useApp, useCanWrite, useFetched, useMemo, usePath,
+} from "../shared.ts";
 
 export function Run(): JSX.Element {
   const plan = useApp((state) => state.route.plan);
@@ -36,6 +32,7 @@ export function Run(): JSX.Element {
         : <RunHead run={run} runs={list} />}
       {run !== null && <Meters run={run} />}
       {run?.running && <Seats run={run} />}
+      {detail !== null && <SpendChart answer={detail} />}
       <Timeline answer={detail} schedule={run === null || run.running ? schedule.value : null} />
       {detail !== null && <><Estimates answer={detail} /><Ledger answer={detail} /></>}
     </div>

@@ -110,9 +110,22 @@ export class Stage {
     return readFileSync(join(this.folder, "traces", name), "utf8");
   }
 
+  /** Ends runs at once. A signal alone lets agents finish what they work on, and a run that is waited for keeps node alive. */
+  async stopRuns() {
+    const running = this.runs.filter((run) => run.exitCode === null && run.signalCode === null);
+    if (running.length === 0) return;
+    const ended = Promise.all(running.map((run) => new Promise((resolve) => run.on("exit", resolve))));
+    try {
+      this.punch("run", "stop");
+    } catch {
+      running.forEach((run) => run.kill());
+    }
+    await ended;
+  }
+
   async close() {
     await this.chromium?.close();
-    this.runs.forEach((run) => run.kill());
+    await this.stopRuns();
     try {
       this.stopServer();
     } catch {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ACTIONS, COLUMNS, columnOf, moveOp, needingYou, opsOf, opsToColumn } from "../../src/model/changes.ts";
+import { ACTIONS, moveOp, opsOf } from "../../src/model/changes.ts";
+import { COLUMNS, columnOf, needingYou, opsToColumn } from "../../src/model/columns.ts";
 import { outline } from "../../src/model/outline.ts";
 import type { Row } from "../../src/model/types.ts";
 import { isSingleKey, KEYS, keyCap, pressed } from "../../src/ui/key_table.ts";

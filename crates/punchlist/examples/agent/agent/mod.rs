@@ -70,7 +70,9 @@ impl Agent<'_> {
             }
             match session.turn_ended(Ending::from(message.finish))? {
                 Next::Continue { text, .. } => messages.push(json!({"role": "user", "content": text})),
-                Next::Stop { reason } => return Ok(reason),
+                Next::Wait(time) => std::thread::sleep(time),
+                Next::Stop(reason) => return Ok(reason),
+                _ => return Err("this version of punchlist knows more than this agent".into()),
             }
         }
         Err(format!("not finished after {REQUESTS} requests").into())

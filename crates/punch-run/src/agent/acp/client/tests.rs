@@ -185,13 +185,13 @@ fn permissions_are_passed_on_least_promise_first_and_answered() {
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"outcome":{{"outcome":"selected","optionId":"{option}"}}}}}}"#
         )
     };
-    assert_eq!(client.answer("7", Some("once")), [selected("7", "once")]);
-    assert_eq!(client.answer("7", Some("once")), [""; 0], "only once");
+    assert_eq!(client.answer("7", Some("once"), None), [selected("7", "once")]);
+    assert_eq!(client.answer("7", Some("once"), None), [""; 0], "only once");
     // Ids may be words.
     heard(&mut client, &[&ask(r#""word""#)]);
-    assert_eq!(client.answer(r#""word""#, None), [selected(r#""word""#, "no")]);
+    assert_eq!(client.answer(r#""word""#, None, None), [selected(r#""word""#, "no")]);
     heard(&mut client, &[&ask("8").replace("reject_once", "reject_always")]);
-    assert!(client.answer("8", None)[0].contains(r#"{"outcome":"cancelled"}"#));
+    assert!(client.answer("8", None, None)[0].contains(r#"{"outcome":"cancelled"}"#));
 }
 
 #[test]
@@ -311,7 +311,7 @@ proptest! {
         client.hear(&format!(r#"{{"id":{id},"method":"{method}","params":{params}}}"#));
         client.hear(&format!(r#"{{"id":{id},"result":{value},"error":null}}"#));
         client.hear(&format!(r#"{{"id":{id},"error":{value}}}"#));
-        client.answer(id, Some("x"));
+        client.answer(id, Some("x"), None);
         client.cancel();
     }
 }

@@ -1,0 +1,81 @@
+//! What a model reads about evidence that is missing and about files that its todo does not declare: one sentence each, of at
+//! most [`OBSERVED_TOKENS`] tokens.
+
+use super::{estimate, quote};
+use crate::Refusal;
+
+/// Tokens that a sentence may cost.
+pub const OBSERVED_TOKENS: usize = 60;
+
+/// Bytes of each quoted text. The first length with which everything fits is used.
+const ROOMS: [usize; 5] = [80, 56, 40, 24, 8];
+
+/// Tells an agent once that it changed a file outside those that its todo declares.
+pub fn drift_note(id: &str, path: &str, declared: &[String]) -> String {
+    let more = match declared.len() {
+        0 | 1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    let first = declared.first().map_or("", String::as_str);
+    fitting(|room| {
+        let (id, path, first) = (quote(id, room), quote(path, room), quote(first, room));
+        format!("Note: {path} is not among the files of {id} ({first}{more}). Keep to them, or tell the user why not.")
+    })
+}
+
+/// Explains to an agent why its todo is not done yet; `None` for refusals that are not about evidence.
+pub fn missing_evidence(refusal: &Refusal) -> Option<String> {
+    Some(match refusal {
+        Refusal::FailingCheck { id, command, outcome } => fitting(|room| {
+            let (id, command) = (quote(id, room), quote(command, room));
+            format!("{id} is not done: `{command}` {outcome}. Fix it, run it again, then mark {id} completed.")
+        }),
+        Refusal::NeedsCheck { id, outdated } => fitting(|room| {
+            let id = quote(id, room);
+            let why = match outdated {
+                true => "files changed after the last passing check",
+                false => "no passing check was seen",
+            };
+            format!("{id} is not done yet: {why}. Run its tests, build or lint once, then mark it completed again.")
+        }),
+        _ => return None,
+    })
+}
+
+fn fitting(text: impl Fn(usize) -> String) -> String {
+    let fits = |text: &String| estimate(text) <= OBSERVED_TOKENS;
+    ROOMS.iter().map(|room| text(*room)).find(fits).unwrap_or_else(|| text(ROOMS[ROOMS.len() - 1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_short_and_say_what_to_do() {
+        let files = ["src/parser/**".to_owned(), "tests/**".to_owned()];
+        let said = drift_note("T-1", "src/lexer.rs", &files);
+        assert_eq!(
+            said,
+            "Note: src/lexer.rs is not among the files of T-1 (src/parser/** and 1 more). Keep to them, or tell the user \
+             why not."
+        );
+        let hostile = "\u{202e}]}{\"ß日".repeat(100);
+        let refusals = [
+            Refusal::FailingCheck {
+                id: hostile.clone(),
+                command: hostile.clone(),
+                outcome: "failed with exit code 101".into(),
+            },
+            Refusal::NeedsCheck { id: hostile.clone(), outdated: true },
+            Refusal::NeedsCheck { id: hostile.clone(), outdated: false },
+        ];
+        let mut texts: Vec<String> = refusals.iter().filter_map(missing_evidence).collect();
+        texts.extend([said, drift_note(&hostile, &hostile, std::slice::from_ref(&hostile))]);
+        assert_eq!(texts.len(), 5);
+        for text in texts {
+            assert!(estimate(&text) <= OBSERVED_TOKENS, "{} {text}", estimate(&text));
+        }
+        assert_eq!(missing_evidence(&Refusal::NeedsEvidence { id: "a".into() }), None);
+    }
+}

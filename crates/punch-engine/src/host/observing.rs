@@ -1,0 +1,237 @@
+//! What tools of an agent change and check while a todo is in progress (decision 0110). It is stored with the session, so
+//! that a report writes one row at most, and becomes evidence of the todo when the todo is completed.
+
+use std::path::{Component, Path};
+
+use punch_core::drive::{ToolUse, drift_note, missing_evidence};
+use punch_core::evidence::{Observation, Step, steps};
+use punch_core::{Evidence, Op, Ref, Refusal, Status, Todo, Uid, VerifyMode, files};
+use punch_store::{PlanId, Snapshot};
+
+use super::HostReport;
+use super::listen::{Listener, PlanSession, ReportOutcome};
+use crate::config::Settings;
+use crate::{Engine, EngineError, Role, SessionState, observed_work};
+
+/// Todos that a session was asked about.
+const ASKED: usize = 20;
+
+impl SessionState {
+    /// Remembers that its agent was asked for a check of a todo.
+    pub(crate) fn add_asked(&mut self, uid: Uid) {
+        self.asked.retain(|known| *known != uid);
+        self.asked.push(uid);
+        self.asked.drain(..self.asked.len().saturating_sub(ASKED));
+    }
+}
+
+impl Listener<'_> {
+    /// Records what a tool changed and checked. Returns a note for the agent if it changed a file outside those that its
+    /// todo declares, once for each todo.
+    pub(super) fn observe_work(
+        &self,
+        tool: &ToolUse,
+        who: &mut PlanSession,
+        outcome: &mut ReportOutcome,
+    ) -> Result<Option<String>, EngineError> {
+        let steps = self.steps(tool);
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        if who.bound() {
+            let own = self.own_work(&who.owner, &who.state)?;
+            return Ok(self.take_steps(steps, &own, &mut who.state, outcome));
+        }
+        // A subagent without todos of its own works on those of its main agent.
+        let helps = self.report.key.subagent().is_some() && who.state.role != Role::Worker;
+        let Some(mut main) = self.main()?.filter(|_| helps) else { return Ok(None) };
+        let own = self.own_work(self.report.key.session_id(), &main)?;
+        let before = main.clone();
+        let note = self.take_steps(steps, &own, &mut main, outcome);
+        if main != before {
+            outcome.main = Some(main);
+        }
+        Ok(note)
+    }
+
+    fn take_steps(
+        &self,
+        steps: Vec<Step>,
+        own: &[Todo],
+        state: &mut SessionState,
+        outcome: &mut ReportOutcome,
+    ) -> Option<String> {
+        let latest = own.iter().max_by_key(|todo| (todo.started_at, todo.uid))?;
+        let mut note = None;
+        for step in steps {
+            // A check covers everything that is in progress; a change belongs to what was started last.
+            let todos = if matches!(step, Step::Checked(_)) { own } else { std::slice::from_ref(latest) };
+            for todo in todos {
+                let seen = observation(state, todo);
+                if let Step::Changed(path) = &step
+                    && is_drift(todo, path)
+                    && seen.drifted(path)
+                {
+                    note = Some(drift_note(&todo.id, path, &todo.files));
+                    outcome.drift = Some((todo.uid, seen.drift(self.now)));
+                }
+                seen.take(step.clone(), self.now);
+            }
+        }
+        // Of an observation that saw nothing new nothing is stored.
+        state.observed.retain(|(uid, seen)| {
+            let empty = Observation { started_at: seen.started_at, ..Observation::default() };
+            *seen != empty && own.iter().any(|todo| todo.uid == *uid)
+        });
+        note
+    }
+
+    /// What the tool did, with paths relative to the worktree. Files elsewhere do not belong to the work.
+    fn steps(&self, tool: &ToolUse) -> Vec<Step> {
+        let patched = tool.ran.iter().flat_map(|ran| &ran.files);
+        let mut out: Vec<Step> = tool.files.iter().chain(patched).cloned().map(Step::Changed).collect();
+        if let Some(ran) = &tool.ran {
+            out.extend(steps(&ran.line, ran.exit_code, &self.settings.own_checks()));
+        }
+        out.retain_mut(|step| match step {
+            Step::Changed(path) if path.is_empty() => true,
+            Step::Changed(path) => match inside(self.report.tree.as_deref(), path) {
+                Some(inner) => {
+                    *path = inner;
+                    true
+                }
+                None => false,
+            },
+            Step::Checked(_) => true,
+        });
+        out
+    }
+
+    /// The todos that a session has in progress.
+    fn own_work(&self, owner: &str, state: &SessionState) -> Result<Vec<Todo>, EngineError> {
+        let mine = |todo: &&Todo| {
+            let owned = match todo.owner.as_deref() {
+                Some(name) => name == owner,
+                None => state.scope.contains(&todo.uid),
+            };
+            owned && todo.status_at(self.now) == Status::InProgress
+        };
+        Ok(self.running()?.iter().filter(mine).cloned().collect())
+    }
+
+    /// Explains at a stop which todos stay open because their last check failed.
+    pub(super) fn explain_failing(&self, who: &PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
+        let Some(text) = outcome.effect.go_on.as_mut().filter(|_| !who.state.asked.is_empty()) else { return Ok(()) };
+        let running = self.own_work(&who.owner, &who.state)?;
+        let refusal = |todo: &Todo| {
+            let seen = observed_work::work(&who.state, todo, self.now).evidence?;
+            let command = seen.command.as_ref().filter(|_| !seen.passed())?.line();
+            Some(Refusal::FailingCheck { id: todo.id.clone(), command, outcome: seen.outcome() })
+        };
+        let asked = running.iter().filter(|todo| who.state.asked.contains(&todo.uid));
+        for line in asked.filter_map(refusal).filter_map(|refusal| missing_evidence(&refusal)).take(2) {
+            text.push('\n');
+            text.push_str(&line);
+        }
+        Ok(())
+    }
+}
+
+/// Where the observation of a todo is kept; one of an earlier start is forgotten.
+fn observation<'s>(state: &'s mut SessionState, todo: &Todo) -> &'s mut Observation {
+    let fresh = || Observation { started_at: todo.started_at, ..Observation::default() };
+    let at = match state.observed.iter().position(|(uid, _)| *uid == todo.uid) {
+        Some(at) => at,
+        None => {
+            state.observed.push((todo.uid, fresh()));
+            state.observed.len() - 1
+        }
+    };
+    let seen = &mut state.observed[at].1;
+    if seen.started_at != todo.started_at {
+        *seen = fresh();
+    }
+    seen
+}
+
+/// Returns true for a file that the todo does not declare. Lock files change along with others and belong to all of them.
+fn is_drift(todo: &Todo, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let lock = Path::new(name).extension().is_some_and(|end| end == "lock")
+        || matches!(name, "package-lock.json" | "pnpm-lock.yaml" | "go.sum");
+    !path.is_empty() && !lock && !todo.files.is_empty() && !todo.files.iter().any(|glob| files::matches(glob, path))
+}
+
+/// A path relative to the worktree; `None` if it is elsewhere. Without a worktree only relative paths are known.
+fn inside(tree: Option<&Path>, path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let inner = if path.is_absolute() { path.strip_prefix(tree?).ok()? } else { path };
+    let mut out = Vec::new();
+    for part in inner.components() {
+        match part {
+            Component::Normal(part) => out.push(part.to_str()?),
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()?),
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    let outside = matches!(out.first(), None | Some(&".git"));
+    (!outside).then(|| out.join("/"))
+}
+
+/// Stores which files outside of a todo were changed.
+pub(super) fn drift_op(uid: Uid, seen: &Evidence) -> Op {
+    Op::RecordCheck { target: Ref::Uid(uid), found: seen.clone() }
+}
+
+impl Engine {
+    /// Completes todos that the agent's own list calls done and that were refused for want of a check: at a stop, because
+    /// the agent is asked only once, and after a check that passed. What fails stays open.
+    pub(super) fn complete_asked(
+        &self,
+        plan: PlanId,
+        report: &HostReport,
+        settings: &Settings,
+        only_checked: bool,
+    ) -> Result<(), EngineError> {
+        let wanted = self.read(plan, |snapshot| {
+            let Some(found) = snapshot.session(&report.key)? else { return Ok(Vec::new()) };
+            let state = crate::session::read(&found);
+            let policy = settings.policy_over(snapshot.row()?.policy);
+            if state.asked.is_empty() || !crate::call::is_mirrored(&state) || policy.verify != VerifyMode::Evidence {
+                return Ok(Vec::new());
+            }
+            listed_done(snapshot, &state, self.now(), only_checked)
+        })?;
+        for uid in wanted {
+            let op = Op::Done { target: Ref::Uid(uid), evidence: None, fence: None };
+            match self.submit(plan, &report.request(settings), &[op]) {
+                Ok(_) | Err(EngineError::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The todos in progress that the agent was asked about, and that its own list still calls done.
+fn listed_done(
+    snapshot: &dyn Snapshot,
+    state: &SessionState,
+    now: i64,
+    only_checked: bool,
+) -> Result<Vec<Uid>, EngineError> {
+    let done = crate::call::called_done(state);
+    let mut out = Vec::new();
+    for uid in state.asked.iter().filter(|uid| done.contains(uid)) {
+        let mut part = punch_core::Plan::slice(snapshot.row()?);
+        snapshot.load(&punch_core::Footprint { todos: [*uid].into(), ..Default::default() }, &mut part)?;
+        let Some(todo) = part.get(*uid).filter(|todo| todo.status == Status::InProgress) else { continue };
+        let seen = observed_work::work(state, todo, now).evidence;
+        let proof = seen.as_ref().and_then(Evidence::observed_proof);
+        if !only_checked || proof == Some(punch_core::Proof::Checked) {
+            out.push(*uid);
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,55 @@
+//! What hooks saw of the work on todos that a batch completes, read from the sessions of their owners.
+
+use std::collections::BTreeMap;
+
+use punch_core::{ObservedWork, Op, Plan, Ref, Status, Todo, Uid};
+use punch_store::{Catalogue, SessionKey, Snapshot, StoreError};
+
+use crate::{SessionState, session};
+
+/// Reads what was seen of the work that these ops complete; nothing is read if they complete none.
+pub(crate) fn of_completions(
+    snapshot: &dyn Snapshot,
+    ops: &[Op],
+    plan: &Plan,
+    now: i64,
+) -> Result<BTreeMap<Uid, ObservedWork>, StoreError> {
+    let mut found = BTreeMap::new();
+    let mut owners: BTreeMap<String, Option<SessionState>> = BTreeMap::new();
+    for op in ops {
+        let Op::Done { target, .. } = op else { continue };
+        let Some(todo) = named(plan, target).filter(|todo| todo.status == Status::InProgress) else { continue };
+        let Some(owner) = todo.owner.as_deref() else { continue };
+        if !owners.contains_key(owner) {
+            owners.insert(owner.to_owned(), of_owner(snapshot, owner)?);
+        }
+        let Some(Some(state)) = owners.get(owner) else { continue };
+        found.insert(todo.uid, work(state, todo, now));
+    }
+    Ok(found)
+}
+
+/// What a session saw of a todo.
+pub(crate) fn work(state: &SessionState, todo: &Todo, now: i64) -> ObservedWork {
+    let seen = state.observed.iter().find(|(uid, seen)| *uid == todo.uid && seen.started_at == todo.started_at);
+    let evidence = seen.map(|(_, seen)| seen.evidence(now));
+    ObservedWork { evidence, asked: state.asked.contains(&todo.uid) }
+}
+
+fn named<'p>(plan: &'p Plan, target: &Ref) -> Option<&'p Todo> {
+    match target {
+        Ref::Uid(uid) => plan.get(*uid),
+        Ref::Id(id) => plan.by_id(id),
+        Ref::New(_) => None,
+    }
+}
+
+/// The session under whose name a todo is in progress, if its agent reports through hooks: only those are watched.
+fn of_owner(snapshot: &dyn Snapshot, owner: &str) -> Result<Option<SessionState>, StoreError> {
+    let catalogue: &dyn Catalogue = snapshot;
+    let mut found = catalogue.session(&SessionKey::new(owner, None))?;
+    if let (None, Some((main, subagent))) = (&found, owner.rsplit_once('/')) {
+        found = catalogue.session(&SessionKey::new(main, Some(subagent)))?;
+    }
+    Ok(found.as_ref().map(session::read).filter(|state| state.agent.is_some()))
+}

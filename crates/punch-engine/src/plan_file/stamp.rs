@@ -1,0 +1,12 @@
+//! What a plan file looked like when it was last read.
+
+use serde::{Deserialize, Serialize};
+
+/// What tells at a glance whether a file is still the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileStamp {
+    /// When it was written, in nanoseconds since the epoch.
+    pub modified: u64,
+    /// Its size in bytes.
+    pub size: u64,
+}

@@ -1,0 +1,26 @@
+//! What came of a check.
+
+/// Bytes of output that are kept.
+pub const TAIL: usize = 8 * 1024;
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It ended by itself, with this exit code; 128 and more for signals.
+    Exit(i32),
+    /// It took longer than allowed.
+    TimedOut,
+    /// The caller stopped it.
+    Stopped,
+}
+
+/// A check that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// How it ended.
+    pub end: End,
+    /// The end of what it printed, both streams together; at most [`TAIL`] bytes, as it came.
+    pub tail: String,
+    /// The hash of everything it printed.
+    pub hash: String,
+}

@@ -1,0 +1,186 @@
+//! Simulates fleets of workers: thousands of them on the real engine, with a virtual clock, messages that get lost, doubled
+//! and overtaken, and hosts that crash, pause, drift and lose the network. Everything follows from a seed, so a failure can
+//! be replayed. `cargo xtask simulate` runs it.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "its report is all it does")]
+
+mod figures;
+mod message;
+mod options;
+mod server;
+mod worker;
+mod world;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use figures::{Figures, time};
+use options::{Faults, HOUR, MINUTE, Mutant, Scene};
+use world::{Ended, World};
+
+/// Small fleets in which a planted bug has to show up.
+const TRIES: u64 = 40;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match parse(&arguments).and_then(|asked| simulate(&asked)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("error: {cause}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    /// How long to look for anomalies in small fleets.
+    length: Duration,
+    /// The first seed.
+    seed: u64,
+    /// Only this seed, and nothing else.
+    replay: bool,
+    /// Measure claims, fairness and waste, too.
+    figures: bool,
+}
+
+fn parse(arguments: &[String]) -> Result<Asked, String> {
+    let mut asked = Asked { length: Duration::from_secs(20), seed: 1, replay: false, figures: false };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let mut number = || {
+            let value = arguments.next().and_then(|text| text.parse::<u64>().ok());
+            value.ok_or_else(|| format!("`{argument}` needs a number"))
+        };
+        match argument.as_str() {
+            "--minutes" => asked.length = Duration::from_secs(number()? * 60),
+            "--seconds" => asked.length = Duration::from_secs(number()?),
+            "--seed" => (asked.seed, asked.replay) = (number()?, true),
+            "--figures" => asked.figures = true,
+            unknown => {
+                return Err(format!("unknown argument `{unknown}`; try --minutes, --seconds, --seed, --figures"));
+            }
+        }
+    }
+    Ok(asked)
+}
+
+fn run(scene: Scene) -> Result<Ended, String> {
+    World::new(scene).map(World::run).map_err(|cause| cause.to_string())
+}
+
+fn simulate(asked: &Asked) -> Result<(), String> {
+    if asked.replay {
+        let ended = run(Scene::small(asked.seed))?;
+        println!("{}\n{}\n{}", Figures::HEAD, ended.figures.row(), ended.figures.faults());
+        return faultless(asked.seed, &ended);
+    }
+    let caught = mutants()?;
+    println!("mutants caught: {caught} of {}", Mutant::ALL.len());
+    let (begin, mut seed, mut simulated, mut requests) = (Instant::now(), asked.seed, 0, 0);
+    while begin.elapsed() < asked.length {
+        let ended = run(Scene::small(seed))?;
+        faultless(seed, &ended)?;
+        (simulated, requests, seed) = (simulated + ended.figures.span, requests + ended.figures.requests, seed + 1);
+    }
+    let fleets = seed - asked.seed;
+    println!("{fleets} fleets, {} simulated, {requests} requests, anomalies: 0", time(simulated));
+    if asked.figures {
+        measure(asked.seed)?;
+    }
+    if caught == Mutant::ALL.len() { Ok(()) } else { Err("a planted bug was not caught".to_owned()) }
+}
+
+fn faultless(seed: u64, ended: &Ended) -> Result<(), String> {
+    match ended.anomalies.as_slice() {
+        [] => Ok(()),
+        anomalies => Err(format!(
+            "seed {seed}: {}\nthe same fleet again: cargo xtask simulate --seed {seed}",
+            anomalies.join("\n  ")
+        )),
+    }
+}
+
+/// Counts the planted bugs that are noticed, and names those that are not.
+fn mutants() -> Result<usize, String> {
+    let mut caught = 0;
+    for (mutant, name) in Mutant::ALL {
+        let first = first_anomaly(mutant)?;
+        match &first {
+            Some((tries, anomaly)) => println!("  {name}: caught by fleet {tries} ({anomaly})"),
+            None => println!("  {name}: NOT caught in {TRIES} fleets"),
+        }
+        caught += usize::from(first.is_some());
+    }
+    Ok(caught)
+}
+
+/// The first fleet in which a planted bug shows, and how.
+fn first_anomaly(mutant: Mutant) -> Result<Option<(u64, String)>, String> {
+    for seed in 1..=TRIES {
+        let ended = run(Scene { mutant: Some(mutant), ..Scene::small(seed) })?;
+        if let Some(first) = ended.anomalies.into_iter().next() {
+            return Ok(Some((seed, first)));
+        }
+    }
+    Ok(None)
+}
+
+/// Prints how claims, fairness and waste depend on the lease and on how much goes wrong, and one fleet of thousands.
+fn measure(seed: u64) -> Result<(), String> {
+    println!("\n{:>8} {:>7} {}", "lease", "faults", Figures::HEAD);
+    for (lease, faults) in [2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR].into_iter().flat_map(|lease| {
+        [("none", Faults::NONE), ("some", Faults::SOME), ("many", Faults::MANY)].map(|faults| (lease, faults))
+    }) {
+        let scene = Scene { plans: 20, workers: 120, lease, work: 20 * MINUTE, faults: faults.1, ..Scene::small(seed) };
+        let ended = run(scene)?;
+        faultless(seed, &ended)?;
+        println!("{:>8} {:>7} {}", time(lease), faults.0, ended.figures.row());
+    }
+    let large = Scene::large(seed);
+    println!("\n{} workers, {} todos in {} plans:", large.workers, large.plans * large.todos, large.plans);
+    let begin = Instant::now();
+    let ended = run(large)?;
+    faultless(seed, &ended)?;
+    println!("{}\n{}", Figures::HEAD, ended.figures.row());
+    println!("{}, simulated in {} s", ended.figures.faults(), begin.elapsed().as_secs());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_fleets_with_many_faults_keep_every_promise() {
+        for seed in 1..=5 {
+            let ended = run(Scene::small(seed)).unwrap_or_else(|cause| panic!("{cause}"));
+            assert!(ended.anomalies.is_empty(), "seed {seed}: {:#?}", ended.anomalies);
+            assert!(ended.figures.crashes > 0 && ended.figures.lost > 0, "{}", ended.figures.faults());
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_history() {
+        let row = || run(Scene::small(7)).map(|ended| (ended.figures.row(), ended.figures.faults()));
+        assert_eq!(row(), row());
+    }
+
+    #[test]
+    fn every_planted_bug_is_caught() {
+        for (mutant, name) in Mutant::ALL {
+            assert!(first_anomaly(mutant).is_ok_and(|first| first.is_some()), "not caught: {name}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_read() {
+        let parse = |text: &str| parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(
+            parse("--minutes 2 --figures").map(|asked| (asked.length.as_secs(), asked.figures)),
+            Ok((120, true))
+        );
+        assert_eq!(parse("--seed 9").map(|asked| (asked.seed, asked.replay)), Ok((9, true)));
+        assert!(parse("--fast").is_err() && parse("--seed x").is_err());
+    }
+}

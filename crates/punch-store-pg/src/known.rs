@@ -1,0 +1,191 @@
+//! What a write knows of its plan without asking again. The plan is locked, so what was read stays as it is but for what this
+//! write changes, and that is known too. Together with what is fetched along with the lock, a write that completes a todo
+//! and claims the next one asks nothing in between.
+
+use std::collections::{BTreeSet, HashMap};
+
+use punch_core::{Footprint, LONGEST_LEASE, Plan, Todo, Uid};
+use punch_store::{PlanId, ReadyMark};
+
+use crate::link::{Ask, ask};
+use crate::load;
+use crate::read::{READY, READY_LEASE, READY_TIMER};
+use crate::todo::columns;
+use crate::value::{Value, count};
+
+/// Ready todos that are fetched with the lock. More than one, because the first ones may touch files of running todos.
+const WINDOW: usize = 8;
+
+/// How far the time of the server may lie from what is expected before it is asked, in milliseconds.
+const MARGIN: i64 = 60_000;
+
+/// All dependents of todos that are named by their ids, with the number of the one that they depend on.
+const DEPENDENTS_OF_IDS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    ", e.dep FROM punch.todo d JOIN punch.edge e ON e.plan = d.plan AND e.dep = d.uid \
+     JOIN punch.todo t ON t.plan = e.plan AND t.uid = e.dependent \
+     WHERE d.plan = $1 AND d.id = ANY($2) AND d.removed IS NULL"
+);
+
+/// All dependents of todos, with the number of the one that they depend on.
+const DEPENDENTS_OF_UIDS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    ", e.dep FROM punch.edge e JOIN punch.todo t ON t.plan = e.plan AND t.uid = e.dependent \
+     WHERE e.plan = $1 AND e.dep = ANY($2)"
+);
+
+/// Questions about ready todos at a time that is known only roughly.
+pub struct ReadyWindow {
+    from: i64,
+    until: i64,
+    /// Where the answers end; `None` if they are complete.
+    end: Option<ReadyMark>,
+    todos: BTreeSet<Uid>,
+}
+
+impl ReadyWindow {
+    /// A window around the time that is expected.
+    pub const fn around(now: i64) -> Self {
+        Self { from: now - MARGIN, until: now + MARGIN, end: None, todos: BTreeSet::new() }
+    }
+
+    /// What to ask; each answer goes to [`ReadyWindow::take`].
+    pub fn asks(&self, plan: PlanId) -> [Ask; 3] {
+        let (what, plan, limit) = ("read todos", plan.0, count(WINDOW));
+        [
+            ask!(what, READY, plan, -1, 0, 0, limit),
+            ask!(what, READY_TIMER, plan, -1, 0, 0, limit, self.until),
+            ask!(what, READY_LEASE, plan, -1, 0, 0, limit, self.until, self.from + LONGEST_LEASE),
+        ]
+    }
+
+    /// Takes over an answer.
+    pub fn take(&mut self, todos: &[Todo]) {
+        if todos.len() >= WINDOW {
+            let last = todos.last().map(ReadyMark::of);
+            self.end = [self.end, last].into_iter().flatten().min();
+        }
+        self.todos.extend(todos.iter().map(|todo| todo.uid));
+    }
+}
+
+/// What a write knows.
+#[derive(Default)]
+pub struct Known {
+    todos: HashMap<Uid, Todo>,
+    /// Complete lists of dependents.
+    dependents: HashMap<Uid, BTreeSet<Uid>>,
+    ready: Option<ReadyWindow>,
+    put: BTreeSet<Uid>,
+    /// There was too much to remember: everything is asked for.
+    is_off: bool,
+}
+
+/// How many todos are remembered at most: an import may write a million.
+const MOST: usize = 5_000;
+
+impl Known {
+    fn remember(&mut self, todo: &Todo) {
+        if self.is_off {
+            return;
+        }
+        self.todos.insert(todo.uid, todo.clone());
+        if self.todos.len() > MOST {
+            *self = Self { is_off: true, ..Self::default() };
+        }
+    }
+
+    /// A todo was read.
+    pub fn read(&mut self, todo: &Todo) {
+        // What was put is newer than an answer to a question that was asked before.
+        if !self.put.contains(&todo.uid) {
+            self.remember(todo);
+        }
+    }
+
+    /// Todos are written by this transaction.
+    pub fn put(&mut self, todos: &[Todo]) {
+        for todo in todos {
+            self.put.insert(todo.uid);
+            self.remember(todo);
+        }
+    }
+
+    /// Edges are written by this transaction.
+    pub fn relinked(&mut self) {
+        self.dependents.clear();
+    }
+
+    /// All dependents of a todo were read.
+    pub fn depend_on(&mut self, todo: Uid, dependents: BTreeSet<Uid>) {
+        self.dependents.insert(todo, dependents);
+    }
+
+    /// Ready todos were fetched.
+    pub fn see_ready(&mut self, window: ReadyWindow) {
+        self.ready = Some(window);
+    }
+
+    /// Puts what a footprint asks for into the slice. Returns false, and leaves the slice alone, if something must be asked
+    /// for: also where nothing is known of a todo, because there may be none.
+    pub fn load(&self, footprint: &Footprint, into: &mut Plan) -> bool {
+        let Footprint { ids, todos, dependents, running, all_running, first, dangling, revisions, all } = footprint;
+        let asks_more = *all
+            || *all_running
+            || *first
+            || !(ids.is_empty() && running.is_empty() && dangling.is_empty() && revisions.is_empty());
+        if asks_more {
+            return false;
+        }
+        let mut found: BTreeSet<Uid> = todos.clone();
+        for todo in dependents {
+            match self.dependents.get(todo) {
+                Some(dependents) => found.extend(dependents),
+                None => return false,
+            }
+        }
+        if !found.iter().all(|uid| self.todos.contains_key(uid)) {
+            return false;
+        }
+        for todo in found.iter().filter_map(|uid| self.todos.get(uid)) {
+            into.put(todo.clone());
+        }
+        into.mark_loaded(footprint.clone());
+        true
+    }
+
+    /// What is ready at `now`, best first; `None` if that must be asked for.
+    pub fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Option<Vec<Todo>> {
+        if self.is_off {
+            return None;
+        }
+        let window = self.ready.as_ref().filter(|window| (window.from..=window.until).contains(&now))?;
+        let is_seen = |todo: &&Todo| {
+            let mark = ReadyMark::of(todo);
+            todo.is_ready(now) && after.is_none_or(|after| mark > after) && window.end.is_none_or(|end| mark <= end)
+        };
+        let candidates = window.todos.union(&self.put).filter_map(|uid| self.todos.get(uid));
+        let mut out: Vec<Todo> = candidates.filter(is_seen).cloned().collect();
+        if out.len() < limit && window.end.is_some() {
+            return None;
+        }
+        out.sort_by_key(ReadyMark::of);
+        out.truncate(limit);
+        Some(out)
+    }
+}
+
+/// The questions for all dependents of the todos that a footprint names.
+pub fn ask_dependents(plan: PlanId, of: &Footprint) -> Vec<Ask> {
+    let ask = |sql, value| Ask { params: vec![plan.0.into(), value], ..ask!("read todos", sql) };
+    let mut out = Vec::new();
+    if !of.ids.is_empty() {
+        out.push(ask(DEPENDENTS_OF_IDS, load::keys(&of.ids)));
+    }
+    if !of.todos.is_empty() {
+        out.push(ask(DEPENDENTS_OF_UIDS, Value::uids(&of.todos)));
+    }
+    out
+}

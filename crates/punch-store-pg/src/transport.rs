@@ -1,0 +1,145 @@
+//! How statements of transactions travel: on idle connections or new ones, within a deadline.
+
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use punch_store::{Durability, Reason, StoreError, StoreLabel};
+use tokio_postgres::Row;
+
+use crate::link::{Ask, Link};
+use crate::store::PgStore;
+use crate::{fail, settle};
+
+/// How long a server may take for an answer beyond the time that others may keep it waiting.
+pub const GRACE: Duration = Duration::from_secs(5);
+
+/// How many idle connections a store keeps.
+const IDLE: usize = 4;
+
+/// A transaction whose client says nothing for this long is ended by the server, so that a stopped process does not keep a
+/// plan for itself. Large imports compute for some seconds inside of one.
+const SILENCE: Duration = Duration::from_secs(15);
+
+impl PgStore {
+    pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a connection for the next transaction; its own must have ended.
+    pub(crate) fn give(&self, link: Link) {
+        let mut idle = self.links();
+        if idle.len() < IDLE && !link.is_closed() {
+            idle.push(link);
+        }
+    }
+
+    /// Sends the first statements of a transaction, on an idle connection or a new one. Nothing has happened yet, so an idle
+    /// connection that turns out to be dead is replaced without a word.
+    pub(crate) fn begin(&self, begin: Option<&str>, asks: &[Ask]) -> Result<(Link, Vec<Vec<Row>>), StoreError> {
+        let limit = self.wait + GRACE;
+        self.round_trips.fetch_add(1, Ordering::Relaxed);
+        for attempt in 0.. {
+            let idle = self.links().pop().filter(|link| !link.is_closed());
+            let was_idle = idle.is_some();
+            let sent = self.runtime.block_on(async {
+                let send = async {
+                    let mut link = match idle {
+                        Some(link) => link,
+                        None => Link::open(&self.address).await.map_err(Begin::Refused)?,
+                    };
+                    link.unprepared = self.unprepared.load(Ordering::Relaxed);
+                    link.prepare().await.map_err(|error| Begin::Failed("prepare a statement", error))?;
+                    let what = |n: usize| asks.get(n).map_or("begin a transaction", |ask| ask.what);
+                    match link.send(begin, asks, None).await {
+                        Ok(_) if link.unprepared && !self.unprepared.load(Ordering::Relaxed) => Err(Begin::MixedUp),
+                        Ok(rows) => Ok((link, rows)),
+                        Err((n, error)) => Err(Begin::Failed(what(n), error)),
+                    }
+                };
+                tokio::time::timeout(limit, send).await
+            });
+            match sent {
+                Ok(Ok(begun)) => return Ok(begun),
+                Ok(Err(Begin::Refused(error))) => return Err(error),
+                Ok(Err(Begin::MixedUp)) => self.unprepared.store(true, Ordering::Relaxed),
+                Ok(Err(Begin::Failed(_, error))) if fail::is_unprepared(&error) && attempt < 3 => {
+                    self.unprepared.store(true, Ordering::Relaxed);
+                }
+                Ok(Err(Begin::Failed(_, error))) if was_idle && fail::is_connection(&error) && attempt < 8 => {}
+                Ok(Err(Begin::Failed(what, error))) => return Err(fail::sql(self.label(), what, &error)),
+                Err(_) => return Err(silent(self.label(), limit)),
+            }
+        }
+        Err(silent(self.label(), limit))
+    }
+
+    /// Sends statements in a transaction that has begun.
+    pub(crate) fn send(&self, link: &mut Link, asks: &[Ask]) -> Result<Vec<Vec<Row>>, StoreError> {
+        let limit = self.wait + GRACE;
+        self.round_trips.fetch_add(1, Ordering::Relaxed);
+        let sent = self.runtime.block_on(async { tokio::time::timeout(limit, link.send(None, asks, None)).await });
+        match sent {
+            Ok(Ok(rows)) => Ok(rows),
+            Ok(Err((n, error))) => Err(self.refusal(asks, n, &error)),
+            Err(_) => Err(silent(self.label(), limit)),
+        }
+    }
+
+    /// Sends the last statements of a transaction and commits it.
+    pub(crate) fn commit(&self, link: &mut Link, asks: &[Ask]) -> Result<(), settle::CommitFailure> {
+        let limit = self.wait + GRACE;
+        self.round_trips.fetch_add(1, Ordering::Relaxed);
+        let sent =
+            self.runtime.block_on(async { tokio::time::timeout(limit, link.send(None, asks, Some("COMMIT"))).await });
+        match sent {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err((_, error))) if fail::is_connection(&error) => {
+                Err(settle::CommitFailure::Unanswered(fail::words(&error)))
+            }
+            Ok(Err((n, error))) => Err(settle::CommitFailure::Refused(self.refusal(asks, n, &error))),
+            Err(_) => Err(settle::CommitFailure::Unanswered(format!("no answer for {} s", limit.as_secs()))),
+        }
+    }
+
+    fn refusal(&self, asks: &[Ask], n: usize, error: &tokio_postgres::Error) -> StoreError {
+        let constraint = error.as_db_error().and_then(|error| error.constraint());
+        if constraint == Some("plan_name") {
+            return StoreError::Conflict { what: "a plan with this name already exists".into() };
+        }
+        let what = asks.get(n).map_or("commit", |ask| ask.what);
+        fail::sql(self.label(), what, error)
+    }
+
+    /// Ends a transaction without keeping anything, and keeps the connection. Nobody waits for the answer.
+    pub(crate) fn rollback(&self, mut link: Link) {
+        self.runtime.block_on(link.post("ROLLBACK"));
+        self.give(link);
+    }
+
+    pub(crate) fn begin_write_sql(&self, durability: Durability) -> String {
+        let (wait, silence) = (self.wait.as_millis().max(1), SILENCE.as_millis());
+        let statement = (self.wait + GRACE).as_millis().max(60_000);
+        let relaxed = match durability {
+            Durability::Full => "",
+            Durability::Relaxed => "; SET LOCAL synchronous_commit = off",
+        };
+        format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; \
+             SET LOCAL statement_timeout = {statement}; SET LOCAL idle_in_transaction_session_timeout = {silence}; \
+             SET LOCAL plan_cache_mode = force_generic_plan{relaxed}"
+        )
+    }
+}
+
+enum Begin {
+    Refused(StoreError),
+    /// A pooler mixes up prepared statements. Nothing has happened yet.
+    MixedUp,
+    Failed(&'static str, tokio_postgres::Error),
+}
+
+/// The server does not answer.
+pub(crate) fn silent(store: &StoreLabel, waited: Duration) -> StoreError {
+    fail::unavailable(store, Reason::Busy, format!("the server did not answer within {} s", waited.as_secs()))
+}

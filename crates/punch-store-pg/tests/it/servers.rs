@@ -1,0 +1,311 @@
+//! Servers as they are met: behind a pooler, under TLS, full, slow, restarted, too old, or another database altogether. Each
+//! has a defined outcome.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use punch_core::{Actor, Add, Context, Edit, Footprint, InProgressLimit, Keep, Op, Plan, Policy, Ref, Stop, apply};
+use punch_store::{Ahead, Durability, OpenMode, PlanId, Store, StoreAdmin, StoreError, Tx};
+use punch_store_pg::{Login, PgOptions, PgStore};
+use punch_testkit::postgres::{self, Cluster, Disk};
+use punch_testkit::postgres_pooler::Pooler;
+use punch_testkit::postgres_proxy::Proxy;
+
+use crate::contract::submit::{add, context, look, must, submit, whole};
+use crate::{create, options, options_on};
+
+/// The address with another folder for the socket.
+fn through(options: &PgOptions, cluster: &Cluster, folder: &Path) -> PgOptions {
+    let address =
+        options.address.replace(&cluster.socket_folder().display().to_string(), &folder.display().to_string());
+    PgOptions { address, ..options.clone() }
+}
+
+/// A missing program skips a test; where `CI` is set, that is a failure.
+fn skips(error: &std::io::Error) -> bool {
+    assert!(std::env::var_os("CI").is_none(), "{error}");
+    error.kind() == std::io::ErrorKind::NotFound
+}
+
+#[test]
+fn a_pooler_in_transaction_mode_mixes_nothing_up() {
+    const WRITERS: usize = 6;
+    const EACH: usize = 12;
+    let Some(options) = options() else { return };
+    let cluster = postgres::shared().unwrap();
+    let pooler = match Pooler::start(cluster) {
+        Ok(pooler) => pooler,
+        Err(error) if skips(&error) => return,
+        Err(error) => panic!("{error}"),
+    };
+    let options = through(&options, cluster, pooler.socket_folder());
+    let store = create(&options);
+    let plans: Vec<PlanId> = (0..3).map(|n| store.create_plan(&format!("p{n}"), 0).unwrap()).collect();
+    let mut changes = store.changes();
+    while changes.wait(Duration::from_millis(50)).unwrap() {}
+    // Every client does other things first, so that the same name stands for another statement in each of them.
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (options, plans) = (&options, &plans);
+            scope.spawn(move || {
+                let store = create(options);
+                let plan = plans[writer % plans.len()];
+                for n in 0..EACH {
+                    match writer % 3 {
+                        0 => drop(look(&store, plan, |s| s.ready(9, None, 3))),
+                        1 => drop(look(&store, plan, |s| s.find("nothing"))),
+                        _ => drop(look(&store, plan, |s| s.events(0, 3))),
+                    }
+                    must(&store, plan, n as i64, &[add(&format!("{writer}/{n}"))]);
+                }
+            });
+        }
+        assert!(changes.wait(Duration::from_secs(20)).unwrap(), "changes are found without notifications");
+    });
+    for plan in plans {
+        let stored = whole(&store, plan);
+        assert_eq!((stored.row.revision as usize, stored.all().count()), (WRITERS / 3 * EACH, WRITERS / 3 * EACH));
+    }
+    assert_eq!(store.check().unwrap(), [""; 0]);
+}
+
+/// A certificate that the server signed itself.
+const SELF_SIGNED: &str = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost && cp cert.pem root.pem";
+
+/// A certificate that an authority signed.
+const SIGNED: &str = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out root.pem -subj /CN=authority && \
+    openssl req -newkey rsa:2048 -nodes -keyout key.pem -out asked.pem -subj /CN=localhost && \
+    echo subjectAltName=DNS:localhost > names && \
+    openssl x509 -req -in asked.pem -CA root.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out cert.pem";
+
+/// A server under TLS on a port of the loopback; its root certificate lies in its folder.
+fn encrypted(certificate: &str, port: u16) -> std::io::Result<Cluster> {
+    Cluster::start_with(Disk::Fast, |folder| {
+        let mut openssl = Command::new("sh");
+        openssl.args(["-c", certificate]).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+        if !openssl.status()?.success() {
+            return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "openssl is not installed"));
+        }
+        std::fs::set_permissions(folder.join("key.pem"), std::fs::Permissions::from_mode(0o600))?;
+        postgres::give_to_server(&folder.join("key.pem"))?;
+        let folder = folder.display();
+        Ok(format!(
+            "listen_addresses = '127.0.0.1'\nport = {port}\nssl = on\nssl_cert_file = '{folder}/cert.pem'\n\
+             ssl_key_file = '{folder}/key.pem'\n"
+        ))
+    })
+}
+
+#[test]
+fn certificates_are_judged_as_sslmode_says() {
+    for certificate in [SELF_SIGNED, SIGNED] {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let cluster = match encrypted(certificate, port) {
+            Ok(cluster) => cluster,
+            Err(error) if skips(&error) => return,
+            Err(error) => panic!("{error}"),
+        };
+        let open = |host: &str, query: &str| {
+            let address = format!("postgres://punch@{host}:{port}/postgres?schema=tls&{query}");
+            PgStore::open(PgOptions { address, project: "p".into(), ..PgOptions::default() }, OpenMode::Create)
+        };
+        let folder = cluster.socket_folder().display().to_string();
+        let trusted = format!("sslrootcert={folder}/root.pem");
+        for (host, query) in [
+            ("localhost", "sslmode=disable".to_owned()),
+            ("127.0.0.1", "sslmode=require".to_owned()),
+            ("127.0.0.1", format!("sslmode=verify-ca&{trusted}")),
+            ("localhost", format!("sslmode=verify-full&{trusted}")),
+        ] {
+            let store = open(host, &query).unwrap_or_else(|error| panic!("{host} {query}: {error}"));
+            store.browse(&mut |catalogue| catalogue.plans().map(|_| ())).unwrap();
+            let sql = "SELECT bool_or(s.ssl) FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) \
+                       WHERE a.application_name = 'punch'";
+            let port = port.to_string();
+            let psql = ["-XqAt", "-h", &folder, "-p", &port, "-U", "punch", "-d", "postgres", "-c", sql];
+            let encrypted = cluster.run("psql", &psql).unwrap();
+            assert_eq!(encrypted.trim() == "t", query != "sslmode=disable", "{host} {query}: {encrypted}");
+        }
+        for (host, query) in [
+            ("127.0.0.1", format!("sslmode=verify-full&{trusted}")),
+            ("localhost", "sslmode=verify-full".to_owned()),
+            ("localhost", "sslmode=verify-full&sslrootcert=/nonexistent".to_owned()),
+        ] {
+            let refused = open(host, &query).err().unwrap_or_else(|| panic!("{host} {query} is accepted"));
+            assert_eq!(refused.code(), "store_unavailable", "{refused}");
+            assert!(
+                refused.message().contains("certificate") || refused.message().contains("/nonexistent"),
+                "{refused}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_stores_nothing_and_says_so() {
+    let Some(options) = options() else { return };
+    let (cluster, store) = (postgres::shared().unwrap(), create(&options));
+    let plan = store.create_plan("main", 0).unwrap();
+    must(&store, plan, 1, &[add("a")]);
+    let schema = options.address.rsplit_once('=').unwrap().1;
+    // The server reports a full disk with this code, wherever it meets it.
+    let full = format!(
+        "CREATE FUNCTION {schema}.disk_full() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$; \
+         CREATE TRIGGER disk_full BEFORE INSERT ON {schema}.event EXECUTE FUNCTION {schema}.disk_full()"
+    );
+    cluster.sql("postgres", &full).unwrap();
+    let refused =
+        submit(&store, plan, Durability::Full, &[add("b")], &context(2, None, Policy::default())).unwrap_err();
+    assert_eq!(refused.code(), "store_full", "{refused}");
+    cluster.sql("postgres", &format!("DROP TRIGGER disk_full ON {schema}.event")).unwrap();
+    must(&store, plan, 3, &[add("c")]);
+    assert_eq!(whole(&store, plan).row.revision, 2);
+}
+
+#[test]
+fn a_slow_network_costs_time_and_a_dead_one_ends_at_the_deadline() {
+    let Some(options) = options() else { return };
+    let cluster = postgres::shared().unwrap();
+    let proxy = Proxy::start(cluster.socket_folder()).unwrap();
+    let options = through(&options, cluster, proxy.socket_folder());
+    let store = create(&PgOptions { wait: Some(Duration::from_millis(200)), ..options });
+    let plan = store.create_plan("main", 0).unwrap();
+    proxy.slow_down(Duration::from_millis(100));
+    must(&store, plan, 1, &[add("a")]);
+    proxy.slow_down(Duration::from_secs(60));
+    let refused = store.write(plan, Durability::Full, &mut |_| Ok(())).unwrap_err();
+    assert_eq!(refused.code(), "store_busy", "{refused}");
+    proxy.slow_down(Duration::ZERO);
+    must(&store, plan, 2, &[add("b")]);
+}
+
+#[test]
+fn a_restart_in_mid_transaction_leaves_no_trace_of_it() {
+    if postgres::programs().is_none() {
+        return;
+    }
+    let cluster = Cluster::start(Disk::Durable).unwrap();
+    let store = create(&options_on(&cluster));
+    let plan = store.create_plan("main", 0).unwrap();
+    must(&store, plan, 1, &[add("a")]);
+    for mode in ["fast", "immediate"] {
+        let failed = store.write(plan, Durability::Full, &mut |tx| {
+            let outcome = apply(&everything(tx)?, &[add("lost")], &context(2, None, Policy::default()));
+            tx.put(&outcome.unwrap())?;
+            cluster.stop(mode).unwrap();
+            cluster.resume().unwrap();
+            Ok(())
+        });
+        assert_eq!(failed.unwrap_err().code(), "store_unavailable", "{mode}: nothing was stored, and that is known");
+        must(&store, plan, 3, &[add(mode)]);
+    }
+    let contents: Vec<String> = whole(&store, plan).all().map(|todo| todo.content.clone()).collect();
+    assert_eq!(contents, ["a", "fast", "immediate"]);
+    assert_eq!(store.check().unwrap(), [""; 0]);
+}
+
+fn everything(tx: &dyn Tx) -> Result<Plan, StoreError> {
+    let mut plan = Plan::slice(tx.row()?);
+    tx.load(&Footprint::everything(), &mut plan)?;
+    Ok(plan)
+}
+
+/// Speaks as much of the protocol as it takes to say which release it is.
+fn pretend(folder: &Path, parameters: &'static [(&'static str, &'static str)]) {
+    let listener = UnixListener::bind(folder.join(".s.PGSQL.5432")).unwrap();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut length = [0; 4];
+            client.read_exact(&mut length).unwrap();
+            let mut startup = vec![0; u32::from_be_bytes(length) as usize - 4];
+            client.read_exact(&mut startup).unwrap();
+            let mut out = b"R\0\0\0\x08\0\0\0\0".to_vec();
+            for (name, value) in parameters {
+                let text = format!("{name}\0{value}\0");
+                out.push(b'S');
+                out.extend(u32::try_from(text.len() + 4).unwrap().to_be_bytes());
+                out.extend(text.bytes());
+            }
+            out.extend(b"Z\0\0\0\x05I");
+            let _ = client.write_all(&out);
+            // Until the client has read it and leaves.
+            let _ = client.read(&mut [0; 64]);
+        }
+    });
+}
+
+#[test]
+fn servers_that_are_too_old_or_something_else_are_refused() {
+    for (parameters, words) in [
+        (&[("server_version", "13.14")][..], "PostgreSQL 13.14, but 14 or newer is needed"),
+        (&[("server_version", "13.0.0"), ("crdb_version", "CockroachDB CCL v24.1")], "another database"),
+        (&[("server_version", "15.2-YB-2.25.1.0-b0")], "another database"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        pretend(folder.path(), parameters);
+        let address = format!("postgres://x@/x?host={}", folder.path().display());
+        let options = PgOptions { address, project: "p".into(), login: Login::default(), ..PgOptions::default() };
+        let refused = PgStore::open(options, OpenMode::Create).err().unwrap();
+        assert_eq!(refused.code(), "store_foreign", "{refused}");
+        assert!(refused.message().contains(words), "{refused}");
+    }
+}
+
+fn put(tx: &mut dyn Tx, ops: &[Op], first: &Footprint) -> Result<(), StoreError> {
+    let policy = Policy { in_progress: InProgressLimit::Any, ..Policy::default() };
+    let context = Context::new(tx.now().unwrap_or(0), Actor::parse("w", Some("w")), policy);
+    let mut plan = Plan::slice(tx.row()?);
+    tx.load(first, &mut plan)?;
+    loop {
+        match apply(&plan, ops, &context) {
+            Ok(outcome) => return tx.put(&outcome),
+            Err(Stop::Need(need)) => tx.load(&need, &mut plan)?,
+            Err(Stop::Refused(refusals)) => panic!("{refusals:?}"),
+        }
+    }
+}
+
+#[test]
+fn completing_one_and_getting_the_next_takes_two_round_trips() {
+    let Some(options) = options() else { return };
+    let store = create(&options);
+    let plan = store.create_plan("main", 0).unwrap();
+    let deps: [(&str, &[&str]); 5] = [("a", &[]), ("b", &["a"]), ("c", &["a", "b"]), ("d", &[]), ("e", &["c"])];
+    let todo = |(id, needs): (&str, &[&str])| {
+        let needs = needs.iter().map(|id| Ref::Id((*id).to_owned())).collect();
+        let edit = Edit { content: Keep::Set(id.to_owned()), depends_on: Keep::Set(needs), ..Edit::default() };
+        Op::Add(Add { id: Some(id.to_owned()), edit, ..Add::default() })
+    };
+    must(&store, plan, 1, &deps.map(todo));
+    let mut held: Option<String> = None;
+    let mut order = Vec::new();
+    for _ in 0..deps.len() + 1 {
+        let done: Vec<Op> =
+            held.take().into_iter().map(|id| Op::Done { target: Ref::Id(id), evidence: None, fence: None }).collect();
+        let first = Footprint::of(&done);
+        let ahead = Ahead { dependents: true, ready: true, ..Ahead::load(&first) };
+        let before = store.round_trips();
+        let mut write = |tx: &mut dyn Tx| {
+            if !done.is_empty() {
+                put(tx, &done, &first)?;
+            }
+            let now = tx.now().unwrap_or(0);
+            let Some(todo) = tx.ready(now, None, 1)?.pop() else { return Ok(()) };
+            let first = Footprint { todos: [todo.uid].into(), ..Footprint::default() };
+            put(tx, &[Op::Claim(Ref::Uid(todo.uid), now + 60_000)], &first)?;
+            held = Some(todo.id.clone());
+            Ok(())
+        };
+        store.write_ahead(plan, Durability::Full, ahead, &mut write).unwrap();
+        assert_eq!(store.round_trips() - before, 2, "after {order:?}");
+        order.extend(held.clone());
+    }
+    assert_eq!(order, ["a", "b", "c", "d", "e"]);
+    assert_eq!(store.check().unwrap(), [""; 0]);
+}

@@ -1,0 +1,104 @@
+//! The rest of what a host asks about a plan: schedules, checkpoints, assignments, what needs the user.
+
+use punch_core::inbox::InboxItem;
+use punch_core::schedule::{self, Ask, Batch, Schedule};
+use punch_engine::{Code, InboxQuery, Restored, Restoring, Saved, Saving};
+use punch_store::SessionKey;
+
+use crate::{Error, Options, Session};
+
+/// A checkpoint: where the work on a plan and the code stood.
+pub type Checkpoint = Saved;
+
+/// What a restore did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RestoreReport {
+    /// The plan changed.
+    pub changed: bool,
+    /// The todos that are open again, in list order.
+    pub reopened: Vec<String>,
+    /// Todos that came after the checkpoint, and stay as they are.
+    pub newer: Vec<String>,
+    /// The checkpoint of the state before; none if nothing had to change.
+    pub safety: Option<String>,
+    /// The todo to continue with.
+    pub next: Option<String>,
+}
+
+impl Session {
+    /// Schedules the open todos for a number of agents, each with its own context windows.
+    ///
+    /// ```
+    /// # use punchlist::{Ask, NewTodo, Op, Options, Session};
+    /// # fn main() -> Result<(), punchlist::Error> {
+    /// let session = Session::in_memory(Options::new("my-agent"))?;
+    /// session.apply(&[
+    ///     Op::add(NewTodo::new("Schema").id("a").estimated_tokens(8_000)),
+    ///     Op::add(NewTodo::new("Endpoint").id("b").estimated_tokens(8_000).after(["a"])),
+    ///     Op::add(NewTodo::new("Docs").id("c").estimated_tokens(4_000)),
+    /// ])?;
+    /// let schedule = session.schedule(&Ask { agents: 2, context: 200_000, ..Ask::default() })?;
+    /// assert_eq!((schedule.budget, schedule.makespan), (140_000, 16_000));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn schedule(&self, ask: &Ask) -> Result<Schedule, Error> {
+        Ok(schedule::schedule(&self.engine.whole(self.plan)?, ask, self.engine.now()))
+    }
+
+    /// The next batch for a context with that many tokens left. It fills at most 70 % of them.
+    pub fn next_batch(&self, tokens_left: u64) -> Result<Batch, Error> {
+        Ok(schedule::batch(&self.engine.whole(self.plan)?, tokens_left, 1.0, self.engine.now()))
+    }
+
+    /// Saves where the work stands. With the feature `git` and a worktree, also where the code stands.
+    pub fn checkpoint(&self, notes: &str) -> Result<Checkpoint, Error> {
+        let notes = Some(notes).filter(|notes| !notes.is_empty());
+        let saving = Saving { by: &self.agent, notes, ..Saving::default() };
+        Ok(self.engine.checkpoint(self.plan, &self.code(), &saving)?)
+    }
+
+    /// The latest checkpoints, newest first.
+    pub fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, Error> {
+        Ok(self.engine.checkpoints(self.plan, limit)?)
+    }
+
+    /// Puts the work on the plan back to a checkpoint. The code is not touched; if it is elsewhere now, the restore is
+    /// refused.
+    pub fn restore(&self, id: &str) -> Result<RestoreReport, Error> {
+        let how = Restoring { force: false, reopen: true };
+        let restored = self.engine.restore(self.plan, &self.request(self.actor()), &self.code(), id, how)?;
+        let Restored { reopened, newer, safety, next, changed, .. } = restored;
+        Ok(RestoreReport { changed: !changed.outcome.events.is_empty(), reopened, newer, safety, next })
+    }
+
+    /// Hands open todos to a subagent of this conversation. The session that comes back is the subagent's: it may read, and
+    /// report on these todos and no others. [`Session::assignment`] is its first message. `options` name the subagent's
+    /// program, dialect and settings; its session is this one.
+    pub fn assign<I: AsRef<str>>(&self, ids: &[I], options: Options) -> Result<Self, Error> {
+        let uids = ids.iter().map(|id| self.engine.resolve(self.plan, id.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        let name = options.subagent.clone().unwrap_or_else(|| self.next_subagent());
+        let key = SessionKey::new(self.name(), Some(&name));
+        let assigned = self.engine.hand_out(self.plan, &self.actor(), &self.settings, &key, &uids)?;
+        let options = Options { session: Some(self.name().to_owned()), subagent: Some(name), ..options };
+        let mut worker = self.beside(options)?;
+        worker.assignment = Some(assigned.prompt);
+        Ok(worker)
+    }
+
+    /// The first message for a subagent that was assigned todos; `None` for every other session.
+    pub fn assignment(&self) -> Option<&str> {
+        self.assignment.as_deref()
+    }
+
+    /// What needs the user: holds, failures, conflicts, stuck todos, the most urgent first. The action of an item is a
+    /// command of the program `punch`.
+    pub fn inbox(&self) -> Result<Vec<InboxItem>, Error> {
+        Ok(self.engine.inbox(self.plan, &InboxQuery::new(&self.settings))?)
+    }
+
+    fn code(&self) -> Code {
+        self.tree.as_ref().map(Code::look).unwrap_or_default()
+    }
+}

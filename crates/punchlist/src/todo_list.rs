@@ -1,0 +1,55 @@
+//! The list as a UI shows it.
+
+use punch_core::Record;
+use punch_core::view::Progress;
+
+use crate::{Error, Session};
+
+/// All todos of a plan at one moment, for a UI.
+///
+/// ```
+/// # use punchlist::{NewTodo, Op, Options, Session};
+/// # fn main() -> Result<(), punchlist::Error> {
+/// let session = Session::in_memory(Options::new("my-agent"))?;
+/// session.apply(&[Op::add("Design"), Op::add(NewTodo::new("Build").active_form("Building"))])?;
+/// session.apply(&[Op::done("T-1"), Op::start("T-2")])?;
+/// let list = session.list()?;
+/// for todo in &list.todos {
+///     println!("{:11} {}", todo.status.name(), todo.content);
+/// }
+/// assert_eq!(list.in_progress().next().unwrap().active_form.as_deref(), Some("Building"));
+/// assert_eq!((list.progress.completed, list.progress.total, list.percent()), (1, 2, 50));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TodoList {
+    /// Every todo that is not archived, in list order.
+    pub todos: Vec<Record>,
+    /// How far the plan is.
+    pub progress: Progress,
+    /// The revision that this is.
+    pub revision: u64,
+}
+
+impl TodoList {
+    /// What is being worked on.
+    pub fn in_progress(&self) -> impl Iterator<Item = &Record> {
+        self.todos.iter().filter(|todo| todo.status.stored() == punch_core::Status::InProgress)
+    }
+
+    /// Completed todos in percent; 0 for an empty list.
+    pub fn percent(&self) -> u64 {
+        self.progress.percent()
+    }
+}
+
+impl Session {
+    /// The list as a UI shows it.
+    pub fn list(&self) -> Result<TodoList, Error> {
+        let plan = self.engine.whole(self.plan)?;
+        let (revision, progress) = (plan.row.revision, Progress::of_counts(&plan.row.counts));
+        Ok(TodoList { todos: crate::views::records(&plan, plan.live(), self.engine.now()), progress, revision })
+    }
+}

@@ -1,0 +1,162 @@
+//! The arms of the benchmark: what is put around the same model, on the same plans.
+
+use std::path::Path;
+
+use super::draws::Draw;
+use super::harness::{Harness, Judge, Nothing, OwnList, PlanFile};
+use super::model::{Belief, Model, Spent, work};
+use super::profile::{Profile, TURN};
+use super::real::{Connected, Place, Setup};
+use super::runner;
+use super::world::World;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arm {
+    Default,
+    Nothing,
+    OwnList,
+    Judge,
+    FreshContext,
+    Checks,
+    Evidence,
+    Run,
+}
+
+impl Arm {
+    pub const ALL: [Self; 8] = [
+        Self::Default,
+        Self::Nothing,
+        Self::OwnList,
+        Self::Judge,
+        Self::FreshContext,
+        Self::Checks,
+        Self::Evidence,
+        Self::Run,
+    ];
+
+    /// The word by which an option names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Nothing => "nothing",
+            Self::OwnList => "own-list",
+            Self::Judge => "judge",
+            Self::FreshContext => "fresh-context",
+            Self::Checks => "checks",
+            Self::Evidence => "evidence",
+            Self::Run => "run",
+        }
+    }
+
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Default => "punch, as installed",
+            Self::Nothing => "nothing",
+            Self::OwnList => "the agent's own list",
+            Self::Judge => "goal judge",
+            Self::FreshContext => "fresh-context loop",
+            Self::Checks => "punch hooks with checks",
+            Self::Evidence => "punch hooks with evidence",
+            Self::Run => "punch run",
+        }
+    }
+
+    /// The real program takes part.
+    pub const fn is_real(self) -> bool {
+        matches!(self, Self::Default | Self::Checks | Self::Evidence | Self::Run)
+    }
+
+    /// Plays one plan to its end.
+    pub fn play(
+        self,
+        punch: &Path,
+        folder: &Path,
+        seed: u64,
+        todos: usize,
+        profile: &Profile,
+    ) -> Result<Outcome, String> {
+        let world = World::new(folder.join("project"), seed, todos, profile)?;
+        let place = || Place::new(punch, &world.folder, folder.join("home"));
+        let connected = |setup| Connected::new(place()?, setup, todos);
+        match self {
+            Self::Nothing => one_conversation(&world, profile, &mut Nothing),
+            Self::OwnList => one_conversation(&world, profile, &mut OwnList::default()),
+            Self::Judge => one_conversation(&world, profile, &mut Judge::default()),
+            Self::FreshContext => fresh_contexts(&world, profile),
+            Self::Default => one_conversation(&world, profile, &mut connected(Setup::Default)?),
+            Self::Checks => one_conversation(&world, profile, &mut connected(Setup::Checks)?),
+            Self::Evidence => one_conversation(&world, profile, &mut connected(Setup::Evidence)?),
+            Self::Run => runner::play(&world, profile, &place()?),
+        }
+    }
+}
+
+/// How one plan ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Share of the todos that an agent can do whose work is true.
+    pub share: f64,
+    /// All of them are.
+    pub whole: bool,
+    /// Todos that are called done and are not.
+    pub falsely: usize,
+    pub tokens: usize,
+    /// Tokens that exist only because of the harness.
+    pub own: usize,
+    pub halted: bool,
+    /// Why the agent was allowed to stop, where that is recorded.
+    pub reason: Option<String>,
+}
+
+impl Outcome {
+    pub fn of(world: &World, called_done: &[bool], tokens: usize, own: usize, halted: bool) -> Self {
+        let is_true: Vec<bool> = (0..world.tasks.len()).map(|todo| world.is_true(todo)).collect();
+        let done = is_true.iter().filter(|is_true| **is_true).count();
+        let falsely = called_done.iter().zip(&is_true).filter(|(called, is_true)| **called && !**is_true).count();
+        let doable = world.doable();
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let share = if doable == 0 { 1.0 } else { done as f64 / doable as f64 };
+        Self { share, whole: done == doable, falsely, tokens, own, halted, reason: None }
+    }
+}
+
+fn one_conversation(world: &World, profile: &Profile, harness: &mut dyn Harness) -> Result<Outcome, String> {
+    let mut model = Model::told(world, profile);
+    work(&mut model, harness)?;
+    let called_done = harness.called_done(&model)?;
+    let outcome = Outcome::of(world, &called_done, model.spent.tokens, harness.own_tokens(), model.spent.halted);
+    Ok(Outcome { reason: harness.end_reason(), ..outcome })
+}
+
+/// Iterations of a fresh-context loop.
+const ITERATIONS: u32 = 50;
+
+/// A loop that starts the agent again with a fresh context and a plan file, until it promises that everything is done.
+/// A model that stops early promises it falsely as often as it calls a todo done that is not.
+fn fresh_contexts(world: &World, profile: &Profile) -> Result<Outcome, String> {
+    let mut beliefs = vec![Belief::Open; world.tasks.len()];
+    let mut spent = Spent::default();
+    let mut own = 0;
+    for iteration in 0..ITERATIONS {
+        // It reads the plan and gets to know the code, in every iteration but the first.
+        if iteration > 0 {
+            (spent.tokens, spent.turns, own) = (spent.tokens + TURN, spent.turns + 1, own + TURN);
+        }
+        let mut model = Model::new(world, profile, beliefs, spent);
+        model.conversation = iteration;
+        work(&mut model, &mut PlanFile)?;
+        spent = model.spent;
+        let finished = model.open().is_empty();
+        // The file knows what was ticked and what waits for the user, and nothing else.
+        let kept = |belief: &Belief| match belief {
+            Belief::Done { ticked: true } | Belief::Waiting => *belief,
+            _ => Belief::Open,
+        };
+        let called_done = PlanFile.called_done(&model)?;
+        beliefs = model.beliefs.iter().map(kept).collect();
+        if finished || world.draws.hits(Draw::Promise, 0, iteration, profile.falsely) || iteration + 1 == ITERATIONS {
+            return Ok(Outcome::of(world, &called_done, spent.tokens, own, spent.halted));
+        }
+    }
+    Err("a loop of no iterations".to_owned())
+}

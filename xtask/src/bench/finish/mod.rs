@@ -1,0 +1,131 @@
+//! `cargo xtask bench finish`: of a plan, how much is really done when the agent is allowed to stop? A simulated model
+//! with published parameters works on plans whose truth is files on disk, alone, inside models of other harnesses, and
+//! inside the real program. It shows what a harness does with a given model, not what models do.
+
+mod arms;
+mod chart;
+mod draws;
+mod harness;
+mod model;
+mod page;
+mod profile;
+mod reading;
+mod real;
+mod resume;
+mod runner;
+mod table;
+mod world;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::{Done, process};
+use arms::{Arm, Outcome};
+use profile::Profile;
+
+pub use real::{Place, output};
+pub use runner::agent;
+
+/// Todos of a plan.
+const TODOS: usize = 20;
+
+/// One plan, played in one arm.
+struct Play {
+    arm: Arm,
+    profile: Profile,
+    seed: u64,
+    todos: usize,
+}
+
+/// `bench finish [--binary PATH] [--seeds N] [--arms NAME,…] [--no-sweep] [--small] [--write]`.
+pub fn run(arguments: &[&str]) -> Done {
+    let mut options = Options { binary: None, seeds: 40, arms: Arm::ALL.to_vec(), write: false, sweep: true };
+    let mut is_small = false;
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
+        match *argument {
+            "--binary" => options.binary = Some(PathBuf::from(value()?)),
+            "--seeds" => options.seeds = value()?.parse().map_err(|_| "`--seeds` needs a number".to_owned())?,
+            "--write" => options.write = true,
+            "--arms" => {
+                let named = |name: &str| Arm::ALL.into_iter().find(|arm| arm.name() == name);
+                let arm = |name: &str| named(name).ok_or_else(|| format!("no arm `{name}`"));
+                options.arms = value()?.split(',').map(arm).collect::<Result<_, _>>()?;
+            }
+            "--no-sweep" => options.sweep = false,
+            "--small" => is_small = true,
+            unknown => return Err(format!("`bench finish` does not take `{unknown}`")),
+        }
+    }
+    let punch = match &options.binary {
+        Some(path) => path.canonicalize().map_err(|cause| format!("{}: {cause}", path.display()))?,
+        None => release()?,
+    };
+    if is_small {
+        println!("{}", table::small(&punch)?);
+        return Ok(());
+    }
+    let figures = table::measure(&punch, &options)?;
+    println!("{}", figures.text());
+    if options.write {
+        page::write(&figures)?;
+    }
+    let missed = figures.missed();
+    if missed.is_empty() { Ok(()) } else { Err(format!("targets missed: {}", missed.join("; "))) }
+}
+
+/// What a run of the benchmark is asked for.
+struct Options {
+    binary: Option<PathBuf>,
+    /// Seeds for each real arm; the others get more.
+    seeds: u64,
+    arms: Vec<Arm>,
+    /// Update the page in docs.
+    write: bool,
+    sweep: bool,
+}
+
+/// Every arm in small, as a step of the gate.
+pub fn small() -> Done {
+    let punch = process::build_punch()?;
+    let figures = table::small(&punch)?;
+    println!("{figures}");
+    Ok(())
+}
+
+fn release() -> Result<PathBuf, String> {
+    process::run(process::cargo().args(["build", "--release", "--locked", "--package", "punch-cli", "--quiet"]))?;
+    Ok(process::target()?.join("release/punch"))
+}
+
+/// Plays everything on all cores; outcomes are in the order of the plays.
+fn play_all(punch: &Path, plays: &[Play]) -> Result<Vec<Outcome>, String> {
+    let next = AtomicUsize::new(0);
+    let outcomes: Mutex<Vec<Option<Result<Outcome, String>>>> = Mutex::new(plays.iter().map(|_| None).collect());
+    let worker = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(play) = plays.get(at) else { return };
+            let outcome =
+                scratch().and_then(|folder| play.arm.play(punch, folder.path(), play.seed, play.todos, &play.profile));
+            let outcome = outcome.map_err(|cause| format!("{}, seed {}: {cause}", play.arm.title(), play.seed));
+            if let Ok(mut outcomes) = outcomes.lock() {
+                outcomes[at] = Some(outcome);
+            }
+        }
+    };
+    let cores = thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(worker))));
+    let outcomes = outcomes.into_inner().map_err(|_| "a play panicked".to_owned())?;
+    outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(|| Err("a play is missing".to_owned()))).collect()
+}
+
+/// A folder in memory where there is one: the figures do not depend on the disk.
+fn scratch() -> Result<tempfile::TempDir, String> {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    folder.map_err(|cause| format!("no scratch folder: {cause}"))
+}

@@ -1,0 +1,122 @@
+//! The page `docs/benchmarks/finish.md`: its tables come from a run, its prose stays as it is written there.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use super::chart;
+use super::profile::{MIDDLE, PARAMETERS, PROFILES, STRONG, WEAK};
+use super::real::Place;
+use super::table::Figures;
+use super::world::World;
+use super::{TODOS, scratch};
+use crate::process;
+
+/// The settings that decide how agents are continued and what `done` requires, as a fresh install has them.
+pub fn settings(punch: &Path) -> Result<String, String> {
+    let folder = scratch()?;
+    let world = World::new(folder.path().join("project"), 0, TODOS, &MIDDLE)?;
+    let place = Place::new(punch, &world.folder, folder.path().join("home"))?;
+    place.user(&["install", "claude", "--yes"])?;
+    let all = place.user(&["config", "show"])?;
+    let matters =
+        |line: &&str| ["policy.verify", "keep_going.", "tools.enabled"].iter().any(|key| line.starts_with(key));
+    Ok(all.lines().filter(matters).collect::<Vec<_>>().join("\n"))
+}
+
+/// Writes the tables of a run into the page, and the chart beside it.
+pub fn write(figures: &Figures) -> Result<(), String> {
+    let folder = process::root().join("docs/benchmarks");
+    let path = folder.join("finish.md");
+    let mut page = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    for (name, text) in [
+        ("settings", format!("```text\n{}\n```", figures.settings)),
+        ("parameters", parameters()),
+        ("results", results(figures)),
+        ("sweep", sweep(figures)),
+        ("resume", resume(figures)),
+    ] {
+        page = replaced(&page, name, &text)?;
+    }
+    fs::write(&path, page).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    fs::write(folder.join("finish.svg"), chart::svg(figures)).map_err(|cause| cause.to_string())
+}
+
+/// Puts a text between the markers of a name.
+fn replaced(page: &str, name: &str, text: &str) -> Result<String, String> {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let (head, rest) = page.split_once(&begin).ok_or_else(|| format!("the page has no `{}`", begin.trim()))?;
+    let (_, tail) = rest.split_once(&end).ok_or_else(|| format!("the page has no `{end}`"))?;
+    Ok(format!("{head}{begin}{}\n{end}{tail}", text.trim_end()))
+}
+
+fn parameters() -> String {
+    let mut out = "| parameter | meaning | strong | middle | weak | source |\n|---|---|---|---|---|---|\n".to_owned();
+    for parameter in &PARAMETERS {
+        let [strong, middle, weak] = [STRONG, MIDDLE, WEAK].map(|profile| parameter.of(profile));
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {strong} | {middle} | {weak} | {} |",
+            parameter.name, parameter.meaning, parameter.source
+        );
+    }
+    out
+}
+
+fn results(figures: &Figures) -> String {
+    let mut out = format!(
+        "![Share of the plan that is truly done, by arm and model](finish.svg)\n\n{} plans of {TODOS} todos for each row, the \
+         same seeds in every arm.\n",
+        figures.seeds
+    );
+    for profile in PROFILES {
+        let _ = writeln!(
+            out,
+            "\n**{} model**\n\n| arm | truly done | whole plans | falsely done, of {TODOS} | tokens | own tokens | did not \
+             halt |\n|---|---|---|---|---|---|---|",
+            capital(profile.name)
+        );
+        for arm in figures.arms.iter().copied() {
+            let Some(row) = figures.row(arm, profile.name) else { continue };
+            let share = format!("{:.2} ± {:.2}", row.share, row.error);
+            let (bold, title) = (if arm.is_real() { "**" } else { "" }, arm.title());
+            let _ = writeln!(
+                out,
+                "| {bold}{title}{bold} | {share} | {:.2} | {:.2} | {:.0}k | {:.0} ({:.2} %) | {} |",
+                row.whole,
+                row.falsely,
+                row.tokens / 1000.0,
+                row.own,
+                100.0 * row.own / row.tokens,
+                row.endless
+            );
+        }
+    }
+    out
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+}
+
+fn sweep(figures: &Figures) -> String {
+    let titles: Vec<&str> = figures.arms.iter().map(|arm| arm.title()).collect();
+    let mut out =
+        format!("| parameter | factor | {} |\n|---|---|{}\n", titles.join(" | "), "---|".repeat(titles.len()));
+    for sweep in &figures.sweeps {
+        let shares: Vec<String> = sweep.shares.iter().map(|share| format!("{share:.2}")).collect();
+        let _ = writeln!(out, "| `{}` | × {} | {} |", sweep.parameter, sweep.factor, shares.join(" | "));
+    }
+    out
+}
+
+fn resume(figures: &Figures) -> String {
+    let mut out =
+        "| what the new conversation has | turns | done twice | how the figure came about |\n|---|---|---|---|\n"
+            .to_owned();
+    for resumed in &figures.resumed {
+        let _ = writeln!(out, "| {} | {} | {} | {} |", resumed.title, resumed.turns, resumed.again, resumed.how);
+    }
+    out
+}

@@ -1,0 +1,87 @@
+//! The second table: a conversation is killed when half of the plan is done, and a new one is told to continue. How many
+//! turns does it take until the first useful change, and which work is done twice?
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::harness::Harness;
+use super::model::{Belief, Model};
+use super::profile::{MIDDLE, Profile};
+use super::reading::read;
+use super::real::{Connected, Place, Setup};
+use super::world::{self, World};
+use super::{TODOS, scratch};
+
+pub struct Resumed {
+    pub title: &'static str,
+    /// Turns up to and including the first that changes what is missing.
+    pub turns: u32,
+    /// Todos that are done already and are worked on again.
+    pub again: usize,
+    /// How the figure came about.
+    pub how: &'static str,
+}
+
+/// A model that never errs: what is measured is what it gets to read.
+const ABLE: Profile = Profile { stop: 0.0, falsely: 0.0, untick: 0.0, user: 0.0, ..MIDDLE };
+
+pub fn measure(punch: &Path) -> Result<Vec<Resumed>, String> {
+    let half = u32::try_from(TODOS / 2).unwrap_or_default();
+    Ok(vec![
+        Resumed {
+            title: "nothing, or a list that ended with the conversation",
+            turns: 1 + half + 1 + 1,
+            again: 0,
+            how: "rule: reads the request, then one result per turn until one is missing, then works",
+        },
+        Resumed {
+            title: "a plan file with ticks",
+            turns: 1 + 1 + 1,
+            again: 0,
+            how: "rule: reads the file, looks at the todo that was begun, then works",
+        },
+        connected(punch, Setup::Checks, "punch, the agent's own list")?,
+        connected(punch, Setup::Default, "punch, punch's tools")?,
+    ])
+}
+
+/// Works through half of a plan, dies without a word, and begins again.
+fn connected(punch: &Path, setup: Setup, title: &'static str) -> Result<Resumed, String> {
+    let folder = scratch()?;
+    let world = World::new(folder.path().join("project"), 1, TODOS, &ABLE)?;
+    let place = Place::new(punch, &world.folder, folder.path().join("home"))?;
+    let mut connected = Connected::new(place, setup, TODOS)?;
+    let mut model = Model::told(&world, &ABLE);
+    connected.begin(&model)?;
+    for todo in 0..TODOS / 2 {
+        model.current = Some(todo);
+        connected.start(&model, todo)?;
+        connected.edited(&world.change(todo, 1)?)?;
+        world.make_true(todo)?;
+        model.beliefs[todo] = Belief::Done { ticked: true };
+        model.current = Some(todo + 1);
+        connected.tick(&model, todo)?;
+    }
+    connected.edited(&world.change(TODOS / 2, 1)?)?;
+
+    let mut connected = connected.again("second");
+    let mut text = connected.open("Continue.")?;
+    let mut turns = 0;
+    let mut looks = ["list"].iter();
+    loop {
+        turns += 1;
+        let open: Vec<usize> = read(&text, TODOS).sayings.into_iter().map(|(todo, _)| todo).collect();
+        // A list says which are open; a single name is only an offer that says where to look.
+        let knows = open.len() > 1;
+        match looks.next() {
+            _ if knows => {
+                let again = open.iter().filter(|todo| world.is_true(**todo)).count();
+                let how = "measured: what the hook puts before the new conversation";
+                return Ok(Resumed { title, turns, again, how });
+            }
+            Some(word) => text = connected.shell(&[word])?,
+            None => return Err(format!("{title}: nothing says what is open: {text} {}", json!(world::content(0)))),
+        }
+    }
+}

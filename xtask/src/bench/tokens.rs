@@ -1,0 +1,346 @@
+//! `cargo xtask bench tokens`: what Punchlist costs in tokens, counted with o200k on the texts that the program serves: the
+//! tool definitions of each dialect, and a plan of 20 todos worked through by each agent with punch's tools, with its own
+//! list, and with its own list copied by hooks.
+
+use std::path::{Path, PathBuf};
+
+use punch_agents::{Adapter, Meaning};
+use serde_json::{Value, json};
+
+use super::finish::{Place, output};
+use super::tokenizer::tokens;
+use super::tool_server::ToolServer;
+use crate::{Done, process};
+
+const TODOS: usize = 20;
+
+/// Tokens that a call of work adds, with its answer: the same in every session, so that it changes no difference.
+const WORK: usize = 500;
+
+/// What was counted in the requests of the real programs, with o200k: the system prompt and the other tools, and the
+/// definitions of the agent's own todo tools. Where an agent loads them on demand, they count from the beginning.
+struct Counted {
+    agent: &'static str,
+    list: &'static str,
+    base: usize,
+    own: usize,
+    /// Where the figures come from.
+    from: &'static str,
+}
+
+const COUNTED: [Counted; 9] = [
+    Counted { agent: "claude", list: "TodoWrite", base: 19_000, own: 2_126, from: "2.1.325" },
+    Counted { agent: "claude", list: "TaskCreate, TaskUpdate", base: 19_000, own: 1_473, from: "2.1.325" },
+    Counted {
+        agent: "codex",
+        list: "update_plan",
+        base: 9_300,
+        own: 0,
+        from: "0.166.0; tool not offered, so not counted",
+    },
+    Counted {
+        agent: "qwen",
+        list: "todo_write",
+        base: 17_400,
+        own: 0,
+        from: "0.24.4; tool not offered, so not counted",
+    },
+    Counted { agent: "gemini", list: "write_todos", base: 9_300, own: 1_251, from: "0.61.0" },
+    Counted { agent: "cursor", list: "todo_write", base: 10_000, own: 0, from: "not counted; the base is a guess" },
+    Counted { agent: "opencode", list: "todowrite", base: 6_400, own: 607, from: "1.18.33" },
+    Counted { agent: "copilot", list: "–", base: 10_000, own: 0, from: "has no list that hooks can copy" },
+    Counted { agent: "droid", list: "TodoWrite", base: 10_000, own: 0, from: "not counted; the base is a guess" },
+];
+
+/// The limits, as the table checks them.
+const MOST_DEFINITIONS: usize = 450;
+const MOST_MIRRORED: f64 = 0.005;
+
+/// Runs it. `--binary PATH` measures another build of `punch`.
+pub fn run(arguments: &[&str]) -> Done {
+    let punch = match arguments {
+        [] => process::build_punch()?,
+        ["--binary", path] => PathBuf::from(path).canonicalize().map_err(|cause| format!("{path}: {cause}"))?,
+        _ => return Err("`bench tokens` takes nothing but `--binary PATH`".to_owned()),
+    };
+    let mut missed = Vec::new();
+    println!("{:<10} {:>12} {:>13}", "dialect", "definitions", "instructions");
+    for dialect in ["native", "cursor", "phases", "todowrite", "extended"] {
+        let folder = Scratch::new(&punch)?;
+        let server = ToolServer::start(folder.place.agent("tokens"), &["--dialect", dialect])?;
+        println!("{dialect:<10} {:>12} {:>13}", server.definitions, server.instructions);
+        if dialect == "native" && server.definitions > MOST_DEFINITIONS {
+            missed.push(format!("definitions of `native`: {}, at most {MOST_DEFINITIONS}", server.definitions));
+        }
+    }
+    let ours = ours(&punch)?;
+    println!(
+        "\n20 todos, {} requests: input tokens of the whole session\n{:<9} {:<23} {:>9} {:>9} {:>7} {:>8} {:>7}  counted in",
+        REQUESTS, "agent", "own list", "own", "punch", "", "mirrored", ""
+    );
+    for counted in &COUNTED {
+        let adapter = punch_agents::named(counted.agent).ok_or("an agent without an adapter")?;
+        let punch_tools = ours.input(counted.base);
+        if adapter.todo_tools.is_empty() {
+            println!("{:<9} {:<23} {:>9} {punch_tools:>9}", counted.agent, counted.list, "–");
+            continue;
+        }
+        let own = Session::own(counted).input(counted.base);
+        let (added, continued) = mirrored(&punch, adapter, counted)?;
+        let (change, mirror) = (ratio(punch_tools, own) - 1.0, ratio(added, own));
+        println!(
+            "{:<9} {:<23} {own:>9} {punch_tools:>9} {:>+6.0}% {added:>8} {:>6.2}%  {}; a continuation: {continued}",
+            counted.agent,
+            counted.list,
+            change * 100.0,
+            mirror * 100.0,
+            counted.from
+        );
+        if punch_tools > own {
+            missed.push(format!("{}: punch's tools cost more than {}", counted.agent, counted.list));
+        }
+        if mirror > MOST_MIRRORED {
+            missed.push(format!("{}: copying {} adds {:.2} %", counted.agent, counted.list, mirror * 100.0));
+        }
+    }
+    if missed.is_empty() { Ok(()) } else { Err(format!("limits missed: {}", missed.join("; "))) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "tokens are far below 2^52")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// One request for the plan, two for each todo (its work, its tick), and the last answer.
+const REQUESTS: usize = 2 + 2 * TODOS;
+
+/// A session: what is sent with every request, and what each request adds to the conversation.
+struct Session {
+    fixed: usize,
+    added: Vec<usize>,
+}
+
+impl Session {
+    /// Tokens of all requests, each counted in full.
+    fn input(&self, base: usize) -> usize {
+        let mut conversation = 0;
+        let mut sum = 0;
+        for added in &self.added {
+            sum += base + self.fixed + conversation;
+            conversation += added;
+        }
+        sum
+    }
+
+    /// The agent works with its own list. The answers of its own tool are not counted.
+    fn own(counted: &Counted) -> Self {
+        let mut added = vec![plan_call(counted)];
+        for done in 1..=TODOS {
+            added.extend([WORK, tick_call(counted, done)]);
+        }
+        added.push(0);
+        Self { fixed: counted.own, added }
+    }
+}
+
+fn content(todo: usize) -> String {
+    const WORK: [&str; 5] = [
+        "Add a parser for the new configuration format",
+        "Write tests for edge cases of the scheduler",
+        "Move the retry logic into its own module",
+        "Update the reference of the command line",
+        "Measure start-up time before and after",
+    ];
+    format!("{} ({})", WORK[todo % WORK.len()], todo + 1)
+}
+
+/// The list with the first todos done, as the tool of an agent takes it.
+fn list(counted: &Counted, done: usize) -> Value {
+    let row = |todo: usize| {
+        let status = match todo.cmp(&done) {
+            std::cmp::Ordering::Less => "completed",
+            std::cmp::Ordering::Equal => "in_progress",
+            std::cmp::Ordering::Greater => "pending",
+        };
+        let content = content(todo);
+        match counted.list {
+            "update_plan" => json!({"step": content, "status": status}),
+            "write_todos" => json!({"description": content, "status": status}),
+            "todowrite" => json!({"content": content, "status": status, "priority": "medium"}),
+            "todo_write" => json!({"id": (todo + 1).to_string(), "content": content, "status": status}),
+            _ => json!({"content": content, "status": status, "activeForm": content}),
+        }
+    };
+    let key = if counted.list == "update_plan" { "plan" } else { "todos" };
+    json!({key: (0..TODOS).map(row).collect::<Vec<_>>()})
+}
+
+fn is_task_tool(counted: &Counted) -> bool {
+    counted.list.starts_with("TaskCreate")
+}
+
+fn plan_call(counted: &Counted) -> usize {
+    if !is_task_tool(counted) {
+        return tokens(&list(counted, 0).to_string());
+    }
+    let create = |todo| tokens(&json!({"subject": content(todo), "description": content(todo)}).to_string());
+    (0..TODOS).map(create).sum::<usize>() + tokens(&update(0, "in_progress"))
+}
+
+fn tick_call(counted: &Counted, done: usize) -> usize {
+    if !is_task_tool(counted) {
+        return tokens(&list(counted, done).to_string());
+    }
+    tokens(&update(done - 1, "completed")) + tokens(&update(done, "in_progress"))
+}
+
+fn update(todo: usize, status: &str) -> String {
+    json!({"taskId": (todo + 1).to_string(), "status": status}).to_string()
+}
+
+/// A plan of 20 todos with punch's tools, on a real server: its calls and its answers count.
+fn ours(punch: &Path) -> Result<Session, String> {
+    let folder = Scratch::new(punch)?;
+    let mut server = ToolServer::start(folder.place.agent("tokens"), &[])?;
+    let mut call = |ops: Value| -> Result<usize, String> {
+        let call = json!({"ops": ops});
+        let answer = server.call("todo_write", &call)?;
+        Ok(tokens(&call.to_string()) + tokens(&answer))
+    };
+    let add = |todo| json!({"op": "add", "content": content(todo)});
+    let mut plan: Vec<Value> = (0..TODOS).map(add).collect();
+    plan.push(json!({"op": "start", "id": "T-1"}));
+    let mut added = vec![call(Value::Array(plan))?];
+    for done in 1..=TODOS {
+        let mut ops = vec![json!({"op": "done", "id": format!("T-{done}")})];
+        ops.extend((done < TODOS).then(|| json!({"op": "start", "id": format!("T-{}", done + 1)})));
+        added.extend([WORK, call(Value::Array(ops))?]);
+    }
+    added.push(0);
+    Ok(Session { fixed: server.definitions + server.instructions, added })
+}
+
+/// The agent's own list, copied by hooks: the tokens that all requests have more, and the tokens of a first continuation,
+/// which only a session that stops early pays.
+fn mirrored(punch: &Path, adapter: &'static Adapter, counted: &Counted) -> Result<(usize, usize), String> {
+    let folder = Scratch::new(punch)?;
+    let mut session = HookSession { place: &folder.place, adapter, calls: 0 };
+    let mut added = vec![
+        session.report(Meaning::SessionStart, &json!({"source": "startup"}))?
+            + session.report(Meaning::Prompt, &json!({"prompt": "Work through the plan."}))?,
+    ];
+    let edit = json!({"file_path": folder.place.folder.join("a.txt")});
+    let mut continued = 0;
+    if is_task_tool(counted) {
+        for todo in 0..TODOS {
+            let created = json!({"task": {"id": (todo + 1).to_string(), "subject": content(todo)}});
+            added[0] += session.tool(
+                "TaskCreate",
+                &json!({"subject": content(todo), "description": content(todo)}),
+                &created,
+            )?;
+        }
+    }
+    for done in 0..=TODOS {
+        let tick = match is_task_tool(counted) {
+            false => session.tool(adapter.todo_tools[0].name, &list(counted, done), &json!({}))?,
+            true => {
+                let mut sum = 0;
+                for (todo, status) in [(done.wrapping_sub(1), "completed"), (done, "in_progress")] {
+                    if todo < TODOS {
+                        let input = serde_json::from_str(&update(todo, status)).map_err(|cause| cause.to_string())?;
+                        sum += session.tool("TaskUpdate", &input, &json!({"success": true}))?;
+                    }
+                }
+                sum
+            }
+        };
+        added.extend([session.tool("Edit", &edit, &json!({}))?, tick]);
+        if done == TODOS / 2 {
+            continued = session.report(Meaning::Stop, &json!({"stop_hook_active": false, "status": "completed"}))?;
+        }
+    }
+    Ok((Session { fixed: 0, added }.input(0), continued))
+}
+
+/// Hook reports of one session, as an agent sends them.
+struct HookSession<'a> {
+    place: &'a Place,
+    adapter: &'static Adapter,
+    calls: u32,
+}
+
+impl HookSession<'_> {
+    fn tool(&mut self, name: &str, input: &Value, answer: &Value) -> Result<usize, String> {
+        self.calls += 1;
+        let fields = &self.adapter.hooks.fields;
+        let mut more = json!({"tool_name": name, "tool_use_id": format!("call_{}", self.calls)});
+        more[fields.tool_input[0]] = input.clone();
+        more[fields.tool_output[0]] = answer.clone();
+        self.report(Meaning::ToolEnd, &more)
+    }
+
+    /// Reports an event; the tokens of what the model reads in the answer.
+    fn report(&self, meaning: Meaning, more: &Value) -> Result<usize, String> {
+        let hooks = &self.adapter.hooks;
+        let Some((event, _)) = hooks.meanings.iter().find(|(_, known)| *known == meaning) else { return Ok(0) };
+        let mut report = json!({"cwd": self.place.folder, "hook_event_name": event});
+        report[hooks.fields.session[0]] = json!("tokens");
+        if let (Some(report), Some(more)) = (report.as_object_mut(), more.as_object()) {
+            report.extend(more.clone());
+        }
+        let words = ["hook", "--agent", self.adapter.name, event];
+        let answer = output(self.place.agent("tokens").args(words), &report.to_string())?;
+        let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+        Ok(read_by_the_model(&answer).iter().map(|text| tokens(text)).sum())
+    }
+}
+
+/// The texts of an answer that reach the model; the others are shown to the user.
+fn read_by_the_model(answer: &Value) -> Vec<&str> {
+    const TEXTS: [&str; 8] = [
+        "additionalContext",
+        "additional_context",
+        "reason",
+        "followup_message",
+        "context",
+        "go_on",
+        "agent_message",
+        "refuse",
+    ];
+    let top = answer.as_object().into_iter().flatten();
+    let inner = answer["hookSpecificOutput"].as_object().into_iter().flatten();
+    top.chain(inner).filter(|(key, _)| TEXTS.contains(&key.as_str())).filter_map(|(_, text)| text.as_str()).collect()
+}
+
+/// A project of its own for each session.
+struct Scratch {
+    place: Place,
+    _folder: tempfile::TempDir,
+}
+
+impl Scratch {
+    fn new(punch: &Path) -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
+        let place = Place::new(punch, &folder.path().join("project"), folder.path().join("home"))?;
+        Ok(Self { place, _folder: folder })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_has_a_row() {
+        for agent in punch_agents::AGENTS {
+            assert!(COUNTED.iter().any(|counted| counted.agent == agent.name), "{}", agent.name);
+        }
+    }
+
+    #[test]
+    fn every_request_reads_the_whole_conversation_again() {
+        let session = Session { fixed: 10, added: vec![1, 2, 3] };
+        assert_eq!(session.input(100), 110 + 111 + 113);
+    }
+}
