@@ -1,8 +1,10 @@
 //! The terminal: taken for the board, and given back however the board ends.
 
+use std::cell::Cell;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
@@ -14,6 +16,14 @@ use ratatui::backend::CrosstermBackend;
 /// Whether the terminal is taken. Giving it back twice would put the cursor where it was before the board, over the report
 /// of a panic.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Held while a picture is written, so that another thread that panics in the meantime reports after it and not into it.
+static DRAWING: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// Whether this thread holds [`DRAWING`]: if drawing itself panics, its report must not wait for the picture.
+    static DRAWS: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The terminal while the board is on it. Dropping it gives the terminal back.
 pub struct Screen {
@@ -37,11 +47,15 @@ impl Screen {
 
     /// Draws a picture.
     pub fn draw(&mut self, picture: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+        let _drawing = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
         // A panic of another thread has given the terminal back, and its report must stay.
         if !TAKEN.load(Ordering::SeqCst) {
             return Ok(());
         }
-        self.terminal.draw(picture).map(|_| ())
+        DRAWS.set(true);
+        let drawn = self.terminal.draw(picture).map(|_| ());
+        DRAWS.set(false);
+        drawn
     }
 
     /// Gives the terminal back while `body` runs, and takes it again.
@@ -97,6 +111,7 @@ fn leave() {
 pub fn restore_on_panic() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
+        let _no_picture = (!DRAWS.get()).then(|| DRAWING.lock().unwrap_or_else(PoisonError::into_inner));
         leave();
         report(info);
     }));
