@@ -69,6 +69,7 @@ Tasks:
   bench follow                         how soon a change is seen in another process, and the idle CPU of a follower
   bench boards                         what the boards of 10,000 todos cost: first picture, updates, idle, streams
   bench inbox                          what the inbox of 10,000 todos costs: at most 5 ms
+  bench large                          what each command costs on a plan of 200,000 todos
   bench library                        what the library adds to a program: crates, build time, bytes, time of a call
   bench fleet                          what plans in PostgreSQL cost, beside pgbench on the same server
   bench finish [--seeds N] [--write]   how much of a plan is really done when the agent stops, with and without punch
@@ -112,6 +113,7 @@ fn main() -> ExitCode {
         ["bench", "mcp"] => bench::mcp(),
         ["bench", "schedule"] => bench::schedule(),
         ["bench", "inbox"] => bench::inbox(),
+        ["bench", "large"] => bench::large(),
         ["bench", "library"] => bench::library(),
         ["bench", "fleet"] => bench::fleet(),
         ["bench", "follow"] => bench::follow(),

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod finish;
 mod fleet;
 mod follow;
+mod large;
 mod library;
 mod mcp;
 pub mod run;
@@ -19,6 +20,7 @@ use crate::process;
 
 pub use fleet::fleet;
 pub use follow::follow;
+pub use large::large;
 pub use library::library;
 pub use mcp::mcp;
 

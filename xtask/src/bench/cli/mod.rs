@@ -4,7 +4,7 @@
 pub mod call;
 mod crowd;
 mod hooks;
-mod plan;
+pub mod plan;
 pub mod programs;
 mod rivals;
 pub mod shape;

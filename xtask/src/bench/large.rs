@@ -1,0 +1,73 @@
+//! `cargo xtask bench large`: what each command costs on a plan of 200,000 todos. CPU time, so that a busy machine does not
+//! change the result; nothing is measured twice, because the limits are far from what a small plan takes.
+
+use super::cli::call::{Cost, call};
+use super::cli::plan::Plan;
+use super::cli::programs::Programs;
+use crate::{Done, process};
+
+/// Todos of the plan.
+const TODOS: u32 = 200_000;
+/// Seconds that a command may take which people wait for.
+const INTERACTIVE: f64 = 1.0;
+/// Seconds that a command may take which shows its progress.
+const WITH_PROGRESS: f64 = 5.0;
+
+/// Commands that people type and wait for, in an order in which each has something to do.
+const TYPED: &[&[&str]] = &[
+    &[],
+    &["status"],
+    &["next"],
+    &["list", "-n", "200"],
+    &["list", "is:blocked", "-n", "200"],
+    &["search", "199999"],
+    &["show", "T-77"],
+    &["why", "T-190000"],
+    &["why"],
+    &["inbox"],
+    &["log"],
+    &["add", "One more"],
+    &["note", "T-77", "seen"],
+    &["edit", "T-77", "--priority", "1"],
+    &["move", "T-78", "--before", "T-77"],
+    &["claim", "--owner", "me"],
+    &["hold", "T-79", "waits for an answer"],
+    &["unhold", "T-79"],
+    &["cancel", "T-80"],
+    &["undo"],
+    &["redo"],
+];
+
+/// Commands over the whole plan, which show their progress on a terminal.
+const WHOLE: &[&[&str]] = &[&["list", "--tree"], &["schedule"], &["graph"], &["checkpoint", "save"]];
+
+/// Measures, prints, and fails if a command takes too long.
+pub fn large() -> Done {
+    let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
+    let programs = Programs::build(room.path())?;
+    let (plan, imported) = Plan::make(&programs, room.path().join("large"), TODOS)?;
+    print("import", imported, None);
+    let mut missed = Vec::new();
+    for (commands, limit) in [(TYPED, INTERACTIVE), (WHOLE, WITH_PROGRESS)] {
+        for words in commands {
+            let cost = call(&mut plan.punch(words))?;
+            let name = format!("punch {}", words.join(" "));
+            if !print(&name, cost, Some(limit)) {
+                missed.push(name);
+            }
+        }
+    }
+    if missed.is_empty() { Ok(()) } else { Err(format!("over the limit: {}", missed.join(", "))) }
+}
+
+/// Prints a row; false if it is over its limit.
+fn print(name: &str, cost: Cost, limit: Option<f64>) -> bool {
+    let cpu = cost.cpu.as_secs_f64();
+    let verdict = match limit {
+        None => String::new(),
+        Some(limit) if cpu <= limit => format!("at most {limit} s: met"),
+        Some(limit) => format!("at most {limit} s: MISSED"),
+    };
+    println!("{name:<44} {cpu:>7.2} s CPU {:>7.0} MB  {verdict}", cost.resident as f64 / 1e6);
+    limit.is_none_or(|limit| cpu <= limit)
+}
