@@ -35,11 +35,6 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 
-/// Commands on large plans allocate millions of small texts: a third less time than with the allocator of the system, and
-/// servers give the memory of a whole plan back (decision 0150).
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The todo list your coding agents can't lose
 #[derive(Parser)]
 #[command(name = "punch", version, disable_help_subcommand = true)]

@@ -190,9 +190,26 @@ impl Actor {
     }
 }
 
+/// The name of an owner for people: sessions are named by long numbers, of which the beginning is enough.
+pub fn short_owner(owner: &str) -> &str {
+    let group = |(group, length): (&str, usize)| group.len() == length && group.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_uuid = owner.len() == 36 && owner.split('-').zip([8, 4, 4, 4, 12]).filter(|pair| group(*pair)).count() == 5;
+    if is_uuid { &owner[..8] } else { owner }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_numbers_of_sessions_are_shortened() {
+        assert_eq!(short_owner("0b9f6a3c-1234-4c5d-8e9f-aabbccddeeff"), "0b9f6a3c");
+        for name in
+            ["ann", "", "run:1/0.2", "0b9f6a3c-1234-4c5d-8e9f-aabbccddeefg", "0b9f6a3c-1234-4c5d-8e9faabbccddeeff--"]
+        {
+            assert_eq!(short_owner(name), name);
+        }
+    }
 
     #[test]
     fn every_stored_form_of_an_author_is_read() {

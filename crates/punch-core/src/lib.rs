@@ -42,7 +42,7 @@ pub mod view;
 mod warning;
 mod words;
 
-pub use actor::{Actor, ActorKind, WorkerId};
+pub use actor::{Actor, ActorKind, WorkerId, short_owner};
 pub use apply::{Context, Fate, ObservedWork, Outcome, Stop, UndoWalk, Undone, apply};
 pub use checkpoint::{Lists, Work};
 pub use dialect::Dialect;

@@ -82,6 +82,13 @@ pub enum Warning {
         /// Who has claimed it; `None` is the user.
         owner: Option<String>,
     },
+    /// A host's list changes the work on a todo that was cancelled or put on hold by someone else; it stays as it is.
+    Overruled {
+        /// The todo.
+        id: String,
+        /// How it stays, such as `cancelled` or `on hold: after the release`.
+        state: String,
+    },
     /// It was completed although the last run of its verify command failed.
     FailedCheck {
         /// The todo.
@@ -154,6 +161,7 @@ impl Warning {
                 let owner = owner.as_deref().map_or_else(|| "the user".to_owned(), name);
                 format!("{} is claimed by {owner}, so it was left unchanged", name(id))
             }
+            Self::Overruled { id, state } => format!("{} stays {state}", name(id)),
             Self::Dangling { id, missing } => {
                 format!("{} is waiting for {}, which does not exist", name(id), name(missing))
             }

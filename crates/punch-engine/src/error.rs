@@ -21,7 +21,7 @@ punch_core::errors! {
         /// A plan in use has that name.
         PlanExists { name: String }: "plan_exists",
             ("a plan named `{name}` already exists"),
-            ("choose another name, or switch to it with `punch plan use {}`", shell(&name));
+            ("choose another name, switch to it with `punch plan use {0}`, or rename it with `punch plan rename {0} NAME`", shell(&name));
         /// The plan was put away.
         ArchivedPlan { name: String }: "archived_plan",
             ("the plan `{name}` is archived"),

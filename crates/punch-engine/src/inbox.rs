@@ -1,7 +1,7 @@
 //! The inbox of a plan: gathers from the store and the user's approvals what the core puts in order. And read markers: up
 //! to where a reader has looked.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -9,11 +9,12 @@ use punch_core::inbox::{
     Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, QuestionFact, RunFact, SeenFact, Spending,
     WorkerFact, inbox,
 };
-use punch_core::{Actor, Footprint, Plan, Status, WorkerId};
+use punch_core::{Actor, Footprint, Plan, Status, WorkerId, is_plan_check};
 use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, Snapshot};
 use serde_json::Value;
 
 use crate::config::{Ignored, Settings};
+use crate::git::Git;
 use crate::plan_file::{Link, link_of};
 use crate::run::{RunRecord, Sum, dollars, read_run};
 use crate::{Consents, Engine, EngineError};
@@ -23,6 +24,8 @@ pub const READER: &str = "user";
 
 /// Questions that are shown.
 const QUESTIONS: usize = 200;
+/// Runs whose work may still have to be merged.
+const RUNS: usize = 10;
 /// Commands whose approval is looked up.
 const COMMANDS: usize = 200;
 /// Todos of a plan whose inbox is only counted: larger plans take too long for a line at the side.
@@ -41,12 +44,14 @@ pub struct InboxQuery<'a> {
     pub ignored: &'a [Ignored],
     /// The name of the plan in commands, where they would mean another one without it.
     pub plan_flag: Option<&'a str>,
+    /// The worktree of the user; `None` where that is not known, and then no work waits for a merge.
+    pub worktree: Option<&'a Path>,
 }
 
 impl<'a> InboxQuery<'a> {
     /// The inbox of the user, without what needs approval.
     pub const fn new(settings: &'a Settings) -> Self {
-        Self { reader: READER, settings, consents: None, ignored: &[], plan_flag: None }
+        Self { reader: READER, settings, consents: None, ignored: &[], plan_flag: None, worktree: None }
     }
 }
 
@@ -117,8 +122,17 @@ fn items_of(
     now: i64,
 ) -> Result<Vec<InboxItem>, EngineError> {
     let seen = snapshot.read_marker(query.reader)?.map(|mark| SeenFact { revision: mark.revision, at: mark.at });
-    let run = snapshot.runs(1)?.first().map(read_run);
-    let runs = run.iter().map(|run| run_fact(snapshot, run)).collect::<Result<Vec<_>, _>>()?;
+    let mut records: Vec<RunRecord> = snapshot.runs(RUNS)?.iter().map(read_run).collect();
+    let unmerged = unmerged(&records, query.worktree);
+    let is_unmerged = |run: &RunRecord| run.body.result.as_ref().is_some_and(|branch| unmerged.contains(branch));
+    let mut is_newest = true;
+    records.retain(|run| std::mem::take(&mut is_newest) || is_unmerged(run));
+    let facts = records.iter().map(|run| {
+        let unmerged = run.body.result.clone().filter(|_| is_unmerged(run));
+        Ok(RunFact { unmerged, ..run_fact(snapshot, run)? })
+    });
+    let runs = facts.collect::<Result<Vec<_>, EngineError>>()?;
+    let run = records.into_iter().next();
     let mut workers = sessions(plan, query.settings.lease_ms());
     if let Some(run) = run.filter(|run| run.ended_at.is_none()) {
         workers.extend(snapshot.seats(run.id)?.iter().filter_map(|seat| seat_fact(plan, seat)));
@@ -154,6 +168,13 @@ fn items_of(
     }))
 }
 
+/// Branches with the work of runs that the user's worktree does not have. Asks git only if a run left such a branch.
+fn unmerged(runs: &[RunRecord], worktree: Option<&Path>) -> BTreeSet<String> {
+    let branches: Vec<String> = runs.iter().filter_map(|run| run.body.result.clone()).collect();
+    let git = worktree.filter(|_| !branches.is_empty()).and_then(|root| Git::of(root, None));
+    git.map(|git| git.unmerged(&branches)).unwrap_or_default()
+}
+
 /// Returns true if the user wrote this revision.
 fn is_by_user(snapshot: &dyn Snapshot, revision: u64) -> Result<bool, EngineError> {
     let user = Actor::user();
@@ -181,7 +202,8 @@ fn approvals(plan: &Plan, query: &InboxQuery<'_>) -> Vec<ApprovalFact> {
     let mut out: Vec<ApprovalFact> = query.ignored.iter().filter_map(setting).collect();
     let Some(consents) = query.consents else { return out };
     let mut groups: HashMap<String, Option<usize>> = HashMap::new();
-    for todo in plan.live().into_iter().filter(|todo| todo.is_open_work()) {
+    // The check of the whole plan is a setting, and one that is not approved has no effect.
+    for todo in plan.live().into_iter().filter(|todo| todo.is_open_work() && !is_plan_check(todo)) {
         let Some(command) = &todo.verify else { continue };
         let line = command.line();
         let known = groups.len();
@@ -244,6 +266,7 @@ fn run_fact(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<RunFact, EngineE
         outcome: run.body.outcome.map(crate::RunOutcome::name),
         because: run.body.because.first().cloned(),
         revision: run.body.to.unwrap_or_default(),
+        unmerged: None,
     })
 }
 

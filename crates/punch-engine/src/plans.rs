@@ -41,6 +41,12 @@ impl Engine {
         })
     }
 
+    /// The archived plan of that name, the last one if there are several; without one, the plan in use.
+    pub fn archived_plan(&self, name: &str) -> Result<PlanInfo, EngineError> {
+        let found = self.plans()?.into_iter().rfind(|plan| plan.name == name && plan.archived.is_some());
+        found.map_or_else(|| self.named_plan(name), Ok)
+    }
+
     /// Makes an empty plan.
     pub fn create_plan(&self, name: &str) -> Result<PlanId, EngineError> {
         check_name(name)?;

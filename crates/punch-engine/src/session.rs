@@ -57,6 +57,10 @@ pub struct SessionState {
     /// The revision up to which todos that the user added became part of what it answers for.
     #[serde(skip_serializing_if = "is_zero")]
     pub taken_up: u64,
+    /// Todos that the user changed and that found no room in the sentence about it, each with the revision after which it
+    /// changed: the next sentence begins with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unnamed: Vec<(Uid, u64)>,
     /// It wrote, started or claimed something; keep-going acts only for such sessions.
     pub bound: bool,
     /// The agent program, once its host has reported something.

@@ -21,6 +21,9 @@ const PAGES: usize = 10;
 /// Events without a change of the user after which it is recorded that they were looked at.
 const WORTH_A_WRITE: u64 = 256;
 
+/// Changed todos that are kept for the next sentence.
+const UNNAMED: usize = 20;
+
 /// Sessions that are asked whether they still have to be informed, the most recent first.
 const SESSIONS: usize = 50;
 
@@ -87,7 +90,7 @@ impl<'a> Informing<'a> {
         let found = self.found(state, since, listed)?;
         self.take_up(state, &found)?;
         state.drive.told = found.until;
-        Ok(found.notice())
+        Ok(found.notice(state, since))
     }
 
     /// Makes todos that the user added part of what the session must finish, without informing it. Events that were looked
@@ -110,10 +113,14 @@ impl<'a> Informing<'a> {
     fn found(&self, state: &SessionState, since: u64, listed: &[Uid]) -> Result<Uninformed, EngineError> {
         let row = self.snapshot.row()?;
         let mut found = Uninformed { until: row.revision, ..Uninformed::default() };
-        if since >= row.revision {
+        let unnamed: BTreeMap<Uid, u64> = state.unnamed.iter().copied().collect();
+        let first = unnamed.values().copied().min().unwrap_or(since).min(since);
+        if first >= row.revision {
             return Ok(found);
         }
-        let events = events_after(self.snapshot, since, self.now, &|event| self.is_by_user(event))?;
+        let since = |event: &Event| todo_of(event).and_then(|uid| unnamed.get(&uid)).map_or(since, |at| since.min(*at));
+        let is_new = |event: &Event| event.revision > since(event) && self.is_by_user(event);
+        let events = events_after(self.snapshot, first, self.now, &is_new)?;
         let (cover, is_main) = (state.cover(), state.role == Role::Owner);
         let concerns = |uid: &Uid, events: &[Event]| match &cover {
             Cover::Plan => true,
@@ -166,12 +173,17 @@ impl<'a> Informing<'a> {
 }
 
 impl Uninformed {
-    /// The sentence about it; `None` if there is nothing to say.
-    pub fn notice(mut self) -> Option<Notice> {
+    /// The sentence about what happened after a revision; `None` if there is nothing to say. What finds no room in it stays
+    /// for the next one.
+    pub fn notice(mut self, state: &mut SessionState, since: u64) -> Option<Notice> {
+        let earlier: BTreeMap<Uid, u64> = std::mem::take(&mut state.unnamed).into_iter().collect();
         if self.changes.is_empty() {
             return None;
         }
         let (text, named) = user_changes(&mut self.changes);
+        let later = self.changes[named..].iter().take(UNNAMED);
+        state.unnamed =
+            later.map(|change| (change.uid, earlier.get(&change.uid).map_or(since, |at| since.min(*at)))).collect();
         let todo = |change: &UserChange| Some((change.uid, self.ids.get(&change.uid)?.clone()));
         Some(Notice { text, todos: self.changes[..named].iter().filter_map(todo).collect() })
     }
@@ -254,7 +266,7 @@ impl Engine {
         let is_due = self.read(plan, |snapshot| {
             let state = session::load(snapshot, session, plan)?;
             let behind = snapshot.row()?.revision.saturating_sub(state.informed());
-            if !state.bound || behind == 0 {
+            if !state.bound || (behind == 0 && state.unnamed.is_empty()) {
                 return Ok(false);
             }
             let informing = Informing { snapshot, session, user, now: self.now() };
@@ -292,7 +304,7 @@ impl Engine {
             let waits = |session: &Session| -> Result<bool, EngineError> {
                 let state = session::read(session);
                 let is_here = session.plan == Some(plan) && state.bound && !state.drive.ended;
-                if !is_here || state.informed() >= snapshot.row()?.revision {
+                if !is_here || (state.informed() >= snapshot.row()?.revision && state.unnamed.is_empty()) {
                     return Ok(false);
                 }
                 let informing = Informing { snapshot, session: &session.key, user, now };

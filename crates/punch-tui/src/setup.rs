@@ -94,6 +94,7 @@ impl Setup {
             consents: self.consents(),
             ignored: &self.ignored,
             plan_flag: self.plan_flag.as_deref(),
+            worktree: Some(&self.tree.root),
         }
     }
 

@@ -57,6 +57,7 @@ impl WebSetup {
             consents: self.tree.consents.as_ref(),
             ignored: &self.ignored,
             plan_flag: (!is_default).then_some(plan.name.as_str()),
+            worktree: Some(&self.tree.root),
         }
     }
 }

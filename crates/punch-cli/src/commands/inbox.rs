@@ -42,6 +42,7 @@ impl Open {
             consents: consents.as_ref(),
             ignored: &config.ignored,
             plan_flag: self.project.global.plan.as_deref(),
+            worktree: Some(&self.project.location.project_root),
             ..InboxQuery::new(&config.settings)
         };
         Ok(ask(&query)?)

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::plan_file::PlanFileVerb;
 use crate::failure::Failure;
+use crate::guard;
 use crate::output;
 use crate::project::Project;
 use crate::reply::Reply;
@@ -102,7 +103,8 @@ impl Plan {
                 (id, |name| format!("Switched to plan `{name}`"))
             }
             What::Archive { name, undo } => {
-                let id = engine.named_plan(&name)?.id;
+                guard::only_user("archive plans")?;
+                let id = if undo { engine.archived_plan(&name)? } else { engine.named_plan(&name)? }.id;
                 engine.archive_plan(id, !undo)?;
                 match undo {
                     true => (id, |name| format!("Brought plan `{name}` back")),

@@ -5,6 +5,7 @@ use punch_core::{Footprint, Op, Plan, Ref, Refusal, Stop};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::guard;
 use crate::named_todos::act;
 use crate::project::Project;
 use crate::reply::{self, Reply};
@@ -36,6 +37,9 @@ impl Rm {
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         if !self.all && self.phase.is_none() {
             return act(project, &self.todos, &|refs| refs.iter().map(|r| Op::Rm(r.clone())).collect());
+        }
+        if self.all {
+            guard::only_user("archive every todo at once")?;
         }
         let open = project.write()?;
         let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {

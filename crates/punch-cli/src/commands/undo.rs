@@ -8,6 +8,7 @@ use punch_engine::{Changed, EngineError, NARRATED, Request};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::guard;
 use crate::project::{Open, Project, never_freed};
 use crate::reply::{self, Body, Reply};
 
@@ -36,6 +37,9 @@ pub struct Undo {
 impl Undo {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        if self.any {
+            guard::only_user("undo changes of others with `--any`")?;
+        }
         let nothing = match self.revision {
             Some(revision) => Refusal::UnknownRevision { revision },
             None => Refusal::NothingToUndo { others: None },

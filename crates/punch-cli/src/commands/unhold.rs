@@ -11,7 +11,7 @@ use crate::reply::Reply;
 const EXAMPLES: &str = "\
 Examples:
   punch unhold T-3
-  punch unhold T-3 T-4";
+  punch unhold T-3 --note 'Use SQLite'   # answers what it was waiting for";
 
 /// The arguments of `punch unhold`.
 #[derive(Args)]
@@ -20,12 +20,17 @@ pub struct Unhold {
     /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
+    /// Add a note, such as the answer to a question
+    #[arg(long, short = 'm', value_name = "TEXT")]
+    note: Option<String>,
 }
 
 impl Unhold {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        act(project, &self.todos, &|refs| refs.iter().cloned().map(Op::Release).collect())
+        let note = |todo: &Ref| self.note.clone().map(|text| Op::Note(todo.clone(), text));
+        let ops = |todo: &Ref| note(todo).into_iter().chain([Op::Release(todo.clone())]);
+        act(project, &self.todos, &|refs| refs.iter().flat_map(ops).collect())
     }
 }
 

@@ -6,6 +6,7 @@ use punch_agents::AGENTS;
 use super::install::How;
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::guard;
 use crate::reply::Reply;
 use crate::wiring::{Change, Form, Way};
 
@@ -31,6 +32,7 @@ pub struct Uninstall {
 impl Uninstall {
     /// Runs the verb. Without names it is meant for all agents, also for those that are gone.
     pub fn run(self, global: &Global) -> Result<Reply, Failure> {
+        guard::only_user("disconnect agents")?;
         let place = self.how.place(global)?;
         let agents = if self.how.agents.is_empty() { AGENTS.to_vec() } else { self.how.agents.clone() };
         let request = self.how.request(global, Way::Out, Form::Settings, true);

@@ -33,6 +33,12 @@ fn every_mark_keeps_agents_from_what_only_the_user_may_do() {
             &["config", "unset", "agents.claude.keep_going.enabled"],
             &["store", "backup", "copy.db", "--force"],
             &["keep-going", "off"],
+            &["rm", "--all"],
+            &["undo", "--any"],
+            &["plan", "archive", "main"],
+            &["store", "prune"],
+            &["store", "restore", "copy.db"],
+            &["uninstall", "claude", "-y"],
         ] {
             let (exit, code, message) = refused(&world, arguments, &mark);
             assert_eq!((exit, code.as_str()), (1, "user_only"), "{arguments:?}");

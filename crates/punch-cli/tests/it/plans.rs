@@ -104,7 +104,7 @@ fn bad_names_are_refused() {
     "), @r#"
     $ punch plan new main
     2> error: a plan named `main` already exists
-    2> hint: choose another name, or switch to it with `punch plan use main`
+    2> hint: choose another name, switch to it with `punch plan use main`, or rename it with `punch plan rename main NAME`
     exit 1
     $ punch plan new ''
     2> error: the name of a plan: has 1 to 100 characters on one line, no space at its ends
@@ -145,12 +145,24 @@ fn bad_names_are_refused() {
     Created plan `other`
     $ punch plan rename other main
     2> error: a plan named `main` already exists
-    2> hint: choose another name, or switch to it with `punch plan use main`
+    2> hint: choose another name, switch to it with `punch plan use main`, or rename it with `punch plan rename main NAME`
     exit 1
     "#);
     assert_eq!(world.refused(&["plan", "new", "main"]), (1, "plan_exists".to_owned()));
     assert_eq!(world.refused(&["plan", "new", "a\nb"]), (1, "invalid".to_owned()));
     assert_eq!(world.refused(&["plan", "use", "nobody"]), (1, "unknown_plan".to_owned()));
+}
+
+#[test]
+fn an_archived_plan_comes_back_or_the_answer_says_why_not() {
+    let world = World::new();
+    world.ok(&["add", "old"]);
+    world.ok(&["plan", "archive", "main"]);
+    world.ok(&["add", "new"]);
+    assert_eq!(world.refused(&["plan", "archive", "main", "--undo"]), (1, "plan_exists".to_owned()));
+    world.ok(&["plan", "rename", "main", "later"]);
+    world.ok(&["plan", "archive", "main", "--undo"]);
+    assert!(world.ok(&["list", "--plan", "main"]).contains("old"));
 }
 
 #[test]

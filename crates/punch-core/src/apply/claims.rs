@@ -40,6 +40,14 @@ pub(super) fn protect(draft: &Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> 
 /// Takes the ops out of a batch that would be refused because someone else has claimed their todo, for formats in which a
 /// whole list is sent again and again. Answers a warning for each of those todos.
 pub fn spare(ops: Vec<Op>, plan: &Plan, actor: &Actor, now: i64) -> (Vec<Op>, Vec<Warning>) {
+    leave_out(ops, plan, |todo| {
+        let owner = || todo.owner.clone();
+        is_protected(todo, actor, now).then(|| Warning::LeftOut { id: todo.id.clone(), owner: owner() })
+    })
+}
+
+/// Takes the ops out of a batch that change the work on a todo to which there is an objection. Answers each objection once.
+pub fn leave_out(ops: Vec<Op>, plan: &Plan, objection: impl Fn(&Todo) -> Option<Warning>) -> (Vec<Op>, Vec<Warning>) {
     let mut warnings = Vec::new();
     let ops = ops.into_iter().filter(|op| {
         let target = super::resolve::target(op).filter(|_| changes_work(op));
@@ -48,8 +56,7 @@ pub fn spare(ops: Vec<Op>, plan: &Plan, actor: &Actor, now: i64) -> (Vec<Op>, Ve
             Ref::Id(id) => plan.by_id(id),
             Ref::New(_) => None,
         });
-        let Some(todo) = todo.filter(|todo| is_protected(todo, actor, now)) else { return true };
-        let warning = Warning::LeftOut { id: todo.id.clone(), owner: todo.owner.clone() };
+        let Some(warning) = todo.and_then(&objection) else { return true };
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use crate::{Actor, Event, Evidence, Need, Op, Plan, PlanRow, Policy, Refusal, Todo, Uid, Warning};
 
-pub use claims::{is_protected, leased, spare};
+pub use claims::{is_protected, leased, leave_out, spare};
 pub use derive::{derive, fold};
 use draft::Draft;
 pub use undo_walk::{Fate, UndoWalk};

@@ -1,5 +1,6 @@
 //! What the user changed while an agent works, in one sentence for that agent: at most [`USER_CHANGES_TOKENS`] tokens,
-//! whatever the todos say.
+//! whatever the todos say. Changes that do not fit are for the next sentence: a note of which only the first word arrives
+//! does not steer an agent.
 
 use std::cell::Cell;
 
@@ -9,10 +10,13 @@ use crate::{Change, Event, Hold, Kind, Patch, Status, Todo, Uid};
 /// Tokens that the sentence may cost.
 pub const USER_CHANGES_TOKENS: usize = 60;
 
-const HEAD: &str = "The user changed the plan, work with it as it is: ";
+const HEAD: &str = "The user changed the plan: ";
 
 /// Bytes of each quoted text. The first length with which everything fits is used.
-const ROOMS: [usize; 6] = [120, 80, 56, 40, 24, 12];
+const ROOMS: [usize; 4] = [120, 80, 56, 40];
+
+/// Bytes of each quoted text where not even one change fits otherwise.
+const TIGHT: [usize; 2] = [24, 12];
 
 /// Bytes of an id: one that is cut cannot be used.
 const ID: usize = 32;
@@ -74,6 +78,26 @@ impl UserChange {
         (!facts.is_empty()).then_some(Self { uid: todo.uid, id, content, facts })
     }
 
+    /// How much the agent has to know it, least first: what must not be worked on comes before what is to be done
+    /// otherwise, and that before new work.
+    fn rank(&self) -> u8 {
+        let rank = |fact: &ChangeFact| match fact {
+            ChangeFact::Removed => 0,
+            ChangeFact::Status(_) => 1,
+            ChangeFact::Held(_) => 2,
+            ChangeFact::Content(_) => 3,
+            ChangeFact::Note(_) => 4,
+            ChangeFact::Added => 5,
+            ChangeFact::Released => 6,
+            ChangeFact::Dependencies | ChangeFact::Fields => 7,
+            ChangeFact::Priority(_) | ChangeFact::Place => 8,
+        };
+        match self.facts.contains(&ChangeFact::Added) {
+            true => rank(&ChangeFact::Added),
+            false => self.facts.iter().map(rank).min().unwrap_or(u8::MAX),
+        }
+    }
+
     /// In a few words. `quoted` writes a text, at least as many bytes of it as the number says.
     fn words(&self, quoted: &dyn Fn(&str, usize) -> String) -> String {
         let text = |text: &str| format!("\"{}\"", quoted(text, 0));
@@ -96,19 +120,19 @@ impl UserChange {
     }
 }
 
-/// One sentence about all changes, and how many of them it names, most important first.
+/// One sentence about the most important changes, and how many of them it names. The changes come back in that order.
 pub fn user_changes(changes: &mut [UserChange]) -> (String, usize) {
-    changes.sort_by(|a, b| a.facts.first().cmp(&b.facts.first()));
+    changes.sort_by_key(UserChange::rank);
     let sentence = |room: usize, named: usize| sentence(&changes[..named], changes.len() - named, room);
-    if let Some(text) = ROOMS.iter().find_map(|room| sentence(*room, changes.len())) {
-        return (text, changes.len());
-    }
-    let [.., least] = ROOMS;
+    let [.., readable] = ROOMS;
     let most = changes.len().min(USER_CHANGES_TOKENS);
-    let named = (0..most).rev().find(|named| sentence(least, *named).is_some()).unwrap_or(0);
+    let named = (1..=most).rev().find(|named| sentence(readable, *named).is_some()).unwrap_or(1);
     // What is left of the room goes to the texts.
-    let text = ROOMS.iter().find_map(|room| sentence(*room, named));
-    (text.unwrap_or_else(|| format!("{HEAD}{} changes.", changes.len())), named)
+    let text = ROOMS.iter().chain(&TIGHT).find_map(|room| sentence(*room, named));
+    match text {
+        Some(text) => (text, named),
+        None => (format!("{HEAD}{} changes.", changes.len()), 0),
+    }
 }
 
 /// The sentence with at most `room` bytes of each quoted text, if it is short enough.
@@ -122,7 +146,7 @@ fn sentence(named: &[UserChange], left: usize, room: usize) -> Option<String> {
     };
     let mut parts: Vec<String> = named.iter().map(|change| change.words(&quoted)).collect();
     if left > 0 {
-        parts.push(format!("{left} more"));
+        parts.push(format!("{left} more follow"));
     }
     let text = format!("{HEAD}{}.", parts.join("; "));
     (estimate(&text) + surplus.get() <= USER_CHANGES_TOKENS).then_some(text)

@@ -102,15 +102,25 @@ fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<Found> {
     Some(about(facts, InboxKind::Quiet, worker.todo, &text, worker.last_sign, action))
 }
 
-/// A run that ended after the user last looked. Looking at what is new is what ends the item.
+/// A run that ended after the user last looked, or whose work is not merged. Looking at what is new ends the item, but not
+/// while there is something to merge.
 fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
     let (ended_at, outcome) = (run.ended_at?, run.outcome?);
+    if let Some(branch) = &run.unmerged {
+        let text =
+            format!("run {} has ended: {outcome}; its work on `{}` is not merged", run.number, clip(branch, PART));
+        return Some(Found::apart(InboxKind::Finished, text, ended_at, format!("git merge {}", clip(branch, PART))));
+    }
     if facts.seen.is_some_and(|seen| run.revision <= seen.revision && ended_at <= seen.at) {
         return None;
     }
     let because = run.because.as_deref().map(|why| format!(" ({})", clip(why, PART))).unwrap_or_default();
     let text = format!("run {} has ended: {outcome}{because}", run.number);
-    let kind = if outcome == "budget" { InboxKind::Budget } else { InboxKind::Finished };
+    let kind = match outcome {
+        "budget" => InboxKind::Budget,
+        "stalled" => InboxKind::Stuck,
+        _ => InboxKind::Finished,
+    };
     Some(Found::apart(kind, text, ended_at, facts.command("log --new", &[])))
 }
 

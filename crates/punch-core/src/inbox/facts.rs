@@ -94,6 +94,8 @@ pub struct RunFact {
     pub because: Option<String>,
     /// The revision of the plan when it ended.
     pub revision: u64,
+    /// The branch with its work, while that is not merged.
+    pub unmerged: Option<String>,
 }
 
 /// What was spent of one limit.

@@ -63,7 +63,7 @@ impl Badge {
         Some(match self {
             Self::Priority { priority } => format!("P{priority}"),
             Self::Labels { labels } => labels.iter().map(|label| format!("#{label}")).collect::<Vec<_>>().join(" "),
-            Self::Owner { name, .. } => format!("@{name}"),
+            Self::Owner { name, .. } => format!("@{}", actor::short_owner(name.as_str())),
             Self::Yours => "yours".to_owned(),
             Self::Resume => "resume".to_owned(),
             Self::Stale => "stale".to_owned(),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use punch_core::apply::spare;
+use punch_core::apply::{leave_out, spare};
 use punch_core::dialect::mirror::{self, Copied, HostListUpdate, MirrorAuthority, Room, Row, Word};
 use punch_core::drive::missing_evidence;
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
@@ -127,7 +127,10 @@ impl TodoUse<'_> {
         if let Some(owner) = caller.actor.owner() {
             offers::record(tx, owner, None, now)?;
         }
-        let (ops, spared) = spare(step.ops, &part, &caller.actor, now);
+        let (ops, mut spared) = spare(step.ops, &part, &caller.actor, now);
+        let (ops, overruled) =
+            leave_out(ops, &part, |todo| mirror::decided_otherwise(todo, &copied, caller.actor.by(), now));
+        spared.extend(overruled);
         let mut notes = Notes { listed: state.scope.clone(), ..Notes::default() };
         let added = keep(tx, now, request, part, &ops, &mut notes)?;
         if caller.work.starts_checks {

@@ -262,8 +262,10 @@ fn needs_user(
 ) -> Result<Answer, EngineError> {
     let mut items = match caller.settings {
         Some(settings) => {
-            let consents = caller.work.tree.as_ref().and_then(|tree| tree.consents.as_ref());
-            inbox::items(snapshot, &InboxQuery { consents, ..InboxQuery::new(settings) }, now)?
+            let tree = caller.work.tree.as_ref();
+            let consents = tree.and_then(|tree| tree.consents.as_ref());
+            let worktree = tree.map(|tree| tree.root.as_path());
+            inbox::items(snapshot, &InboxQuery { consents, worktree, ..InboxQuery::new(settings) }, now)?
         }
         None => Vec::new(),
     };

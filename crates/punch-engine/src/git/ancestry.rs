@@ -24,6 +24,15 @@ impl Git {
         names.into_iter().map(|name| (name.to_owned(), verdict(name))).collect()
     }
 
+    /// Those of the branches whose commits the head does not have, with one question.
+    pub fn unmerged(&self, branches: &[String]) -> BTreeSet<String> {
+        let names: Vec<String> = branches.iter().map(|branch| format!("refs/heads/{branch}")).collect();
+        let question = ["for-each-ref", "--no-merged=HEAD", "--format=%(refname:lstrip=2)", "--"];
+        let question: Vec<&str> = question.into_iter().chain(names.iter().map(String::as_str)).collect();
+        let answer = if names.is_empty() { Vec::new() } else { self.ask(&question, None, ANSWER).unwrap_or_default() };
+        String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect()
+    }
+
     /// The history ends somewhere: what is not found may lie beyond.
     fn is_shallow(&self) -> bool {
         self.ask(&["rev-parse", "--is-shallow-repository"], None, ANSWER)

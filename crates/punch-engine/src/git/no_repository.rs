@@ -30,6 +30,11 @@ impl Git {
         match *self {}
     }
 
+    /// Branches whose commits the head does not have.
+    pub fn unmerged(&self, _branches: &[String]) -> BTreeSet<String> {
+        match *self {}
+    }
+
     /// The contents of files.
     pub fn blobs(&self, _globs: &[String]) -> Blobs {
         match *self {}

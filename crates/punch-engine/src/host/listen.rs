@@ -276,6 +276,7 @@ impl Listener<'_> {
             who.state.beyond.clear();
             who.state.given_back.clear();
             who.state.beside.clear();
+            who.state.unnamed.clear();
             who.state.names.clear();
             who.state.unproven.clear();
             who.state.awaited.clear();

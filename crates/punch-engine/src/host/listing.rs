@@ -26,11 +26,18 @@ impl Listener<'_> {
     ) -> Result<Option<String>, EngineError> {
         let row = self.snapshot.row()?;
         let informing = self.informing();
-        let found = informing.uninformed(&who.state, who.state.informed())?;
+        let since = who.state.informed();
+        let found = informing.uninformed(&who.state, since)?;
         informing.take_up(&mut who.state, &found)?;
         who.state.drive.told = row.revision;
         // The list shows what was added; the rest has to be said.
-        outcome.notice = if found.is_in_list() { None } else { found.notice() };
+        outcome.notice = match found.is_in_list() {
+            true => {
+                who.state.unnamed.clear();
+                None
+            }
+            false => found.notice(&mut who.state, since),
+        };
         let notice = outcome.notice.as_ref().map(|notice| notice.text.clone());
         let cover = who.cover();
         let (mut beyond, mut closed): (Vec<Uid>, Vec<Uid>) = (Vec::new(), Vec::new());

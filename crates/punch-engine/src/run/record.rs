@@ -59,6 +59,9 @@ pub struct RunBody {
     /// Details of the outcome, one line each: the limit that was reached, what blocks the open todos.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
+    /// The branch with the work of the run, if it was not merged when the run ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
     /// Turns that have begun and not ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open_turns: Vec<OpenTurn>,
@@ -107,6 +110,8 @@ pub struct Ended {
     pub outcome: RunOutcome,
     /// Details of the outcome, one line each, stored as [`RunBody::because`].
     pub because: Vec<String>,
+    /// The branch with work that is not merged.
+    pub result: Option<String>,
 }
 
 impl Engine {
@@ -156,6 +161,7 @@ impl Engine {
             run.body.to = Some(tx.row()?.revision);
             run.body.outcome = Some(ended.outcome);
             run.body.because.clone_from(&ended.because);
+            run.body.result.clone_from(&ended.result);
             tx.put_run(&written(&run))?;
             question::close_all(tx, id, now)
         })

@@ -123,7 +123,7 @@ fn a_run_beyond_four_fifths_of_a_limit_is_listed_since_it_got_there() {
 fn a_run_that_ended_is_listed_until_the_user_looks() {
     let world = World::new();
     let run = world.run(json!({}));
-    let ended = Ended { outcome: RunOutcome::Stalled, because: vec!["T-1 failed".into()] };
+    let ended = Ended { outcome: RunOutcome::Stalled, because: vec!["T-1 failed".into()], result: None };
     world.engine.end_run(world.plan, run, &ended).unwrap();
     assert_eq!(world.shown(), ["finished: run 1 has ended: stalled (T-1 failed)"]);
     world.engine.mark_seen(world.plan, "agent:claude", 2).unwrap();

@@ -136,14 +136,14 @@ fn a_run_that_was_cut_short_is_taken_up_and_its_meter_goes_on() {
     assert_eq!((run.id, run.body.epoch), (1, 2));
     engine.end_turn(plan, 1, 1, Some(&spent(1, 100))).unwrap();
     for outcome in [RunOutcome::Budget, RunOutcome::Interrupted] {
-        engine.end_run(plan, 1, &Ended { outcome, because: vec!["tokens".into()] }).unwrap();
+        engine.end_run(plan, 1, &Ended { outcome, because: vec!["tokens".into()], result: None }).unwrap();
         let kept = engine.run(plan, 1).unwrap().unwrap();
         assert_eq!((kept.body.outcome, kept.body.to, kept.ended_at), (Some(outcome), Some(2), Some(1_000)));
         assert_eq!(engine.begin_run(plan, &begin).unwrap().id, 1);
     }
     let sum = Sum::of(&engine.ledger(plan, 1).unwrap());
     assert_eq!(sum, Sum { tokens: 110, estimated: 100, cost: 10, uncosted: 0, ms: 14, turns: 2 });
-    engine.end_run(plan, 1, &Ended { outcome: RunOutcome::Done, because: Vec::new() }).unwrap();
+    engine.end_run(plan, 1, &Ended { outcome: RunOutcome::Done, because: Vec::new(), result: None }).unwrap();
     assert_eq!(engine.begin_run(plan, &begin).unwrap().id, 2);
     assert_eq!(engine.begin_run(plan, &Begin { fresh: true, ..begin }).unwrap().id, 3);
     assert_eq!(engine.runs(plan, 9).unwrap().len(), 3);

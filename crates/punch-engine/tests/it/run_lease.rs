@@ -89,7 +89,7 @@ fn a_runner_that_was_replaced_writes_nothing_more() {
     shared.add(&paused).unwrap();
     other.take_run(shared.plan, &holder("/b/runs")).unwrap();
     let before = shared.revision();
-    let ended = Ended { outcome: RunOutcome::Done, because: Vec::new() };
+    let ended = Ended { outcome: RunOutcome::Done, because: Vec::new(), result: None };
     assert_eq!(shared.add(&paused), Err(EngineError::RunReplaced));
     assert_eq!(paused.end_run(shared.plan, run.id, &ended), Err(EngineError::RunReplaced));
     assert_eq!(paused.renew_run(shared.plan), Err(EngineError::RunReplaced));

@@ -1,6 +1,7 @@
 //! `exec:CMD`: any program. It gets the prompt on its standard input and says with its exit code whether it is done.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::{ChildStdin, Stdio};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,11 +59,15 @@ impl LimitSigns {
         match (code, printed.limit) {
             (Some(0), _) => Finish::Natural,
             (Some(_), Some(limit)) => Finish::UsageLimit(limit),
-            (Some(code), None) if self.exit_code == Some(code) => {
+            (Some(code), None) => {
                 let last = Some(printed.last).filter(|line| !line.is_empty());
-                Finish::UsageLimit(UsageLimit::of(&last.unwrap_or_else(|| format!("exit code {code}"))))
+                match self.exit_code == Some(code) {
+                    true => Finish::UsageLimit(UsageLimit::of(&last.unwrap_or_else(|| format!("exit code {code}")))),
+                    false => Finish::Failed(
+                        std::iter::once(format!("exit code {code}")).chain(last).collect::<Vec<_>>().join(": "),
+                    ),
+                }
             }
-            (Some(code), None) => Finish::Failed(format!("exit code {code}")),
             (None, _) => Finish::Failed("it does not end".to_owned()),
         }
     }
@@ -84,9 +89,21 @@ impl Exec {
 
 impl Agent for Exec {
     fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
+        find(&self.command, &assignment.folder)?;
         let mut command = shell(&self.command);
         assignment.prepare(&mut command);
         begin(command, assignment, sink, self.limits.clone())
+    }
+}
+
+/// Refuses a command whose program is named by its path and is not there. The shell would report that as the exit code of
+/// an attempt that failed.
+fn find(command: &str, folder: &Path) -> io::Result<()> {
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let is_path = program.contains('/') && program.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+".contains(&b));
+    match is_path && !folder.join(program).exists() {
+        true => Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no file {program}"))),
+        false => Ok(()),
     }
 }
 
@@ -201,6 +218,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_a_path_that_leads_nowhere_is_refused() {
+        let folder = Path::new("/");
+        let missing = find("/nonexistent/agent --fast", folder).map_err(|error| error.to_string());
+        assert_eq!(missing, Err("there is no file /nonexistent/agent".to_owned()));
+        for command in ["/bin/sh -c true", "bin/sh", "agent", "$HOME/agent", "test -e /nonexistent/agent", ""] {
+            assert!(find(command, folder).is_ok(), "{command}");
+        }
+    }
+
+    #[test]
     fn a_program_reports_its_usage_limit_by_exit_code_or_by_what_it_prints() {
         let signs = LimitSigns { exit_code: Some(75), text: Some("come back later".into()) };
         let finish = |code: i32, lines: &[&str]| {
@@ -217,6 +244,6 @@ mod tests {
         assert_eq!(finish(1, &[known]), limited(known, Reset::At(1_749_924_000_000)));
         // What counts first is that the program is done.
         assert_eq!(finish(0, &[known]), Finish::Natural);
-        assert_eq!(finish(1, &["no network"]), Finish::Failed("exit code 1".into()));
+        assert_eq!(finish(1, &["no network"]), Finish::Failed("exit code 1: no network".into()));
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journ
         Ok(lanes) => lanes,
         Err(error) => {
             // The run never began, so the next one must not resume it.
-            let ended = Ended { outcome: RunOutcome::Stalled, because: vec![line(&error.to_string())] };
+            let ended = Ended { outcome: RunOutcome::Stalled, because: vec![line(&error.to_string())], result: None };
             world.engine.end_run(world.plan, record.id, &ended)?;
             return Err(error.into());
         }

@@ -116,10 +116,8 @@ impl Runner<'_, '_> {
         if self.completed > 0 {
             self.checkpoint("the end of a run");
         }
-        if let Some(lanes) = self.lanes {
-            self.close_lanes(lanes, &mut because)?;
-        }
-        let ended = Ended { outcome, because: because.clone() };
+        let result = self.lanes.map(|lanes| self.close_lanes(lanes, &mut because)).transpose()?.flatten();
+        let ended = Ended { outcome, because: because.clone(), result };
         let (completed, spent) = (self.completed, self.meter.sum());
         self.report(&RunEvent::Ended { outcome, because: because.clone(), completed, failed, spent });
         self.notify(ended_message(&self.world.plan_name, self.run.id, &ended, completed));
@@ -128,20 +126,28 @@ impl Runner<'_, '_> {
         Ok(Finished { run: self.run.id, outcome, because, completed, spent })
     }
 
-    fn close_lanes(&self, lanes: &crate::worktree::Lanes, because: &mut Vec<String>) -> Result<(), RunError> {
+    /// Closes the lanes, and returns the result branch if its commits have to be merged.
+    fn close_lanes(
+        &self,
+        lanes: &crate::worktree::Lanes,
+        because: &mut Vec<String>,
+    ) -> Result<Option<String>, RunError> {
         for left in lanes.sweep("Work that was not taken in\n")? {
             let branch = left.branch.map(|branch| format!("branch `{branch}`"));
             let folder = left.folder.map(|folder| format!("folder {}", folder.display()));
             let what: Vec<String> = [branch, folder, left.reason].into_iter().flatten().collect();
             because.push(line(&format!("work is left: {}", what.join(", "))));
         }
-        match lanes.finish()? {
-            ResultState::Nothing | ResultState::TakenIn => {}
+        Ok(match lanes.finish()? {
+            ResultState::Nothing | ResultState::TakenIn => None,
             ResultState::Waiting { branch, commits, command } => {
-                because.push(format!("{commits} commits are on `{branch}`; merge them with `{command}`"));
+                because.push(match commits {
+                    1 => format!("1 commit is on `{branch}`; merge it with `{command}`"),
+                    commits => format!("{commits} commits are on `{branch}`; merge them with `{command}`"),
+                });
+                Some(branch)
             }
-        }
-        Ok(())
+        })
     }
 
     /// Saves a snapshot of the plan and the git state. The run continues if that fails.

@@ -37,7 +37,8 @@ impl Runner<'_, '_> {
             return Ok(());
         }
         let (world, plan) = (self.world, self.world.plan);
-        let query = InboxQuery { consents: world.consents.as_ref(), ..InboxQuery::new(world.settings) };
+        let worktree = Some(world.root.as_path());
+        let query = InboxQuery { consents: world.consents.as_ref(), worktree, ..InboxQuery::new(world.settings) };
         self.refresh_cache()?;
         let items = match self.cache.plan() {
             Some(loaded) => self.persist(|engine| engine.inbox_of(plan, loaded, &query))?,

@@ -164,8 +164,12 @@ impl Hook<'_> {
     /// How many things need the user, for the user; nothing if none do, or if the plan is too large.
     fn inbox(&self, engine: &Engine, choice: &Choice) -> Result<Option<String>, EngineError> {
         let Some(plan) = engine.choose(choice)? else { return Ok(None) };
-        let query =
-            InboxQuery { consents: self.consents.as_ref(), ignored: self.ignored, ..InboxQuery::new(self.settings) };
+        let query = InboxQuery {
+            consents: self.consents.as_ref(),
+            ignored: self.ignored,
+            worktree: self.root.as_deref(),
+            ..InboxQuery::new(self.settings)
+        };
         let waiting = engine.inbox_count(plan.id, &query)?.filter(|waiting| *waiting > 0);
         Ok(waiting.map(view::inbox::count))
     }

@@ -5,7 +5,7 @@ use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
 use punch_core::reason::Reader;
 use punch_core::view::{HistoryRow, Plain, Progress, Role, TodoRow};
-use punch_core::{Todo, Uid};
+use punch_core::{Todo, Uid, short_owner};
 use punch_engine::{SeatStage, SeatStatus, dollars};
 use punch_store::Wanted;
 use ratatui::style::Style;
@@ -250,7 +250,8 @@ fn working_row(board: &Board, reader: Reader<'_>, todo: &Todo, width: usize, ids
     let (who, (doing, alarming)) = match seat {
         Some(seat) => (format!("[{}] {}", seat.seat, Plain::clipped(&seat.agent, 20)), stage(board, seat)),
         None => {
-            let owner = todo.owner.as_deref().map_or_else(|| "you".to_owned(), |name| Plain::id(name).to_string());
+            let owner =
+                todo.owner.as_deref().map_or_else(|| "you".to_owned(), |name| Plain::id(short_owner(name)).to_string());
             let asks = board.data().question_of(todo.uid).is_some();
             (owner, if asks { ("? asking".to_owned(), true) } else { (view.status.word().to_owned(), false) })
         }

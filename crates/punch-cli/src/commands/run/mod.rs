@@ -5,6 +5,7 @@ mod dry;
 mod watch;
 
 use clap::Args;
+use punch_engine::config::Source;
 use punch_engine::locate::Location;
 use punch_engine::{Answerer, NotTheUser, RunOutcome};
 use punch_run::agent::Spec;
@@ -173,10 +174,12 @@ impl Run {
             true => settings.run_agent.value.clone().into_iter().collect(),
             false => self.agent.clone(),
         };
-        if let Some(open) = open.as_ref().filter(|_| named.is_empty())
-            && let Some(last) = open.engine.runs(open.plan, 1)?.into_iter().next()
-        {
-            named = last.body.agents;
+        let last = match &open {
+            Some(open) => open.engine.runs(open.plan, 1)?.into_iter().next(),
+            None => None,
+        };
+        if let Some(last) = last.as_ref().filter(|_| named.is_empty()) {
+            named.clone_from(&last.body.agents);
             output::remark(&format!("note: no agent given, using that of run {}: {}", last.id, named.join(", ")));
         }
         let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
@@ -190,7 +193,11 @@ impl Run {
         options.oversize = self.oversize;
         options.skip_optional |= self.skip_optional;
         if self.agents.is_none() {
-            options.seats = options.seats.max(options.specs.len());
+            // A run resumes as it began, unless the user has said how many agents there are.
+            let resumed =
+                last.filter(|last| last.is_resumable() && !self.fresh && settings.run_agents.source == Source::Default);
+            let before = resumed.and_then(|last| usize::try_from(last.body.options["agents"].as_u64()?).ok());
+            options.seats = before.unwrap_or(options.seats).max(options.specs.len());
         }
         Ok((options, open))
     }

@@ -10,6 +10,7 @@ use punch_store::platform;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::guard;
 use crate::project::Project;
 use crate::reply::Reply;
 use crate::safety::count;
@@ -31,6 +32,7 @@ pub struct Prune {
 impl Prune {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
+        guard::only_user("prune the history")?;
         super::need(&project.location)?;
         let Some(open) = project.read()?.plan() else { return Ok(nothing(0, 0)) };
         let row = open.engine.read(open.plan, |snapshot| Ok(snapshot.row()?))?;

@@ -9,6 +9,7 @@ use punch_store::{OpenMode, Reason, StoreError, restore};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::guard;
 use crate::open_store;
 use crate::reply::Reply;
 use crate::safety::{Safety, count};
@@ -31,6 +32,7 @@ pub struct Restore {
 impl Restore {
     /// Runs the verb.
     pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+        guard::only_user("replace the store")?;
         let from = match self.file {
             Some(file) => file,
             None => {

@@ -38,6 +38,33 @@ fn work_in_work_trees_comes_together_on_a_branch_and_the_users_tree_stays() {
 }
 
 #[test]
+fn work_that_is_not_merged_stays_in_the_inbox() {
+    let stage = Stage::on(World::with_git());
+    let inbox = || stage.world.ok(&["inbox"]);
+    stage.add(&["work one"]);
+    stage.ends(&["--worktrees"], 0);
+    stage.add(&["work two"]);
+    stage.ends(&["--worktrees", "--fresh"], 0);
+    stage.world.ok(&["log", "--new"]);
+    let waiting = inbox();
+    let commands: Vec<&str> = waiting.lines().filter_map(|line| line.trim().strip_prefix("git merge ")).collect();
+    assert_eq!(commands.len(), 2, "{waiting}");
+    assert!(waiting.contains("run 1 has ended") && waiting.contains("run 2 has ended"), "{waiting}");
+    for branch in commands {
+        stage.world.git(&["merge", "--quiet", "--no-edit", branch]);
+    }
+    assert!(!inbox().contains("git merge"), "{}", inbox());
+    stage.world.sound();
+}
+
+#[test]
+fn a_run_resumes_with_as_many_agents_as_it_began() {
+    let stage = killed_with(&["--agents", "2", "--worktrees"]);
+    let run = stage.ends(&[], 0);
+    assert!(run.stderr.contains("with 2 agents"), "{}", run.render());
+}
+
+#[test]
 fn without_git_work_trees_are_refused() {
     let stage = Stage::new();
     stage.add(&["work"]);
@@ -52,9 +79,14 @@ fn without_git_work_trees_are_refused() {
 
 /// A run in worktrees that was killed after its only todo was reported.
 fn killed_after_the_report() -> Stage {
+    killed_with(&["--worktrees"])
+}
+
+/// A run with these options that was killed after its only todo was reported.
+fn killed_with(options: &[&str]) -> Stage {
     let stage = Stage::on(World::with_git());
     stage.add(&["work; say; await go"]);
-    let mut run = stage.command(&["--worktrees"]).spawn().unwrap();
+    let mut run = stage.command(options).spawn().unwrap();
     stage.wait_for("the report", || !stage.trace("said").is_empty());
     run.kill().unwrap();
     run.wait().unwrap();
@@ -102,7 +134,7 @@ fn a_store_that_is_gone_when_the_check_is_over_costs_no_second_check() {
     let run = crate::world::finished(run.wait_with_output().unwrap());
     assert_eq!((run.exit, stage.alive().len()), (Some(0), 0), "{}", run.render());
     assert_eq!((stage.trace("checks").len(), stage.trace("begun").len()), (1, 1), "{}", run.render());
-    assert!(run.stdout.contains("1 commits are on"), "{}", run.render());
+    assert!(run.stdout.contains("1 commit is on"), "{}", run.render());
 }
 
 #[cfg(unix)]

@@ -47,7 +47,11 @@ fn what_fails_is_tried_once_more_with_the_failure_told_and_the_rest_goes_on() {
     stage.world.ok(&["edit", "T-1", "--verify", "test -e made-T-1"]);
     stage.world.punch(&["verify", "--allow", "T-1"]);
     let run = stage.ends(&["--agents", "2"], 1);
-    assert!(run.stdout.starts_with("  T-2 failed: exit code 7\nstalled: run 1, 2 completed"), "{}", run.render());
+    assert!(
+        run.stdout.starts_with("  T-2 failed: exit code 7: I cannot do this\nstalled: run 1, 2 completed"),
+        "{}",
+        run.render()
+    );
     assert!(run.stderr.contains("T-1 is retried: the check of `T-1` failed (exit code 1): `test -e made-T-1`"));
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], &todo["attempts"]), (&"completed".into(), &1.into()));

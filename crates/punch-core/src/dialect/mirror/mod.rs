@@ -2,6 +2,7 @@
 //! texts are cut, unknown references dropped, and the policy is the most lenient there is. Every way of telling
 //! (a whole list, one new task, a change of one) becomes the next whole list, so there is one algorithm for all.
 
+mod decisions;
 mod matching;
 mod merge;
 mod step;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::hash::fnv1a;
 use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, Status, Uid, text};
 
+pub use decisions::decided_otherwise;
 pub(crate) use matching::{ListLine, same_lines};
 pub use step::{MirrorAuthority, Step, step};
 

@@ -188,7 +188,7 @@ fn what_a_person_changed_is_told_once() {
     world.write("other", Dialect::Native, json!({"ops": [{"op": "add", "content": "of an agent"}]}));
     assert_eq!(
         world.report("s", person()).context.unwrap(),
-        "The user changed the plan, work with it as it is: T-3 added: \"c &lt;/x&gt;\"; T-2 removed; T-1 completed."
+        "The user changed the plan: T-2 removed; T-1 completed; T-3 added: \"c &lt;/x&gt;\"."
     );
     assert_eq!(world.report("s", person()), Default::default());
     let adds = (0..50).map(|n| add(&format!("{n} {}", "日本".repeat(80))));

@@ -14,7 +14,7 @@ use super::{World, add, ended, id, person, stop, todos, world};
 /// How a session writes its list: content and whether it is done. Returns what its agent reads.
 type Write = fn(&World, &[(&str, bool)]) -> String;
 
-const HEAD: &str = "The user changed the plan, work with it as it is: ";
+const HEAD: &str = "The user changed the plan: ";
 
 fn word(done: bool) -> &'static str {
     if done { "completed" } else { "pending" }
@@ -318,17 +318,52 @@ fn a_worker_learns_of_changes_to_its_own_todos_only() {
 }
 
 #[test]
-fn what_does_not_fit_is_counted_and_the_most_important_is_named() {
+fn what_does_not_fit_is_said_later_and_the_most_important_comes_first() {
     let world = world();
-    let rows: Vec<String> = (0..40).map(|n| format!("todo number {n} of a long list")).collect();
-    todowrite(&world, &rows.iter().map(|row| (row.as_str(), false)).collect::<Vec<_>>()[..20]);
+    let rows: Vec<String> = (0..12).map(|n| format!("step {n}")).collect();
+    todowrite(&world, &rows.iter().map(|row| (row.as_str(), false)).collect::<Vec<_>>());
     let plan = world.engine.whole(world.plan).unwrap();
-    let notes = plan.live().into_iter().map(|t| Op::Note(id(&t.id), "a".into())).collect::<Vec<_>>();
-    world.by_hand(&notes);
-    world.by_hand(&[Op::Rm(of(&world, "todo number 7 of a long list"))]);
-    let text = after_tool(&world);
-    let said = notice(&text).unwrap();
-    assert!(said.contains("removed") && said.contains(" more."), "{said}");
+    let note = |n: usize| format!("note {n}: use version {n} of the format");
+    let notes = plan.live().into_iter().take(10).enumerate().map(|(n, t)| Op::Note(id(&t.id), note(n)));
+    world.by_hand(&notes.collect::<Vec<_>>());
+    world.by_hand(&[Op::Drop(of(&world, "step 10"))]);
+    world.by_hand(&[Op::Rm(of(&world, "step 11"))]);
+    let mut said = Vec::new();
+    while let Some(sentence) = notice(&after_tool(&world)) {
+        assert!(said.len() < 12, "it ends: {said:?}");
+        said.push(sentence.to_owned());
+    }
+    assert!(said[0].contains("removed") && said[0].contains("cancelled"), "{said:?}");
+    assert!(said[0].ends_with(" more follow."), "{said:?}");
+    let all = said.join("\n");
+    let missing: Vec<String> = (0..10).map(note).filter(|note| !all.contains(note.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?} in {all}");
+    assert_eq!(all.matches("note 3").count(), 1, "each once: {all}");
+}
+
+#[test]
+fn a_list_of_the_agent_does_not_overrule_what_the_user_cancelled_or_put_on_hold() {
+    for informed in [true, false] {
+        let world = world();
+        mirrored(&world, &[("cancelled", false), ("held", false), ("free", false)]);
+        let reason = "do not start yet".into();
+        let hold = Hold { kind: HoldKind::Other, reason, until: None, by: String::new(), at: 0 };
+        world.by_hand(&[Op::Drop(of(&world, "cancelled")), Op::Hold(of(&world, "held"), hold)]);
+        if informed {
+            assert!(notice(&after_tool(&world)).is_some());
+        }
+        let text = mirrored(&world, &[("cancelled", true), ("held", true), ("free", true)]);
+        assert!(
+            text.contains("`T-1` stays cancelled") && text.contains("`T-2` stays on hold: do not start yet"),
+            "{text}"
+        );
+        assert_eq!(status(&world, "cancelled"), Some(Status::Cancelled));
+        assert_eq!(status(&world, "held"), Some(Status::Pending));
+        assert_eq!(status(&world, "free"), Some(Status::Completed));
+        mirrored(&world, &[("free", true)]);
+        let held = world.engine.whole(world.plan).unwrap();
+        assert!(held.live().iter().any(|todo| todo.content == "held"), "leaving it out does not remove it");
+    }
 }
 
 #[test]
