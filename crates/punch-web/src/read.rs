@@ -96,7 +96,7 @@ pub(crate) fn todos(at: &PlanContext<'_>) -> Answered {
     };
     let end = start.saturating_add(limit).min(found.len());
     let page = found.get(start..end).unwrap_or_default();
-    let rows: Vec<&BoardRow> = page.iter().filter_map(|uid| picture.row(*uid)).collect();
+    let rows: Vec<BoardRow> = page.iter().filter_map(|uid| picture.row(*uid)).collect();
     let next = page.last().filter(|_| end < found.len());
     Ok(json!({"schema": 1, "revision": plan.row.revision, "rows": rows, "next": next}))
 }
@@ -135,7 +135,7 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
     let mut out = json!({
         "schema": 1,
         "revision": plan.row.revision,
-        "row": picture.row(todo.uid).cloned().unwrap_or_else(|| BoardRow::of(Reader::new(plan, now), todo)),
+        "row": BoardRow::of(Reader::new(plan, now), todo),
         "todo": Record::answer(plan, todo, now),
         "markdown": {
             "description": text(&todo.description),
