@@ -200,9 +200,15 @@ impl Plan {
 
     /// Puts a todo into the plan, replacing an older version of it, and keeps every lookup in step.
     pub fn put(&mut self, todo: Todo) {
+        self.replace(todo);
+    }
+
+    /// Puts a todo into the plan like [`Plan::put`], and returns the older version of it.
+    pub fn replace(&mut self, todo: Todo) -> Option<Arc<Todo>> {
         let todo = Arc::new(todo);
-        if let Some(old) = self.todos.insert(todo.uid, Arc::clone(&todo)) {
-            self.unlink(&old);
+        let old = self.todos.insert(todo.uid, Arc::clone(&todo));
+        if let Some(old) = &old {
+            self.unlink(old);
         }
         if todo.is_live() {
             if let Some(ids) = self.ids.get_mut() {
@@ -215,6 +221,7 @@ impl Plan {
                 self.running.insert(todo.uid);
             }
         }
+        old
     }
 
     fn unlink(&mut self, old: &Todo) {

@@ -91,6 +91,12 @@ impl Todo {
         }
     }
 
+    /// Returns true if readers see another status or hold at `now` than at an earlier time, although nothing was written.
+    pub fn differs_by_time(&self, earlier: i64, now: i64) -> bool {
+        self.lease_expired(earlier) != self.lease_expired(now)
+            || self.fields.hold.as_ref().is_some_and(|hold| hold.elapsed(earlier) != hold.elapsed(now))
+    }
+
     /// The status a reader sees at `now`.
     pub fn status_at(&self, now: i64) -> Status {
         if self.lease_expired(now) { Status::Pending } else { self.fields.status }

@@ -64,8 +64,8 @@ pub use error::{Candidates, EngineError};
 pub use exchange::{Brings, ImportOptions, Imported, plan_of, written};
 pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use follow::{
-    Cursor, Followed, Follower, Gap, PlanRefresher, Refreshed, Revision, RevisionPage, Revisions, revisions_after,
-    todo_of,
+    ChangedTodos, Cursor, Followed, Follower, Gap, PlanRefresher, Refreshed, Revision, RevisionPage, Revisions,
+    revisions_after, todo_of,
 };
 pub use git::{CommitVerdict, Git, GitFolders, GitState};
 #[cfg(feature = "git")]

@@ -3,9 +3,11 @@
 use std::sync::{Arc, MutexGuard};
 
 use punch_core::text::{clip, nearest};
+use punch_core::view::BoardRow;
 use punch_core::{Plan, Todo};
 use punch_engine::{Engine, EngineError};
 use punch_store::PlanId;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +26,15 @@ pub(crate) const STREAMS: usize = 128;
 
 /// The answer to a request.
 pub(crate) type Answered = Result<Value, ApiProblem>;
+
+/// An answer with the rows of a whole plan. They are written as they are: as values, a large plan would take many times
+/// their memory.
+#[derive(Serialize)]
+pub(crate) struct RowsAnswer {
+    #[serde(flatten)]
+    pub rest: Value,
+    pub rows: Vec<BoardRow>,
+}
 
 /// Everything that requests share.
 pub(crate) struct App {

@@ -10,6 +10,7 @@ use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Response, StatusCode};
 use punch_serve::{Denial, Limits};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::access::{COOKIE_NAME, Caller, Role};
@@ -22,6 +23,9 @@ use crate::{ApiProblem, stream};
 
 /// Bytes of a body.
 pub(crate) const BODY: usize = 1024 * 1024;
+
+/// Makes the answer to a request about a plan.
+type Respond = Box<dyn FnOnce(&PlanContext<'_>) -> Result<Response<Body>, ApiProblem> + Send>;
 
 /// The time for sessions and tokens.
 pub(crate) fn clock() -> i64 {
@@ -58,48 +62,47 @@ async fn answered(
     let body = if route.body.is_some() { read(&head, body, limits).await? } else { Value::Null };
     let Some(caller) = caller else { return login(&app, &head, &body, now) };
     let path = path(&mut head).await?;
-    match route.handler {
-        Handler::Login => Err(ApiProblem::bug()),
+    let respond: Respond = match route.handler {
+        Handler::Login => return Err(ApiProblem::bug()),
         Handler::Logout => {
             caller.key.iter().for_each(|key| app.access.sessions.close(*key));
             let mut response = json_response(&json!({"schema": 1}));
             if caller.by_cookie {
                 set_cookie(&mut response, "", 0)?;
             }
-            Ok(response)
+            return Ok(response);
         }
         Handler::Free(run) => {
             let value = blocking(move || run(&Context { app: &app, caller: &caller })).await?;
-            Ok(json_response(&value))
+            return Ok(json_response(&value));
         }
-        Handler::Events => events(app, caller, &head, path, &query).await,
-        Handler::Plan(run) | Handler::FirstPlan(run) => {
-            let creates = matches!(route.handler, Handler::FirstPlan(_));
-            let known = head.headers.get(IF_NONE_MATCH).filter(|_| route.method == "GET").cloned();
-            blocking(move || {
-                let feed = feed(&app, &path, creates)?;
-                let before = match route.tag {
-                    Tag::Nothing => None,
-                    tag => feed.advance().map_err(|error| app.store.lost(error))?.etag(tag),
-                };
-                if let (Some(tag), Some(known)) = (&before, &known)
-                    && known.to_str().is_ok_and(|known| known.split(',').any(|one| one.trim() == tag))
-                {
-                    let mut response = Response::new(Body::empty());
-                    *response.status_mut() = StatusCode::NOT_MODIFIED;
-                    return with_tag(response, tag);
-                }
-                let at =
-                    PlanContext { app: &app, caller: &caller, feed: &feed, path: &path, query: &query, body: &body };
-                let response = json_response(&run(&at)?);
-                match before {
-                    Some(tag) => with_tag(response, &tag),
-                    None => Ok(response),
-                }
-            })
-            .await
+        Handler::Events => return events(app, caller, &head, path, &query).await,
+        Handler::Plan(run) | Handler::FirstPlan(run) => Box::new(move |at| Ok(json_response(&run(at)?))),
+        Handler::Rows(run) => Box::new(move |at| Ok(json_response(&run(at)?))),
+    };
+    let creates = matches!(route.handler, Handler::FirstPlan(_));
+    let known = head.headers.get(IF_NONE_MATCH).filter(|_| route.method == "GET").cloned();
+    blocking(move || {
+        let feed = feed(&app, &path, creates)?;
+        let before = match route.tag {
+            Tag::Nothing => None,
+            tag => feed.advance().map_err(|error| app.store.lost(error))?.etag(tag),
+        };
+        if let (Some(tag), Some(known)) = (&before, &known)
+            && known.to_str().is_ok_and(|known| known.split(',').any(|one| one.trim() == tag))
+        {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            return with_tag(response, tag);
         }
-    }
+        let at = PlanContext { app: &app, caller: &caller, feed: &feed, path: &path, query: &query, body: &body };
+        let response = respond(&at)?;
+        match before {
+            Some(tag) => with_tag(response, &tag),
+            None => Ok(response),
+        }
+    })
+    .await
 }
 
 fn allow(caller: &Caller, route: &Route) -> Result<(), ApiProblem> {
@@ -216,8 +219,9 @@ fn set_cookie(response: &mut Response<Body>, secret: &str, seconds: i64) -> Resu
     Ok(())
 }
 
-fn json_response(value: &Value) -> Response<Body> {
-    let mut response = Response::new(Body::from(value.to_string()));
+fn json_response(value: &impl Serialize) -> Response<Body> {
+    // Only a map whose keys are no texts cannot be written, and no answer has one.
+    let mut response = Response::new(Body::from(serde_json::to_string(value).unwrap_or_default()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

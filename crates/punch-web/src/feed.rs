@@ -1,14 +1,14 @@
-//! One plan in memory for every client that looks at it: rows as they are shown, what is beside them, and the stream of what
+//! One plan in memory for every client that looks at it: what its rows look like, what is beside them, and the stream of what
 //! changes. A thread waits for the store; requests bring the picture up to date themselves, so that a client reads what it
 //! has just written.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use punch_core::reason::Reader;
-use punch_core::view::{BoardRow, Progress, Story};
+use punch_core::view::{BoardDigests, BoardRow, Progress, RowChanges, Story};
 use punch_core::{Plan, Uid};
 use punch_engine::{
     ActivityKind, ActivityRecord, AgentQuestion, Engine, EngineError, PlanRefresher, Refreshed, RevisionEntry,
@@ -53,7 +53,7 @@ pub(crate) struct PlanFeed {
 pub(crate) struct Picture {
     refresher: PlanRefresher,
     loaded: Option<Plan>,
-    rows: HashMap<Uid, BoardRow>,
+    rows: BoardDigests,
     around: Around,
     around_stamp: Option<u64>,
     failed_write: Option<String>,
@@ -72,7 +72,7 @@ impl Picture {
         Self {
             refresher: PlanRefresher::default(),
             loaded: None,
-            rows: HashMap::new(),
+            rows: BoardDigests::default(),
             around: Around::default(),
             around_stamp: None,
             failed_write: None,
@@ -102,8 +102,15 @@ impl Picture {
         }
     }
 
-    pub fn row(&self, uid: Uid) -> Option<&BoardRow> {
-        self.rows.get(&uid)
+    /// The plan as it is shown.
+    fn reader(&self) -> Option<Reader<'_>> {
+        self.loaded.as_ref().map(|plan| Reader::new(plan, self.now))
+    }
+
+    /// The row of a todo; `None` if it has none any longer.
+    pub fn row(&self, uid: Uid) -> Option<BoardRow> {
+        let reader = self.reader()?;
+        reader.plan.get(uid).filter(|todo| todo.is_live()).map(|todo| BoardRow::of(reader, todo))
     }
 
     pub fn around(&self) -> &Around {
@@ -115,10 +122,8 @@ impl Picture {
     }
 
     /// All rows in list order.
-    pub fn rows(&self) -> Vec<&BoardRow> {
-        let mut rows: Vec<&BoardRow> = self.rows.values().collect();
-        rows.sort_by_key(|row| (row.position, row.uid));
-        rows
+    pub fn rows(&self) -> Vec<BoardRow> {
+        self.reader().map(BoardRow::all).unwrap_or_default()
     }
 }
 
@@ -226,7 +231,14 @@ impl PlanFeed {
         if refreshed != Refreshed::Nothing || due || before.is_none() {
             let Picture { loaded, rows, .. } = &mut *state;
             let Some(plan) = loaded else { return Ok(frames) };
-            let (changed, gone) = update_rows(rows, Reader::new(plan, now));
+            let reader = Reader::new(plan, now);
+            let RowChanges { changed, gone } = match &refreshed {
+                Refreshed::Everything => rows.refresh_all(reader),
+                Refreshed::Todos(todos) => {
+                    rows.refresh(reader, todos.before.iter().map(|(uid, before)| (*uid, before.as_deref())))
+                }
+                Refreshed::Nothing => rows.refresh(reader, []),
+            };
             let revision = plan.row.revision;
             let other_phases = before.as_ref().is_some_and(|(_, phases)| *phases != plan.row.phases);
             state.next_moment = engine.read(id, |snapshot| Ok(snapshot.next_moment(now)?))?;
@@ -324,8 +336,8 @@ impl PlanFeed {
         other_phases: bool,
     ) -> Result<Value, EngineError> {
         let Some(plan) = state.plan() else { return Ok(Value::Null) };
-        let rows: Vec<&BoardRow> = touched.iter().filter_map(|uid| state.rows.get(uid)).collect();
-        let gone: Vec<&Uid> = touched.iter().filter(|uid| !state.rows.contains_key(uid)).collect();
+        let rows: Vec<BoardRow> = touched.iter().filter_map(|uid| state.row(*uid)).collect();
+        let gone: Vec<&Uid> = touched.iter().filter(|uid| !state.rows.contains(**uid)).collect();
         let mut out = json!({
             "from": from,
             "revision": plan.row.revision,
@@ -379,27 +391,6 @@ impl PlanFeed {
             }
         })
     }
-}
-
-/// Brings rows up to date, one after the other, so that a large plan is not in memory twice. Returns the todos whose rows
-/// changed, and those that have none any longer.
-fn update_rows(rows: &mut HashMap<Uid, BoardRow>, reader: Reader<'_>) -> (BTreeSet<Uid>, BTreeSet<Uid>) {
-    let live = reader.plan.live();
-    let mut changed = BTreeSet::new();
-    for todo in &live {
-        let row = BoardRow::of(reader, todo);
-        if rows.get(&todo.uid) != Some(&row) {
-            rows.insert(todo.uid, row);
-            changed.insert(todo.uid);
-        }
-    }
-    let mut gone = BTreeSet::new();
-    if rows.len() > live.len() {
-        let known: HashSet<Uid> = live.iter().map(|todo| todo.uid).collect();
-        gone.extend(rows.keys().filter(|uid| !known.contains(uid)));
-        rows.retain(|uid, _| known.contains(uid));
-    }
-    (changed, gone)
 }
 
 /// Everything beside the todos, and what has just happened.

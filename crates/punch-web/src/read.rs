@@ -12,7 +12,7 @@ use punch_core::{Plan, Record, Refusal, Todo, Uid};
 use punch_engine::{AttemptCost, READER, RevisionEntry, Revisions};
 use serde_json::{Value, json};
 
-use crate::context::{Answered, PlanContext};
+use crate::context::{Answered, PlanContext, RowsAnswer};
 use crate::feed::{figures, phases};
 use crate::{ApiProblem, around, markdown};
 
@@ -34,7 +34,7 @@ const LONGEST: usize = 1024 * 1024;
 const TAIL: usize = 64 * 1024;
 
 /// `GET …/board`
-pub(crate) fn board(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn board(at: &PlanContext<'_>) -> Result<RowsAnswer, ApiProblem> {
     let picture = at.picture()?;
     let plan = at.plan_of(&picture)?;
     let around = picture.around();
@@ -46,7 +46,6 @@ pub(crate) fn board(at: &PlanContext<'_>) -> Answered {
         "plan": neutral(&at.feed.info.name),
         "revision": plan.row.revision,
         "now": picture.now,
-        "rows": picture.rows(),
         "phases": phases(plan),
         "inbox": around.inbox,
         "questions": around.questions.iter().map(question).collect::<Vec<_>>(),
@@ -59,7 +58,7 @@ pub(crate) fn board(at: &PlanContext<'_>) -> Answered {
         "can": at.caller.can(),
     });
     merge(&mut out, figures(plan));
-    Ok(out)
+    Ok(RowsAnswer { rest: out, rows: picture.rows() })
 }
 
 /// `GET …/inbox`
@@ -96,7 +95,7 @@ pub(crate) fn todos(at: &PlanContext<'_>) -> Answered {
     };
     let end = start.saturating_add(limit).min(found.len());
     let page = found.get(start..end).unwrap_or_default();
-    let rows: Vec<&BoardRow> = page.iter().filter_map(|uid| picture.row(*uid)).collect();
+    let rows: Vec<BoardRow> = page.iter().filter_map(|uid| picture.row(*uid)).collect();
     let next = page.last().filter(|_| end < found.len());
     Ok(json!({"schema": 1, "revision": plan.row.revision, "rows": rows, "next": next}))
 }
@@ -135,7 +134,7 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
     let mut out = json!({
         "schema": 1,
         "revision": plan.row.revision,
-        "row": picture.row(todo.uid).cloned().unwrap_or_else(|| BoardRow::of(Reader::new(plan, now), todo)),
+        "row": BoardRow::of(Reader::new(plan, now), todo),
         "todo": Record::answer(plan, todo, now),
         "markdown": {
             "description": text(&todo.description),
@@ -371,7 +370,7 @@ fn pruned(revision: u64) -> ApiProblem {
 }
 
 /// `GET …/at/{revision}`
-pub(crate) fn at_revision(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn at_revision(at: &PlanContext<'_>) -> Result<RowsAnswer, ApiProblem> {
     let revision = at.number("revision")?;
     let info = at.on(|engine| engine.read(at.id(), |snapshot| Ok(snapshot.info()?)))?;
     if revision > info.revision || revision < info.pruned {
@@ -382,11 +381,10 @@ pub(crate) fn at_revision(at: &PlanContext<'_>) -> Answered {
     let when = entry.first().map(|event| event.at);
     let reader = Reader::new(&plan, when.unwrap_or(plan.row.last_time));
     let mut out = json!({
-        "schema": 1, "plan": neutral(&info.name), "revision": revision, "at": when, "rows": BoardRow::all(reader),
-        "phases": phases(&plan),
+        "schema": 1, "plan": neutral(&info.name), "revision": revision, "at": when, "phases": phases(&plan),
     });
     merge(&mut out, figures(&plan));
-    Ok(out)
+    Ok(RowsAnswer { rest: out, rows: BoardRow::all(reader) })
 }
 
 /// `GET …/checkpoints`

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::context::{Answered, Context, PlanContext};
-use crate::{plans, read, runs, schema, write};
+use crate::context::{Answered, Context, PlanContext, RowsAnswer};
+use crate::{ApiProblem, plans, read, runs, schema, write};
 
 /// Where the API begins.
 pub(crate) const BASE: &str = "/api/v1";
@@ -29,6 +29,8 @@ pub(crate) enum Handler {
     Free(fn(&Context<'_>) -> Answered),
     /// About a plan.
     Plan(fn(&PlanContext<'_>) -> Answered),
+    /// About a plan, with all its rows.
+    Rows(fn(&PlanContext<'_>) -> Result<RowsAnswer, ApiProblem>),
     /// About a plan that the first write creates.
     FirstPlan(fn(&PlanContext<'_>) -> Answered),
     /// The stream of a plan.
@@ -168,7 +170,7 @@ pub(crate) const ROUTES: &[Route] = &[
         tag: Tag::Nothing,
     },
     get("/plans", "plans", "every plan with its figures", schema::plans, Handler::Free(plans::plans)),
-    get("/plans/{plan}/board", "board", "everything that a board shows", schema::board, Handler::Plan(read::board)),
+    get("/plans/{plan}/board", "board", "everything that a board shows", schema::board, Handler::Rows(read::board)),
     get("/plans/{plan}/inbox", "inbox", "what needs the user, in order", schema::inbox, Handler::Plan(read::inbox)),
     get("/plans/{plan}/todos", "todos", "todos as rows, filtered", schema::todos, Handler::Plan(read::todos)).with(&[
         param("f", "a filter such as `is:ready p:1 -docs`", schema::any_text),
@@ -228,7 +230,7 @@ pub(crate) const ROUTES: &[Route] = &[
     )
     .with(&[param("before", "only revisions before this one", schema::count_of), LIMIT])
     .tag(Tag::Revision),
-    get("/plans/{plan}/at/{revision}", "at", "the plan as it was", schema::at, Handler::Plan(read::at_revision))
+    get("/plans/{plan}/at/{revision}", "at", "the plan as it was", schema::at, Handler::Rows(read::at_revision))
         .tag(Tag::Revision),
     get(
         "/plans/{plan}/checkpoints",

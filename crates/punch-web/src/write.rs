@@ -170,7 +170,7 @@ fn shown(at: &PlanContext<'_>, stored: &Value) -> Answered {
     let mut out = json!({"schema": 1});
     merge(&mut out, stored.clone());
     let touched = uids(stored);
-    let rows: Vec<&BoardRow> = touched.iter().filter_map(|uid| picture.row(*uid)).collect();
+    let rows: Vec<BoardRow> = touched.iter().filter_map(|uid| picture.row(*uid)).collect();
     let gone: Vec<&Uid> = touched.iter().filter(|uid| picture.row(**uid).is_none()).collect();
     merge(&mut out, json!({"rows": rows, "gone": gone}));
     without_uids(out)

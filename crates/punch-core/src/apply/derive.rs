@@ -1,9 +1,11 @@
 //! Derived values: settled from what a write touched, or recomputed for a whole plan (folding, checking, undo).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Stop;
 use super::draft::Draft;
+use crate::graph::hash::Map;
 use crate::graph::kahn::{self, Csr};
 use crate::graph::{Net, relevel, repull, strengthen};
 use crate::{CancelledDep, Counts, Dep, Derived, Event, Footprint, NO_PULL, Need, Patch, Plan, Status, Todo, Uid};
@@ -66,32 +68,32 @@ pub fn fold(plan: &mut Plan, event: &Event) {
 
 /// Recomputes every derived value of a whole plan from its stored fields. High-water marks (next numbers, last
 /// position) are raised where rows show that they are too low, never lowered: what was given is not given again.
-pub fn derive(plan: &mut Plan) {
-    let todos: Vec<Todo> = plan.all().cloned().collect();
-    let live: Vec<&Todo> = todos.iter().filter(|t| t.is_live()).collect();
-    let number: HashMap<Uid, u32> = live.iter().zip(0..).map(|(t, n)| (t.uid, n)).collect();
-    let satisfied: HashSet<Uid> = live
-        .iter()
-        .filter(|t| match t.status {
-            Status::Completed => true,
-            Status::Cancelled | Status::Failed => plan.row.policy.cancelled_dep == CancelledDep::Satisfy,
-            Status::Pending | Status::InProgress => false,
-        })
-        .map(|t| t.uid)
-        .collect();
+///
+/// Returns the todos whose derived values changed, as they were before.
+pub fn derive(plan: &mut Plan) -> Vec<Arc<Todo>> {
+    let mut row = plan.row.clone();
+    let live: Vec<&Todo> = plan.all().filter(|todo| todo.is_live()).collect();
+    let number: Map<Uid, u32> = live.iter().zip(0..).map(|(todo, n)| (todo.uid, n)).collect();
+    let satisfies = |todo: &Todo| match todo.status {
+        Status::Completed => true,
+        Status::Cancelled | Status::Failed => row.policy.cancelled_dep == CancelledDep::Satisfy,
+        Status::Pending | Status::InProgress => false,
+    };
+    let satisfied: Vec<bool> = live.iter().map(|todo| satisfies(todo)).collect();
     let mut edges = Vec::new();
     let mut derived = vec![Derived::default(); live.len()];
-    plan.row.counts = Counts::default();
-    (plan.row.dangling, plan.row.suspended) = (0, 0);
+    row.counts = Counts::default();
+    (row.dangling, row.suspended) = (0, 0);
     for (n, todo) in live.iter().enumerate() {
-        plan.row.counts.add(&todo.fields);
+        row.counts.add(&todo.fields);
         for dep in &todo.depends_on {
+            let target = dep.target().and_then(|to| number.get(&to)).copied();
             match dep {
-                Dep::On(to) => edges.extend(number.get(to).map(|to| (n as u32, *to))),
-                Dep::Suspended(_) => plan.row.suspended += 1,
-                Dep::Dangling(_) => plan.row.dangling += 1,
+                Dep::On(_) => edges.extend(target.map(|to| (n as u32, to))),
+                Dep::Suspended(_) => row.suspended += 1,
+                Dep::Dangling(_) => row.dangling += 1,
             }
-            derived[n].unmet += u32::from(!dep.target().is_some_and(|to| satisfied.contains(&to)));
+            derived[n].unmet += u32::from(!target.is_some_and(|to| satisfied[to as usize]));
         }
     }
     let graph = Csr::from_edges(live.len(), &edges);
@@ -111,17 +113,18 @@ pub fn derive(plan: &mut Plan) {
             *pull = reach.min(*pull);
         }
     }
-    let mut fresh: HashMap<Uid, Derived> = live.iter().zip(derived).map(|(t, d)| (t.uid, d)).collect();
-    for mut todo in todos {
-        let row = &mut plan.row;
+    let mut changed: Vec<(Uid, Derived)> = Vec::new();
+    for todo in plan.all() {
         row.next_uid = row.next_uid.max(todo.uid.0 + 1);
         row.last_position = row.last_position.max(todo.position);
         row.last_fence = row.last_fence.max(todo.fence);
-        todo.derived = fresh.remove(&todo.uid).unwrap_or_default();
-        if plan.get(todo.uid) != Some(&todo) {
-            plan.put(todo);
-        }
+        let fresh = number.get(&todo.uid).map(|n| derived[*n as usize]).unwrap_or_default();
+        changed.extend((todo.derived != fresh).then_some((todo.uid, fresh)));
     }
-    let phases = plan.row.phases.iter().map(|p| p.uid.0 + 1).max().unwrap_or(0);
-    plan.row.next_phase = plan.row.next_phase.max(phases);
+    let phases = row.phases.iter().map(|p| p.uid.0 + 1).max().unwrap_or(0);
+    row.next_phase = row.next_phase.max(phases);
+    plan.row = row;
+    let fresh = |(uid, derived)| plan.get(uid).cloned().map(|todo| Todo { derived, ..todo });
+    let changed: Vec<Todo> = changed.into_iter().filter_map(fresh).collect();
+    changed.into_iter().filter_map(|todo| plan.replace(todo)).collect()
 }

@@ -8,7 +8,7 @@ use crate::reason::Reader;
 use crate::{Dep, PhaseUid, ShownStatus, Todo, Uid};
 
 /// A todo as a row of a board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct BoardRow {
     /// The todo.
     pub uid: Uid,

@@ -3,6 +3,7 @@
 //! Views for people are capped and say how much they leave out, and todo text is untrusted: it goes through
 //! [`crate::text::neutral`] first. The exchange formats ([`markdown`], [`crate::Document`]) are lossless instead.
 
+mod board_changes;
 pub mod board_row;
 mod cap;
 pub mod changes;
@@ -41,6 +42,7 @@ pub mod tree;
 pub mod why_answer;
 pub mod width;
 
+pub use board_changes::{BoardDigests, RowChanges};
 pub use board_row::BoardRow;
 pub use cap::Cap;
 pub use dashboard::Dashboard;

@@ -4,6 +4,7 @@
 mod bad_input;
 mod batch;
 mod big;
+mod board_changes;
 mod bridge;
 mod checks;
 mod claims;

@@ -12,7 +12,7 @@ use punch_store::{PlanId, Snapshot};
 
 use crate::{Engine, EngineError};
 pub use follower::{Followed, Follower};
-pub use plan_refresher::{PlanRefresher, Refreshed};
+pub use plan_refresher::{ChangedTodos, PlanRefresher, Refreshed};
 
 /// How far a follower has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

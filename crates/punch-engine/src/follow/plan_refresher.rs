@@ -2,7 +2,8 @@
 //! After other changes the touched todos are read, and what follows from them is derived anew. Reading the whole plan again
 //! after every write would cost a large plan too much.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use punch_core::{Dep, Event, Footprint, Kind, Patch, Plan, PlanRow, Status, Todo, Uid, apply};
 use punch_store::{PlanId, Snapshot, Which};
@@ -14,17 +15,23 @@ use crate::{Engine, EngineError};
 const FEW: usize = 500;
 
 /// What a look at the store changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Refreshed {
     /// Nothing.
     Nothing,
-    /// Some todos, and nothing that follows from them beyond.
-    Todos {
-        /// A hold began or ended.
-        holds: bool,
-    },
+    /// Some todos, or only the plan row.
+    Todos(ChangedTodos),
     /// Any todo may be another one.
     Everything,
+}
+
+/// Todos that changed between two looks at a plan.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangedTodos {
+    /// Each of them as it was before; `None` if it is new.
+    pub before: BTreeMap<Uid, Option<Arc<Todo>>>,
+    /// The order in which todos should be started may be another one: edges, priorities or holds changed.
+    pub ranks: bool,
 }
 
 /// Keeps a whole plan up to date that the caller holds.
@@ -96,21 +103,27 @@ impl Update {
 
     fn apply(self, plan: &mut Plan) -> Refreshed {
         let unchanged = plan.row == self.row;
-        let (mut changed, mut holds) = (false, false);
+        let same_policy = plan.row.policy == self.row.policy;
+        let mut changed = ChangedTodos { ranks: self.derives, ..ChangedTodos::default() };
         for todo in self.todos {
             let known = plan.get(todo.uid);
-            holds |= known.map(|known| &known.hold) != Some(&todo.hold);
             if known != Some(&todo) {
-                changed = true;
-                plan.put(todo);
+                changed.ranks |= known.map(|known| &known.hold) != Some(&todo.hold);
+                changed.before.insert(todo.uid, plan.replace(todo));
             }
         }
         plan.row = self.row;
         if self.derives {
-            apply::derive(plan);
-            return Refreshed::Everything;
+            for todo in apply::derive(plan) {
+                changed.before.entry(todo.uid).or_insert(Some(todo));
+            }
         }
-        if changed || !unchanged { Refreshed::Todos { holds } } else { Refreshed::Nothing }
+        match changed.before.is_empty() && unchanged {
+            // A policy decides what counts as met, for every todo.
+            _ if !same_policy => Refreshed::Everything,
+            true => Refreshed::Nothing,
+            false => Refreshed::Todos(changed),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use punch_core::schedule::{Ask, Ranking};
 use punch_core::{Plan, Todo, Uid};
-use punch_engine::{Engine, EngineError, PlanRefresher, Refreshed};
+use punch_engine::{ChangedTodos, Engine, EngineError, PlanRefresher, Refreshed};
 use punch_store::PlanId;
 
 /// A plan and the ranking of its todos.
@@ -22,9 +22,8 @@ impl PlanCache {
     /// Brings the plan up to date if anything was written since the last time.
     pub fn refresh(&mut self, engine: &Engine, id: PlanId) -> Result<(), EngineError> {
         match self.refresher.refresh(engine, id, &mut self.plan)? {
-            // A hold changes the rank of the todos that depend on it.
-            Refreshed::Todos { holds: true, .. } | Refreshed::Everything => self.ranking = None,
-            Refreshed::Todos { .. } | Refreshed::Nothing => {}
+            Refreshed::Todos(ChangedTodos { ranks: true, .. }) | Refreshed::Everything => self.ranking = None,
+            Refreshed::Todos(_) | Refreshed::Nothing => {}
         }
         Ok(())
     }

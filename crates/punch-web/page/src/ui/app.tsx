@@ -191,7 +191,7 @@ function Filter(): JSX.Element {
           } else if (event.key === "Enter") field.current?.blur();
         }}
       />
-      {matched !== null && error === null && <span class="filter-count muted" aria-live="off">{matched.size}</span>}
+      {matched !== null && error === null && <span class="filter-count muted">{matched.size}</span>}
       {text !== "" && <IconButton name="close" label="Clear the filter" onClick={() => type("")} />}
       {error !== null && <p id="filter-error" class="filter-error" role="alert"><Message text={error} /></p>}
     </div>

@@ -11,7 +11,8 @@ const HEIGHT = 52;
 const GAP_X = 72;
 const GAP_Y = 18;
 const MARGIN = 24;
-const LIMIT = 400;
+/** Todos that are asked for. Only those in view are drawn, so that many cost as much as few. */
+const LIMIT = 2_000;
 /** Pixels that a click may move. */
 const CLICK = 4;
 /** Steps around a todo. */
@@ -98,7 +99,7 @@ function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Se
   const { placed, bounds } = useMemo(() => place(answer.nodes), [answer]);
   const rows = useApp((state) => state.picture?.byUid);
   const svg = useRef<SVGSVGElement>(null);
-  const [box, setBox] = useState(bounds);
+  const [box, setBox] = useState({ ...bounds, width: Math.min(bounds.width, 1600), height: Math.min(bounds.height, 1000) });
   const [hovered, setHovered] = useState<number | null>(null);
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const shape = `${bounds.width}x${bounds.height}/${answer.nodes[0]?.uid ?? 0}/${answer.nodes.length}`;
@@ -158,12 +159,24 @@ function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Se
   const up = (event: PointerEvent): void => void pointers.current.delete(event.pointerId);
   const active = hovered ?? answer.nodes.find((node) => node.id === focus)?.uid ?? null;
   const near = useMemo(() => neighbors(answer.edges, active), [answer, active]);
-  usePath(answer.nodes.map((node) => `todo:${node.uid}`));
+  // What the keyboard goes to comes into the middle, unless it is shown already.
+  usePath(answer.nodes.map((node) => `todo:${node.uid}`), (key) => {
+    const at = placed.get(Number(key.slice(5)));
+    if (at !== undefined && !isSeen(at.node.uid, at.node.uid, 0)) setBox((last) => ({ ...last, x: at.x + (WIDTH - last.width) / 2, y: at.y + (HEIGHT - last.height) / 2 }));
+  });
   const keys: Record<string, () => void> = {
     "+": () => zoomAt(0.8), "=": () => zoomAt(0.8), "-": () => zoomAt(1.25), "0": fit,
     ArrowLeft: () => pan(-0.1, 0), ArrowRight: () => pan(0.1, 0), ArrowUp: () => pan(0, -0.1), ArrowDown: () => pan(0, 0.1),
   };
   const row = active === null ? undefined : rows?.get(active);
+  /** Whether the area between two todos reaches into what is shown. */
+  const isSeen = (from: number | undefined, to: number, around = GAP_X): boolean => {
+    const [a, b] = [placed.get(from ?? to), placed.get(to)];
+    if (a === undefined || b === undefined) return false;
+    const meets = (one: number, other: number, size: number, start: number, length: number): boolean =>
+      Math.max(one, other) + size + around >= start && Math.min(one, other) - around <= start + length;
+    return meets(a.x, b.x, WIDTH, box.x, box.width) && meets(a.y, b.y, HEIGHT, box.y, box.height);
+  };
   return (
     <div class="graph">
       <svg
@@ -177,8 +190,8 @@ function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Se
           act();
         }}
       >
-        {answer.edges.map((edge, at) => <Edge key={at} edge={edge} placed={placed} near={active !== null && (edge.from === active || edge.to === active)} dim={active !== null} />)}
-        {[...placed.values()].map((one) => (
+        {answer.edges.map((edge, at) => (isSeen(edge.from, edge.to) ? <Edge key={at} edge={edge} placed={placed} near={active !== null && (edge.from === active || edge.to === active)} dim={active !== null} /> : null))}
+        {[...placed.values()].filter(({ node }) => isSeen(node.uid, node.uid) || node.uid === active).map((one) => (
           <Node
             key={one.node.uid} {...one} active={one.node.uid === active} dim={(active !== null && !near.has(one.node.uid)) || (matched !== null && !matched.has(one.node.uid))}
             hover={setHovered} enter={props.enter}

@@ -161,7 +161,7 @@ export function Marks(props: { row: Row }): JSX.Element {
   const { row } = props;
   return (
     <span class="marks">
-      {row.badges?.map((badge) => <span key={badge} class={`chip ${/stale|failed/.test(badge) ? "warn" : ""}`}>{badge.replace("_", " ")}</span>)}
+      {row.badges?.map((badge) => <span key={badge} class={`chip ${/stale|fail|out/.test(badge) ? "warn" : badge === "checked" ? "done" : ""}`}>{badge.replace("_", " ")}</span>)}
       {row.owner !== undefined && <span class="chip work theirs" title={row.owner}>{row.owner}</span>}
       {row.labels?.map((label) => <span key={label} class="chip theirs">#{label}</span>)}
       {row.notes !== undefined && <span class="muted with-icon" title={`${row.notes} notes`}><Icon name="note" />{row.notes}</span>}
