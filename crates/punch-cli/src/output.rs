@@ -134,6 +134,11 @@ pub fn remark(text: &str) {
     }
 }
 
+/// Writes a line of a log to standard error as it is.
+pub fn log_line(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Breaks a line at spaces where it is wider than the terminal; terminals break words in two. What follows is indented
 /// like the line.
 fn wrapped(line: &str, width: Option<usize>) -> String {

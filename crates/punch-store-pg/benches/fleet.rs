@@ -1,6 +1,7 @@
 //! What plans in PostgreSQL cost, beside pgbench on the same server in the same minute: medians of alternating pairs. One
 //! transaction completes a todo and claims the next best one. Only ratios mean something on a busy machine. After that, what a
-//! plan of a million todos costs beside a small one, and how soon listeners hear of a change.
+//! plan of a million todos costs beside a small one, and how soon listeners and followers hear of a change. Arguments choose
+//! parts: `many`, `one`, `large`, `listeners`, `followers`.
 #![expect(clippy::print_stdout, reason = "this is what it is for")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot get at its server has failed")]
 
@@ -12,6 +13,7 @@ use punch_core::{Actor, Add, Context, Edit, Footprint, InProgressLimit, Keep, Op
 use punch_store::{Ahead, Durability, OpenMode, PlanId, Store, StoreError, Tx};
 use punch_store_pg::{PgOptions, PgStore};
 use punch_testkit::postgres::{Cluster, Disk};
+use punch_testkit::postgres_pooler::Pooler;
 
 /// How long each run takes.
 const LENGTH: Duration = Duration::from_secs(4);
@@ -20,14 +22,12 @@ const LENGTH: Duration = Duration::from_secs(4);
 const PAIRS: usize = 3;
 
 fn main() {
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let wants = |part: &str| chosen.is_empty() || chosen.iter().any(|name| name == part);
     let cluster = match Cluster::start(Disk::Durable) {
         Ok(cluster) => cluster,
         Err(error) => return println!("SKIPPED: {error}"),
     };
-    for (database, scale) in [("one", "1"), ("many", "64")] {
-        cluster.sql("postgres", &format!("CREATE DATABASE {database}")).unwrap();
-        pgbench(&cluster, &["-i", "-q", "-s", scale, database]);
-    }
     println!("{:<32}{:>12}{:>12}{:>8}{:>8}", "", "punch tx/s", "pgbench", "ratio", "goal");
     for (name, clients, plans, database, script, goal) in [
         ("many plans, 8 clients", 8, 64, "many", "simple-update", 0.6),
@@ -36,6 +36,10 @@ fn main() {
         ("one plan, 16 clients", 16, 1, "one", "tpcb-like", 0.45),
         ("one plan, 64 clients", 64, 1, "one", "tpcb-like", 0.45),
     ] {
+        if !wants(database) {
+            continue;
+        }
+        prepare(&cluster, database, if plans == 1 { "1" } else { "64" });
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for pair in 0..PAIRS {
             ours.push(fleet(&cluster, &format!("{name} {pair}"), clients, plans));
@@ -47,8 +51,22 @@ fn main() {
         let (ours, theirs) = (median(ours), median(theirs));
         println!("{name:<32}{ours:>12.0}{theirs:>12.0}{:>8.2}{goal:>8.2}", ours / theirs);
     }
-    large(&cluster);
-    listeners(&cluster);
+    if wants("large") {
+        large(&cluster);
+    }
+    if wants("listeners") {
+        listeners(&cluster);
+    }
+    if wants("followers") {
+        followers(&cluster);
+    }
+}
+
+/// Fills the tables of pgbench, once.
+fn prepare(cluster: &Cluster, database: &str, scale: &str) {
+    if cluster.sql("postgres", &format!("CREATE DATABASE {database}")).is_ok() {
+        pgbench(cluster, &["-i", "-q", "-s", scale, database]);
+    }
 }
 
 /// Todos of the large plan.
@@ -137,9 +155,49 @@ fn listeners(cluster: &Cluster) {
     });
 }
 
+/// The time from a commit of one process until a follower in another one knows, with notifications and, behind a pooler that
+/// does not pass them on, without.
+fn followers(cluster: &Cluster) {
+    let row = |name: &str, follower: &PgStore, goal: &str| {
+        let writer = open(cluster, "followers");
+        let plan = fill(&writer, name, 400);
+        let mut changes = follower.changes();
+        while changes.wait(Duration::from_secs(1)).unwrap() {}
+        let (mut times, mut held) = (Vec::new(), None);
+        for n in 0..FOLLOWED {
+            // At any time between two looks.
+            thread::sleep(Duration::from_millis(50 + 37 * n));
+            held = turn(&writer, plan, "w", held);
+            let committed = Instant::now();
+            if changes.wait(Duration::from_secs(5)).unwrap() {
+                times.push(committed.elapsed().as_secs_f64() * 1_000.0);
+            }
+            while changes.wait(Duration::from_millis(100)).unwrap() {}
+        }
+        let worst = times.iter().copied().fold(0.0, f64::max);
+        let seen = format!("{} of {FOLLOWED}", times.len());
+        println!("{name:<32}{worst:>9.2} ms{seen:>12}{:>8}{goal:>8}", "");
+    };
+    row("follower, LISTEN, worst", &open(cluster, "followers"), "300 ms");
+    match Pooler::start(cluster) {
+        Ok(pooler) => {
+            let (server, pooled) = (cluster.socket_folder().display(), pooler.socket_folder().display());
+            let address = cluster.address("postgres").replace(&server.to_string(), &pooled.to_string());
+            row("follower, polling, worst", &open_at(address, "followers"), "1 s");
+        }
+        Err(error) => println!("{:<32}SKIPPED: {error}", "follower, polling, worst"),
+    }
+}
+
+/// How many changes a follower waits for.
+const FOLLOWED: u64 = 15;
+
 fn open(cluster: &Cluster, project: &str) -> PgStore {
-    let options =
-        PgOptions { address: cluster.address("postgres"), project: project.to_owned(), ..PgOptions::default() };
+    open_at(cluster.address("postgres"), project)
+}
+
+fn open_at(address: String, project: &str) -> PgStore {
+    let options = PgOptions { address, project: project.to_owned(), ..PgOptions::default() };
     PgStore::open(options, OpenMode::Create).unwrap()
 }
 

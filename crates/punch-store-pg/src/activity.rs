@@ -1,9 +1,9 @@
 //! Activity.
 
+use crate::answer::{Error, Row};
 use punch_core::Uid;
 use punch_store::backend::ACTIVITY_SWEEP;
 use punch_store::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, StoreError};
-use tokio_postgres::{Error, Row};
 
 use crate::link::ask;
 use crate::value::{Columns, count, most};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::answer::{Error, Row};
 use punch_core::{Dep, Todo};
 use punch_store::backend::{content_number, held_until, live_deps};
 use punch_store::{Ahead, Durability, PlanId, StoreError};
-use tokio_postgres::{Error, Row};
 
 use crate::escape;
 use crate::link::ask;
@@ -52,8 +52,9 @@ pub fn check_plan(view: &View<'_>, out: &mut Vec<String>) -> Result<(), StoreErr
         }
     }
     let stored = view.rows(ask!("check edges", EDGES, plan), |row| Ok((row.int(0)?, row.int(1)?)))?;
-    let waiting =
-        view.rows(ask!("check edges", DANGLING, plan), |row| Ok((row.try_get::<_, String>(0)?, row.int(1)?)))?;
+    let waiting = view.rows(ask!("check edges", DANGLING, plan), |row| {
+        Ok((row.string(0)?.unwrap_or_default().to_owned(), row.int(1)?))
+    })?;
     if stored.into_iter().collect::<BTreeSet<_>>() != edges || waiting.into_iter().collect::<BTreeSet<_>>() != dangling
     {
         out.push(format!("the edges of plan {plan} differ from what its todos say"));
@@ -62,12 +63,12 @@ pub fn check_plan(view: &View<'_>, out: &mut Vec<String>) -> Result<(), StoreErr
 }
 
 fn is_same(todo: &Todo, row: &Row) -> Result<bool, Error> {
-    Ok(row.try_get::<_, String>(7)? == escape::key(&todo.id)
+    Ok(row.string(7)? == Some(&*escape::key(&todo.id))
         && row.int(8)? == todo.position
         && row.int(9)? == queue(todo)
         && row.int(10)? == i64::from(todo.effective_priority())
         && row.maybe_int(11)? == held_until(todo)
-        && row.try_get::<_, Option<String>>(12)?.as_deref() == todo.owner.as_deref().map(escape::key).as_deref()
+        && row.string(12)? == todo.owner.as_deref().map(escape::key).as_deref()
         && row.maybe_int(13)? == todo.removed
         && row.int(14)? == i64::from(content_number(&todo.content)))
 }

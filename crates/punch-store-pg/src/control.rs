@@ -1,7 +1,7 @@
 //! Controls, seats and the lease of a runner.
 
+use crate::answer::{Error, Row};
 use punch_store::{Control, ControlScope, PlanId, RunGrant, RunLease, SeatRecord, StoreError, Wanted};
-use tokio_postgres::{Error, Row};
 
 use crate::link::ask;
 use crate::value::{Columns, most};

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
+use crate::answer::Row;
 use punch_core::{Event, Kind, Patch, Plan, Todo, Uid};
 use punch_store::{PlanId, StoreError, backend};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as KindError, StrDeserializer};
-use tokio_postgres::Row;
 
 use crate::escape::escape;
 use crate::link::{Ask, ask};
@@ -22,7 +22,7 @@ const CHUNK: usize = 5_000;
 /// Events that are read at a time, and whole revisions beyond.
 const PAGE: usize = 10_000;
 
-const APPEND: &str = "INSERT INTO punch.event (plan, revision, seq, at, kind, by, owner, undoes, uid, patch) \
+pub const APPEND: &str = "INSERT INTO punch.event (plan, revision, seq, at, kind, by, owner, undoes, uid, patch) \
                       SELECT $1, n.* FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::text[], $6::text[], $7::text[], \
                       $8::int8[], $9::int8[], $10::text[]) AS n";
 const OF: &str = "SELECT revision, seq, at, kind, by, patch, owner, undoes FROM punch.event \
@@ -33,7 +33,7 @@ const SINCE: &str = "SELECT revision, seq, at, kind, by, patch, owner, undoes FR
                      WHERE plan = $1 AND revision > $2 ORDER BY plan, revision, seq OFFSET $3 LIMIT 1), 9223372036854775807) \
                      ORDER BY plan, revision, seq";
 
-/// Adds the events of one write.
+/// Queues events of a transaction.
 pub fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError> {
     for chunk in events.chunks(CHUNK) {
         let ints = |of: &dyn Fn(&Event) -> Option<i64>| Value::Ints(chunk.iter().map(of).collect());
@@ -98,7 +98,7 @@ pub fn of(view: &View<'_>, revision: u64) -> Result<Vec<Event>, StoreError> {
 
 fn decode(view: &View<'_>, row: &Row) -> Result<Event, StoreError> {
     let label = view.store.label();
-    let read = || -> Result<Result<Event, String>, tokio_postgres::Error> {
+    let read = || -> Result<Result<Event, String>, crate::answer::Error> {
         let revision = row.int(0)?.cast_unsigned();
         let name = row.text(3)?;
         let word: StrDeserializer<'_, KindError> = name.as_str().into_deserializer();

@@ -2,12 +2,12 @@
 //! never a password.
 
 use punch_store::{Reason, StoreError, StoreLabel};
-use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
+
+use crate::answer::Error;
 
 /// An error while doing `what`.
 pub fn sql(store: &StoreLabel, what: &str, error: &Error) -> StoreError {
-    let why = format!("cannot {what}: {}", words(error));
+    let why = format!("cannot {what}: {error}");
     let store = store.clone();
     let Some(code) = error.code() else {
         if is_connection(error) {
@@ -16,7 +16,7 @@ pub fn sql(store: &StoreLabel, what: &str, error: &Error) -> StoreError {
         // A column that does not hold what we write there.
         return StoreError::Damaged { store, why };
     };
-    let reason = match code.code() {
+    let reason = match code {
         // A pooler that does not know prepared statements is found out about by the next transaction.
         "55P03" | "57014" | "40P01" | "40001" | "53300" | "25P03" | "26000" | "42P05" => Reason::Busy,
         "25006" => Reason::ReadOnly,
@@ -32,33 +32,19 @@ pub fn sql(store: &StoreLabel, what: &str, error: &Error) -> StoreError {
 
 /// Whether the connection is gone, so that what was sent may or may not have happened.
 pub fn is_connection(error: &Error) -> bool {
-    match error.code() {
-        Some(code) => {
-            [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(code)
-                || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-                || code.code().starts_with("08")
+    match error {
+        // Shut down, crashed, starting; ended because the client was silent for too long.
+        Error::Server(error) => {
+            matches!(error.code.as_str(), "57P01" | "57P02" | "57P03" | "25P03") || error.code.starts_with("08")
         }
-        None => error.is_closed() || std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>()),
+        Error::Connection(_) => true,
+        Error::Column(_) | Error::Login(_) => false,
     }
 }
 
-/// Whether a pooler between us and the server does not know prepared statements.
+/// Whether a pooler between us and the server does not keep the names of statements.
 pub fn is_unprepared(error: &Error) -> bool {
-    error.code().is_some_and(|code| matches!(code.code(), "26000" | "42P05"))
-}
-
-/// The message of the server with its detail, or of the network.
-pub fn words(error: &Error) -> String {
-    match error.as_db_error() {
-        Some(db) => match db.detail() {
-            Some(detail) => format!("{} ({detail})", db.message()),
-            None => db.message().to_owned(),
-        },
-        None => match std::error::Error::source(error) {
-            Some(cause) => format!("{error}: {cause}"),
-            None => error.to_string(),
-        },
-    }
+    matches!(error.code(), Some("26000" | "42P05"))
 }
 
 /// An obstacle.

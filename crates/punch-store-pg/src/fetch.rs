@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::answer::Row;
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{Ahead, PlanId, ReadyMark, StoreError};
-use tokio_postgres::Row;
 
 use crate::known::{ReadyWindow, ask_dependents};
 use crate::link::Ask;
@@ -61,7 +61,10 @@ impl Fetch {
             let by_id = answers.first().filter(|_| self.has_ids).into_iter().flatten();
             let by_id: Result<Vec<Uid>, _> = by_id.map(|row| row.number(0).map(Uid)).collect();
             let by_id = by_id.map_err(|e| fail::sql(view.store.label(), "read todos", &e))?;
-            view.know_dependents(self.named.into_iter().chain(by_id), &dependents.concat())?;
+            view.know_dependents(
+                self.named.into_iter().chain(by_id),
+                &dependents.into_iter().flatten().collect::<Vec<_>>(),
+            )?;
         }
         view.know_answers(self.loads.into_iter().zip(answers));
         match self.ready {

@@ -1,8 +1,8 @@
 //! Runs and the ledger. The ledger is only added to; sums are made when they are asked for.
 
+use crate::answer::{Error, Row};
 use punch_core::Uid;
 use punch_store::{Run, Spent, StoreError, Usage};
-use tokio_postgres::{Error, Row};
 
 use crate::link::ask;
 use crate::value::{Columns, count, most};

@@ -6,6 +6,7 @@
 
 mod activity;
 mod address;
+mod answer;
 mod check;
 mod clock;
 mod clone_facts;
@@ -16,6 +17,7 @@ mod executor;
 mod fail;
 mod fetch;
 mod hand_out;
+mod handshake;
 mod known;
 mod ledger;
 mod link;
@@ -26,14 +28,17 @@ mod read;
 mod reader;
 mod schema;
 mod settle;
+mod socket;
 mod store;
 mod tls;
 mod todo;
 mod tools;
 mod transport;
+mod unsent;
 mod value;
 mod view;
 mod watch;
+mod wire;
 mod write;
 
 pub use login::Login;

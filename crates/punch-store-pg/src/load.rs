@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::answer::Row;
 use punch_core::{Footprint, Plan, Todo};
 use punch_store::{PlanId, StoreError};
-use tokio_postgres::Row;
 
 use crate::escape;
 use crate::events;

@@ -1,10 +1,10 @@
 //! Questions of agents.
 
+use crate::answer::{Error, Row};
 use punch_core::Uid;
 use punch_store::{
     QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, StoreError,
 };
-use tokio_postgres::{Error, Row};
 
 use crate::link::ask;
 use crate::value::{Columns, count, most};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::answer::{Error, Row};
 use punch_core::drive::Offer;
 use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
 use punch_store::backend::content_number;
@@ -10,7 +11,6 @@ use punch_store::{
     Decision, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
     SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which,
 };
-use tokio_postgres::{Error, Row};
 
 use crate::link::{Ask, ask};
 use crate::todo::columns;

@@ -1,7 +1,7 @@
 //! Read markers.
 
+use crate::answer::{Error, Row};
 use punch_store::{READERS_KEPT, ReadMarker, StoreError};
-use tokio_postgres::{Error, Row};
 
 use crate::link::ask;
 use crate::value::{Columns, count, most};

@@ -1,8 +1,8 @@
 //! Which schema a database has, and how an older one becomes current. All steps run in one transaction under an advisory
 //! lock, so that many processes can try at once. Migrations are only added, never edited.
 
+use crate::answer::Row;
 use punch_store::{OpenMode, Reason, StoreError, Upgrade, Version};
-use tokio_postgres::Row;
 
 use crate::address::{Address, SCHEMA};
 use crate::fail;
@@ -75,18 +75,18 @@ pub async fn examine(link: &mut Link, address: &Address, project: &str, mode: Op
 
 async fn look(link: &mut Link, address: &Address, project: &str) -> Result<Option<Meta>, StoreError> {
     let what = "read the schema";
-    let rows = match link.send(None, &[ask!(what, FIND, project)], None).await {
+    let rows = match link.send(&[ask!(what, FIND, project)]).await {
         Ok(rows) => rows,
-        Err((_, error)) if error.code().is_some_and(|code| matches!(code.code(), "42P01" | "3F000")) => {
+        Err((_, error)) if error.code().is_some_and(|code| matches!(code, "42P01" | "3F000")) => {
             return Ok(None);
         }
-        Err((_, error)) if error.code().is_some_and(|code| code.code() == "42703") => {
+        Err((_, error)) if error.code().is_some_and(|code| code == "42703") => {
             let why = format!("the schema `{}` has other tables than those that punch makes", address.schema);
             return Err(fail::unavailable(&address.label, Reason::Foreign, why));
         }
         Err((_, error)) => return Err(fail::sql(&address.label, what, &error)),
     };
-    let read = |row: &Row| -> Result<Meta, tokio_postgres::Error> {
+    let read = |row: &Row| -> Result<Meta, crate::answer::Error> {
         let version = Version { major: row.small(0)?, minor: row.small(1)? };
         Ok(Meta { version, project: row.maybe_int(2)?.zip(row.maybe_text(3)?), now: row.int(4)? })
     };
@@ -97,14 +97,15 @@ async fn look(link: &mut Link, address: &Address, project: &str) -> Result<Optio
 /// Runs what is missing. Returns the version before; `None` if there was no schema, or another process was faster.
 async fn migrate(link: &mut Link, address: &Address) -> Result<Option<Version>, StoreError> {
     let what = "bring the schema up to date";
-    let begun = link.send(Some("BEGIN"), &[ask!(what, "SELECT pg_advisory_xact_lock($1)::text", LOCK)], None).await;
-    let failed = |error: &tokio_postgres::Error| fail::sql(&address.label, what, error);
-    begun.map_err(|(_, error)| failed(&error))?;
+    let failed = |error: &crate::answer::Error| fail::sql(&address.label, what, error);
+    link.run("BEGIN").await.map_err(|error| failed(&error))?;
+    let locked = link.send(&[ask!(what, "SELECT pg_advisory_xact_lock($1)::text", LOCK)]).await;
+    locked.map_err(|(_, error)| failed(&error))?;
     let done = migrate_locked(link, address).await;
     let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    let ended = link.send(Some(end), &[], None).await;
+    let ended = link.run(end).await;
     let from = done?;
-    ended.map_err(|(_, error)| failed(&error))?;
+    ended.map_err(|error| failed(&error))?;
     Ok(from)
 }
 
@@ -115,8 +116,8 @@ async fn migrate_locked(link: &mut Link, address: &Address) -> Result<Option<Ver
                          EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
                          WHERE n.nspname = $1)";
     let what = "bring the schema up to date";
-    let failed = |error: &tokio_postgres::Error| fail::sql(&address.label, what, error);
-    let rows = link.send(None, &[ask!(what, STATE, address.schema.as_str())], None).await;
+    let failed = |error: &crate::answer::Error| fail::sql(&address.label, what, error);
+    let rows = link.send(&[ask!(what, STATE, address.schema.as_str())]).await;
     let rows = rows.map_err(|(_, error)| failed(&error))?;
     let read = |row: &Row| Ok((row.flag(0)?, row.flag(1)?, row.flag(2)?));
     let state = rows.first().and_then(|rows| rows.first()).map(read);
@@ -148,7 +149,7 @@ async fn migrate_locked(link: &mut Link, address: &Address) -> Result<Option<Ver
         meta.replace("punch.", &format!("{}.", address.schema))
     });
     if from.is_none_or(|from| from < KNOWN) {
-        link.send(Some(&script), &[], None).await.map_err(|(_, error)| failed(&error))?;
+        link.run(&script).await.map_err(|error| failed(&error))?;
     }
     Ok(from.filter(|from| *from < KNOWN))
 }
@@ -164,7 +165,7 @@ async fn make_project(
     const FIND: &str = "SELECT id, identity FROM punch.project WHERE name = $1";
     let what = "make the project";
     let asks = [ask!(what, INSERT, project, now), ask!(what, FIND, project)];
-    let rows = link.send(None, &asks, None).await.map_err(|(_, error)| fail::sql(&address.label, what, &error))?;
+    let rows = link.send(&asks).await.map_err(|(_, error)| fail::sql(&address.label, what, &error))?;
     let row = rows.last().and_then(|rows| rows.first());
     let read = |row: &Row| Ok((row.int(0)?, row.text(1)?));
     let read = row.map(read).ok_or_else(|| fail::failed(&address.label, "the project was made and is not there"))?;

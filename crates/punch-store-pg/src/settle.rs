@@ -70,8 +70,8 @@ async fn look(store: &PgStore, receipt: &Receipt) -> Result<Fate, StoreError> {
     let fate = status(store, &mut link, &receipt.xid).await?;
     let PlanReceipt { plan, writes_before, number } = &receipt.plan;
     const WRITES: &str = "SELECT writes, receipt FROM punch.plan WHERE id = $1";
-    let failed = |error: &tokio_postgres::Error| fail::sql(store.label(), "find the change", error);
-    let rows = link.send(None, &[ask!("find the change", WRITES, plan.0)], None).await;
+    let failed = |error: &crate::answer::Error| fail::sql(store.label(), "find the change", error);
+    let rows = link.send(&[ask!("find the change", WRITES, plan.0)]).await;
     let rows = rows.map_err(|(_, error)| failed(&error))?;
     let Some(row) = rows.first().and_then(|rows| rows.first()) else {
         // It was to make the plan, and its number was given again.
@@ -90,7 +90,7 @@ async fn look(store: &PgStore, receipt: &Receipt) -> Result<Fate, StoreError> {
 
 async fn status(store: &PgStore, link: &mut Link, xid: &str) -> Result<Fate, StoreError> {
     const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
-    match link.send(None, &[ask!("find the change", STATUS, xid)], None).await {
+    match link.send(&[ask!("find the change", STATUS, xid)]).await {
         Ok(rows) => {
             let status = rows.first().and_then(|rows| rows.first()).map(|row| row.maybe_text(0)).transpose();
             let status = status.map_err(|error| fail::sql(store.label(), "find the change", &error))?.flatten();
@@ -101,7 +101,7 @@ async fn status(store: &PgStore, link: &mut Link, xid: &str) -> Result<Fate, Sto
             })
         }
         // A number that the server has not given yet: it crashed before the transaction reached its log.
-        Err((_, error)) if error.code().is_some_and(|code| code.code() == "22023") => Ok(Fate::Aborted),
+        Err((_, error)) if error.code().is_some_and(|code| code == "22023") => Ok(Fate::Aborted),
         Err((_, error)) => Err(fail::sql(store.label(), "find the change", &error)),
     }
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::answer::Row;
 use punch_core::PlanRow;
 use punch_store::{
     Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, Snapshot, Store, StoreAdmin, StoreError, StoreLabel, Tx,
     Upgrade,
 };
-use tokio_postgres::Row;
 
 use crate::address::Address;
 use crate::clock::Clock;
@@ -18,7 +18,7 @@ use crate::clone_facts::CloneFile;
 use crate::executor::Executor;
 use crate::fetch::Fetch;
 use crate::link::{Link, ask};
-use crate::transport::{GRACE, silent};
+use crate::transport::{Begin, GRACE, silent};
 use crate::value::Columns;
 use crate::view::View;
 use crate::watch::Watch;
@@ -37,11 +37,6 @@ const PLAN: &str = "SELECT name, created_at, archived, revision, pruned, writes,
 
 /// A statement of its own after the lock: in the one that locks, functions are called before it waits.
 const LOCKED_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_current_xact_id()::text";
-
-/// Readers see one moment for as long as their body runs. A long one keeps the server from clearing away old rows.
-const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 60000; \
-                          SET LOCAL idle_in_transaction_session_timeout = 60000; \
-                          SET LOCAL plan_cache_mode = force_generic_plan";
 
 const READ_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
@@ -178,9 +173,8 @@ impl Store for PgStore {
                               RETURNING id, pg_current_xact_id()::text";
         let row = serde_json::to_string(&PlanRow::default())
             .map_err(|e| fail::failed(self.label(), format!("cannot make a plan: {e}")))?;
-        let begin = self.begin_write_sql(Durability::Full);
         let taken = [ask!("look for the name", TAKEN, self.project, name)];
-        let (mut link, rows) = self.begin(Some(&begin), &taken)?;
+        let (mut link, rows) = self.begin(&self.begin_write(Durability::Full), &taken)?;
         if rows.iter().any(|rows| !rows.is_empty()) {
             self.rollback(link);
             return Err(punch_store::backend::name_taken(name));
@@ -190,7 +184,7 @@ impl Store for PgStore {
         let made = self.send(&mut link, &insert)?;
         let made = made.first().and_then(|rows| rows.first());
         let read = |row: &Row| Ok((row.int(0)?, row.text(1)?));
-        let failed = |e: tokio_postgres::Error| fail::sql(self.label(), "make a plan", &e);
+        let failed = |e: crate::answer::Error| fail::sql(self.label(), "make a plan", &e);
         let (id, xid) = made
             .ok_or_else(|| fail::failed(self.label(), "no plan was made"))
             .and_then(|row| read(row).map_err(failed))?;
@@ -207,7 +201,7 @@ impl Store for PgStore {
             Some(plan) => ask!("read the number of writes", ONE, plan.0, self.project),
             None => ask!("read the number of writes", ALL, self.project),
         };
-        let (link, rows) = self.begin(None, &[asked])?;
+        let (link, rows) = self.begin(&Begin::Alone, &[asked])?;
         self.give(link);
         let row = rows.first().and_then(|rows| rows.first());
         row.map(|row| row.number(0).map_err(|e| fail::sql(self.label(), "read the number of writes", &e))).transpose()
@@ -234,7 +228,7 @@ impl PgStore {
         let mut asks = vec![ask!("lock the plan", LOCK, plan.0, self.project), ask!("read the time", LOCKED_AT)];
         let fetch = Fetch::new(self, plan, ahead, self.clock.now());
         asks.extend(fetch.asks());
-        let (link, mut rows) = self.begin(Some(&self.begin_write_sql(durability)), &asks)?;
+        let (link, mut rows) = self.begin(&self.begin_write(durability), &asks)?;
         let fetched = rows.split_off(2);
         let mut view = View::of_write(self, plan, link, &rows)?;
         fetch.hand_over(fetched, &view)?;
@@ -254,7 +248,7 @@ impl PgStore {
         body: impl FnOnce(&View<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let asks = [ask!("read the plan", PLAN, plan.0, self.project), ask!("read the time", READ_AT)];
-        let (link, rows) = self.begin(Some(BEGIN_READ), &asks)?;
+        let (link, rows) = self.begin(&Begin::read(), &asks)?;
         let view = View::of_read(self, plan, link, &rows)?;
         let done = body(&view);
         view.rollback();
@@ -266,7 +260,7 @@ impl PgStore {
         &self,
         body: impl FnOnce(&View<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let view = View::of_browse(self, BEGIN_READ);
+        let view = View::of_browse(self);
         let done = body(&view);
         view.rollback();
         done
@@ -286,8 +280,7 @@ impl PgStore {
                 Ok(())
             }
             Err(settle::CommitFailure::Refused(error)) => {
-                // The commit behind the refused statement has ended the transaction.
-                self.give(link);
+                self.rollback(link);
                 Err(error)
             }
             Err(settle::CommitFailure::Unanswered(why)) => {

@@ -1,12 +1,9 @@
 //! TLS with rustls. Certificates are read only when the server has agreed to use TLS: most connections are local, and reading
 //! those of the system takes longer than everything else in a hook.
 
-use std::future::Future;
 use std::io;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -15,10 +12,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio_postgres::Socket;
-use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use crate::address::Verify;
 
@@ -29,40 +25,14 @@ pub struct Tls {
     pub root_certificate: Option<PathBuf>,
 }
 
-/// One connection to come.
-pub struct Handshake {
-    tls: Tls,
-    host: String,
-}
-
-/// A connection under TLS.
-pub struct Encrypted(tokio_rustls::client::TlsStream<Socket>);
-
-impl MakeTlsConnect<Socket> for Tls {
-    type Stream = Encrypted;
-    type TlsConnect = Handshake;
-    type Error = io::Error;
-
-    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, io::Error> {
-        Ok(Handshake { tls: self.clone(), host: host.to_owned() })
-    }
-}
-
-impl TlsConnect<Socket> for Handshake {
-    type Stream = Encrypted;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted>> + Send>>;
-
-    fn connect(self, stream: Socket) -> Self::Future {
-        Box::pin(async move {
-            let config = self.tls.config().map_err(io::Error::other)?;
-            let host = ServerName::try_from(self.host).map_err(io::Error::other)?;
-            TlsConnector::from(Arc::new(config)).connect(host, stream).await.map(Encrypted)
-        })
-    }
-}
-
 impl Tls {
+    /// Encrypts a connection to a host.
+    pub async fn connect(&self, host: String, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let config = self.config().map_err(io::Error::other)?;
+        let host = ServerName::try_from(host).map_err(io::Error::other)?;
+        TlsConnector::from(Arc::new(config)).connect(host, stream).await
+    }
+
     fn config(&self) -> Result<ClientConfig, String> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -155,31 +125,5 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-impl TlsStream for Encrypted {
-    fn channel_binding(&self) -> ChannelBinding {
-        ChannelBinding::none()
-    }
-}
-
-impl AsyncRead for Encrypted {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for Encrypted {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::answer::Row;
 use punch_core::{Dep, Derived, Fields, Status, Todo, Uid};
 use punch_store::StoreError;
 use punch_store::backend::{EveryField, content_number, held_until, keep_unknown, live_deps};
-use tokio_postgres::Row;
 
 use crate::escape;
 use crate::fail;
@@ -42,7 +42,7 @@ impl Stored {
 }
 
 /// Reads a row that was selected with [`columns`]. The inner error says what is wrong with its content.
-pub fn decode(row: &Row) -> Result<Result<(Todo, String), String>, tokio_postgres::Error> {
+pub fn decode(row: &Row) -> Result<Result<(Todo, String), String>, crate::answer::Error> {
     let uid = Uid(row.int(0)?.cast_unsigned());
     let body = row.text(6)?;
     let fields: Fields = match serde_json::from_str(&body) {
@@ -105,14 +105,30 @@ const INSERT: &str = "INSERT INTO punch.todo (plan, uid, pos, removed, updated_a
     SELECT $1, n.* FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], \
     $9::int8[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::text[], $15::text[], $16::text[]) AS n";
 
-/// Writes rows; the inverse tables follow.
+/// Takes over rows to write. They leave with the next question or with the commit, see [`flush`].
 pub fn put(view: &View<'_>, rows: &[Todo], first_new: Uid) -> Result<(), StoreError> {
-    let plan = view.plan.0;
-    let unknown: Vec<Uid> =
-        rows.iter().map(|todo| todo.uid).filter(|uid| *uid < first_new && view.stored(*uid).is_none()).collect();
+    let is_unknown =
+        |uid: &Uid| *uid < first_new && view.stored(*uid).is_none() && view.unsent.borrow().todo(*uid).is_none();
+    let unknown: Vec<Uid> = rows.iter().map(|todo| todo.uid).filter(is_unknown).collect();
     for chunk in unknown.chunks(CHUNK) {
-        view.ask_todos(Ask { params: vec![plan.into(), Value::uids(chunk)], ..ask!("read todos", BY_UID) })?;
+        view.ask_todos(Ask { params: vec![view.plan.0.into(), Value::uids(chunk)], ..ask!("read todos", BY_UID) })?;
     }
+    let is_relinked = |todo: &Todo| match view.unsent.borrow().todo(todo.uid) {
+        Some(before) => live_deps(before) != live_deps(todo),
+        None => view.stored(todo.uid).map(|old| old.deps).unwrap_or_default() != live_deps(todo),
+    };
+    if rows.iter().any(is_relinked) {
+        view.known.borrow_mut().relinked();
+    }
+    view.known.borrow_mut().put(rows);
+    view.unsent.borrow_mut().put(rows);
+    view.will_change(&[UPDATE]);
+    Ok(())
+}
+
+/// Queues the rows of a transaction that were not sent yet; the inverse tables follow.
+pub fn flush(view: &View<'_>, rows: &[Todo]) -> Result<(), StoreError> {
+    let plan = view.plan.0;
     let stored: HashMap<Uid, Stored> =
         rows.iter().filter_map(|todo| view.stored(todo.uid).map(|stored| (todo.uid, stored))).collect();
     let old = |todo: &Todo| stored.get(&todo.uid);
@@ -128,7 +144,6 @@ pub fn put(view: &View<'_>, rows: &[Todo], first_new: Uid) -> Result<(), StoreEr
         }
     }
     relink(view, rows, &stored);
-    view.known.borrow_mut().put(rows);
     for todo in rows {
         // What a newer program wrote is kept in the row; it is read again if this todo is written again.
         view.note(todo, stored.get(&todo.uid).and_then(|old| old.body.as_deref()).unwrap_or("{}"));
@@ -206,9 +221,6 @@ fn relink(view: &View<'_>, rows: &[Todo], stored: &HashMap<Uid, Stored>) {
         cut.extend(todo.uid, before.0.difference(&after.0), before.1.difference(&after.1));
         made.extend(todo.uid, after.0.difference(&before.0), after.1.difference(&before.1));
     }
-    if !cut.is_empty() || !made.is_empty() {
-        view.known.borrow_mut().relinked();
-    }
     cut.queue(view, CUT_EDGES, CUT_DANGLING);
     made.queue(view, MAKE_EDGES, MAKE_DANGLING);
 }
@@ -232,10 +244,6 @@ struct Pairs {
 }
 
 impl Pairs {
-    const fn is_empty(&self) -> bool {
-        self.deps.is_empty() && self.ids.is_empty()
-    }
-
     fn extend<'a>(
         &mut self,
         dependent: Uid,

@@ -5,9 +5,9 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use punch_store::{Durability, Reason, StoreError, StoreLabel};
-use tokio_postgres::Row;
 
-use crate::link::{Ask, Link};
+use crate::answer::{Error, Row};
+use crate::link::{Ask, Kind, Link, ask};
 use crate::store::PgStore;
 use crate::{fail, settle};
 
@@ -36,7 +36,7 @@ impl PgStore {
 
     /// Sends the first statements of a transaction, on an idle connection or a new one. Nothing has happened yet, so an idle
     /// connection that turns out to be dead is replaced without a word.
-    pub(crate) fn begin(&self, begin: Option<&str>, asks: &[Ask]) -> Result<(Link, Vec<Vec<Row>>), StoreError> {
+    pub(crate) fn begin(&self, begin: &Begin, asks: &[Ask]) -> Result<(Link, Vec<Vec<Row>>), StoreError> {
         let limit = self.wait + GRACE;
         self.round_trips.fetch_add(1, Ordering::Relaxed);
         for attempt in 0.. {
@@ -46,28 +46,29 @@ impl PgStore {
                 let send = async {
                     let mut link = match idle {
                         Some(link) => link,
-                        None => Link::open(&self.address).await.map_err(Begin::Refused)?,
+                        None => Link::open(&self.address).await.map_err(BeginFailure::Refused)?,
                     };
                     link.unprepared = self.unprepared.load(Ordering::Relaxed);
-                    link.prepare().await.map_err(|error| Begin::Failed("prepare a statement", error))?;
                     let what = |n: usize| asks.get(n).map_or("begin a transaction", |ask| ask.what);
-                    match link.send(begin, asks, None).await {
-                        Ok(_) if link.unprepared && !self.unprepared.load(Ordering::Relaxed) => Err(Begin::MixedUp),
+                    let done = match begin {
+                        Begin::Alone => link.send(asks).await,
+                        Begin::Transaction(kind, settings) => link.begin(*kind, settings.clone(), asks).await,
+                    };
+                    match done {
                         Ok(rows) => Ok((link, rows)),
-                        Err((n, error)) => Err(Begin::Failed(what(n), error)),
+                        Err((n, error)) => Err(BeginFailure::Failed(what(n), error)),
                     }
                 };
                 tokio::time::timeout(limit, send).await
             });
             match sent {
                 Ok(Ok(begun)) => return Ok(begun),
-                Ok(Err(Begin::Refused(error))) => return Err(error),
-                Ok(Err(Begin::MixedUp)) => self.unprepared.store(true, Ordering::Relaxed),
-                Ok(Err(Begin::Failed(_, error))) if fail::is_unprepared(&error) && attempt < 3 => {
+                Ok(Err(BeginFailure::Refused(error))) => return Err(error),
+                Ok(Err(BeginFailure::Failed(_, error))) if fail::is_unprepared(&error) && attempt < 3 => {
                     self.unprepared.store(true, Ordering::Relaxed);
                 }
-                Ok(Err(Begin::Failed(_, error))) if was_idle && fail::is_connection(&error) && attempt < 8 => {}
-                Ok(Err(Begin::Failed(what, error))) => return Err(fail::sql(self.label(), what, &error)),
+                Ok(Err(BeginFailure::Failed(_, error))) if was_idle && fail::is_connection(&error) && attempt < 8 => {}
+                Ok(Err(BeginFailure::Failed(what, error))) => return Err(fail::sql(self.label(), what, &error)),
                 Err(_) => return Err(silent(self.label(), limit)),
             }
         }
@@ -78,7 +79,7 @@ impl PgStore {
     pub(crate) fn send(&self, link: &mut Link, asks: &[Ask]) -> Result<Vec<Vec<Row>>, StoreError> {
         let limit = self.wait + GRACE;
         self.round_trips.fetch_add(1, Ordering::Relaxed);
-        let sent = self.runtime.block_on(async { tokio::time::timeout(limit, link.send(None, asks, None)).await });
+        let sent = self.runtime.block_on(async { tokio::time::timeout(limit, link.send(asks)).await });
         match sent {
             Ok(Ok(rows)) => Ok(rows),
             Ok(Err((n, error))) => Err(self.refusal(asks, n, &error)),
@@ -90,21 +91,19 @@ impl PgStore {
     pub(crate) fn commit(&self, link: &mut Link, asks: &[Ask]) -> Result<(), settle::CommitFailure> {
         let limit = self.wait + GRACE;
         self.round_trips.fetch_add(1, Ordering::Relaxed);
-        let sent =
-            self.runtime.block_on(async { tokio::time::timeout(limit, link.send(None, asks, Some("COMMIT"))).await });
+        let sent = self.runtime.block_on(async { tokio::time::timeout(limit, link.commit(asks)).await });
         match sent {
             Ok(Ok(_)) => Ok(()),
             Ok(Err((_, error))) if fail::is_connection(&error) => {
-                Err(settle::CommitFailure::Unanswered(fail::words(&error)))
+                Err(settle::CommitFailure::Unanswered(error.to_string()))
             }
             Ok(Err((n, error))) => Err(settle::CommitFailure::Refused(self.refusal(asks, n, &error))),
             Err(_) => Err(settle::CommitFailure::Unanswered(format!("no answer for {} s", limit.as_secs()))),
         }
     }
 
-    fn refusal(&self, asks: &[Ask], n: usize, error: &tokio_postgres::Error) -> StoreError {
-        let constraint = error.as_db_error().and_then(|error| error.constraint());
-        if constraint == Some("plan_name") {
+    fn refusal(&self, asks: &[Ask], n: usize, error: &crate::answer::Error) -> StoreError {
+        if error.constraint() == Some("plan_name") {
             return StoreError::Conflict { what: "a plan with this name already exists".into() };
         }
         let what = asks.get(n).map_or("commit", |ask| ask.what);
@@ -117,26 +116,47 @@ impl PgStore {
         self.give(link);
     }
 
-    pub(crate) fn begin_write_sql(&self, durability: Durability) -> String {
-        let (wait, silence) = (self.wait.as_millis().max(1), SILENCE.as_millis());
+    /// How a write begins.
+    pub(crate) fn begin_write(&self, durability: Durability) -> Begin {
+        const FULL: &str = "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true), \
+                            set_config('idle_in_transaction_session_timeout', $3, true), \
+                            set_config('plan_cache_mode', 'force_generic_plan', true)";
+        const RELAXED: &str = "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true), \
+                               set_config('idle_in_transaction_session_timeout', $3, true), \
+                               set_config('plan_cache_mode', 'force_generic_plan', true), \
+                               set_config('synchronous_commit', 'off', true)";
         let statement = (self.wait + GRACE).as_millis().max(60_000);
-        let relaxed = match durability {
-            Durability::Full => "",
-            Durability::Relaxed => "; SET LOCAL synchronous_commit = off",
+        let sql = match durability {
+            Durability::Full => FULL,
+            Durability::Relaxed => RELAXED,
         };
-        format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait}; \
-             SET LOCAL statement_timeout = {statement}; SET LOCAL idle_in_transaction_session_timeout = {silence}; \
-             SET LOCAL plan_cache_mode = force_generic_plan{relaxed}"
-        )
+        let text = |ms: u128| ms.to_string();
+        let (lock, silence) = (text(self.wait.as_millis().max(1)), text(SILENCE.as_millis()));
+        Begin::Transaction(Kind::Write, ask!("begin a transaction", sql, lock, text(statement), silence))
     }
 }
 
-enum Begin {
+/// How the first statements of a transaction are sent.
+pub(crate) enum Begin {
+    /// Outside of a transaction.
+    Alone,
+    /// In a transaction of a kind, with settings that hold until it ends.
+    Transaction(Kind, Ask),
+}
+
+impl Begin {
+    /// Readers see one moment for as long as their body runs. A long one keeps the server from clearing away old rows.
+    pub(crate) fn read() -> Self {
+        const SETTINGS: &str = "SELECT set_config('statement_timeout', '60000', true), \
+                                set_config('idle_in_transaction_session_timeout', '60000', true), \
+                                set_config('plan_cache_mode', 'force_generic_plan', true)";
+        Self::Transaction(Kind::Read, ask!("begin a transaction", SETTINGS))
+    }
+}
+
+enum BeginFailure {
     Refused(StoreError),
-    /// A pooler mixes up prepared statements. Nothing has happened yet.
-    MixedUp,
-    Failed(&'static str, tokio_postgres::Error),
+    Failed(&'static str, Error),
 }
 
 /// The server does not answer.

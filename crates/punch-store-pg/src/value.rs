@@ -1,13 +1,12 @@
 //! Values of statements, and reading them back. Every integer goes over the wire as `bigint`, so that one statement has one
 //! list of types and can be prepared ahead.
 
-use std::error::Error;
-
 use bytes::BytesMut;
+use postgres_protocol::IsNull;
 use punch_core::Uid;
-use tokio_postgres::Row;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{self, ToSql, Type};
 
+use crate::answer::{Error, Row};
 use crate::escape::{escape, unescape};
 
 /// A parameter of a statement. Text is escaped when it is put in.
@@ -38,22 +37,19 @@ impl Value {
     }
 }
 
-impl ToSql for Value {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match self {
-            Self::Int(value) => value.to_sql(ty, out),
-            Self::Text(value) => value.to_sql(ty, out),
-            Self::Bool(value) => value.to_sql(ty, out),
-            Self::Ints(value) => value.to_sql(ty, out),
-            Self::Texts(value) => value.to_sql(ty, out),
-        }
+impl Value {
+    /// Writes the binary form.
+    pub fn encode(&self, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        let ty = self.ty();
+        let done = match self {
+            Self::Int(value) => value.to_sql(&ty, out),
+            Self::Text(value) => value.to_sql(&ty, out),
+            Self::Bool(value) => value.to_sql(&ty, out),
+            Self::Ints(value) => value.to_sql(&ty, out),
+            Self::Texts(value) => value.to_sql(&ty, out),
+        };
+        done.map(|null| if matches!(null, types::IsNull::Yes) { IsNull::Yes } else { IsNull::No })
     }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    to_sql_checked!();
 }
 
 impl From<i64> for Value {
@@ -110,44 +106,49 @@ pub fn count(limit: usize) -> i64 {
 
 /// Reads columns; an error means that a column is not what this crate writes.
 pub trait Columns {
-    fn int(&self, at: usize) -> Result<i64, tokio_postgres::Error>;
-    fn maybe_int(&self, at: usize) -> Result<Option<i64>, tokio_postgres::Error>;
-    fn text(&self, at: usize) -> Result<String, tokio_postgres::Error>;
-    fn maybe_text(&self, at: usize) -> Result<Option<String>, tokio_postgres::Error>;
-    fn flag(&self, at: usize) -> Result<bool, tokio_postgres::Error>;
+    fn int(&self, at: usize) -> Result<i64, Error>;
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>, Error>;
+    fn text(&self, at: usize) -> Result<String, Error>;
+    fn maybe_text(&self, at: usize) -> Result<Option<String>, Error>;
+    fn flag(&self, at: usize) -> Result<bool, Error>;
 
     /// A number that is never negative.
-    fn number(&self, at: usize) -> Result<u64, tokio_postgres::Error> {
+    fn number(&self, at: usize) -> Result<u64, Error> {
         self.int(at).map(|n| u64::try_from(n).unwrap_or(0))
     }
 
-    fn maybe_number(&self, at: usize) -> Result<Option<u64>, tokio_postgres::Error> {
+    fn maybe_number(&self, at: usize) -> Result<Option<u64>, Error> {
         Ok(self.maybe_int(at)?.map(|n| u64::try_from(n).unwrap_or(0)))
     }
 
-    fn small(&self, at: usize) -> Result<u32, tokio_postgres::Error> {
+    fn small(&self, at: usize) -> Result<u32, Error> {
         self.number(at).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
     }
 }
 
+/// A column that is never NULL.
+fn present<T>(value: Option<T>, at: usize) -> Result<T, Error> {
+    value.ok_or_else(|| Error::Column(format!("column {at} is empty")))
+}
+
 impl Columns for Row {
-    fn int(&self, at: usize) -> Result<i64, tokio_postgres::Error> {
-        self.try_get(at)
+    fn int(&self, at: usize) -> Result<i64, Error> {
+        present(self.bigint(at)?, at)
     }
 
-    fn maybe_int(&self, at: usize) -> Result<Option<i64>, tokio_postgres::Error> {
-        self.try_get(at)
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>, Error> {
+        self.bigint(at)
     }
 
-    fn text(&self, at: usize) -> Result<String, tokio_postgres::Error> {
-        self.try_get(at).map(unescape)
+    fn text(&self, at: usize) -> Result<String, Error> {
+        present(self.maybe_text(at)?, at)
     }
 
-    fn maybe_text(&self, at: usize) -> Result<Option<String>, tokio_postgres::Error> {
-        Ok(self.try_get::<_, Option<String>>(at)?.map(unescape))
+    fn maybe_text(&self, at: usize) -> Result<Option<String>, Error> {
+        Ok(self.string(at)?.map(|text| unescape(text.to_owned())))
     }
 
-    fn flag(&self, at: usize) -> Result<bool, tokio_postgres::Error> {
-        self.try_get(at)
+    fn flag(&self, at: usize) -> Result<bool, Error> {
+        present(self.boolean(at)?, at)
     }
 }

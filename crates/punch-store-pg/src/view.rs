@@ -4,10 +4,10 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+use crate::answer::Row;
 use punch_core::{Event, PlanRow, Todo, Uid};
 use punch_store::backend::keep_unknown;
 use punch_store::{PlanId, PlanInfo, StoreError};
-use tokio_postgres::Row;
 
 use crate::clone_facts::FactsChange;
 use crate::fail;
@@ -16,6 +16,8 @@ use crate::link::{Ask, Link, ask};
 use crate::settle::{PlanReceipt, Receipt};
 use crate::store::PgStore;
 use crate::todo::Stored;
+use crate::transport::Begin;
+use crate::unsent::Unsent;
 use crate::value::Columns;
 
 /// Everything reads and writes through this; it lives as long as the transaction.
@@ -30,6 +32,8 @@ pub struct View<'s> {
     pub facts: RefCell<Vec<FactsChange>>,
     /// What is known without asking.
     pub known: RefCell<Known>,
+    /// Todos and events that were put and not sent yet.
+    pub unsent: RefCell<Unsent>,
     /// The number of the last activity, once it was asked for.
     pub last_activity: Cell<Option<u64>>,
     writes: bool,
@@ -39,8 +43,6 @@ pub struct View<'s> {
 #[derive(Default)]
 struct Inner {
     link: Option<Link>,
-    /// How the transaction begins, until it has begun.
-    begin: Option<&'static str>,
     queue: Vec<Ask>,
     /// What was fetched together with the lock, as long as nothing was put into the same table.
     fetched: Vec<(Ask, Vec<Row>)>,
@@ -72,6 +74,7 @@ impl<'s> View<'s> {
             closing: Vec::new(),
             facts: RefCell::default(),
             known: RefCell::default(),
+            unsent: RefCell::default(),
             last_activity: Cell::new(None),
             writes,
             inner: RefCell::new(inner),
@@ -96,19 +99,19 @@ impl<'s> View<'s> {
     }
 
     /// A read of what belongs to no plan. It begins with its first question.
-    pub fn of_browse(store: &'s PgStore, begin: &'static str) -> Self {
-        Self::new(store, PlanId(0), Inner { begin: Some(begin), ..Inner::default() }, false)
+    pub fn of_browse(store: &'s PgStore) -> Self {
+        Self::new(store, PlanId(0), Inner::default(), false)
     }
 
     fn take_head(&self, rows: &[Vec<Row>]) -> Result<(), StoreError> {
-        let failed = |e: tokio_postgres::Error| fail::sql(self.store.label(), "read the plan", &e);
+        let failed = |e: crate::answer::Error| fail::sql(self.store.label(), "read the plan", &e);
         let time = rows.get(1).and_then(|rows| rows.first()).map(|row| row.int(0)).transpose().map_err(failed)?;
         self.time.set(time.map(|time| self.store.clock.heard(time)));
         let Some(row) = rows.first().and_then(|rows| rows.first()) else {
             self.end();
             return Err(StoreError::UnknownPlan { plan: self.plan });
         };
-        let read = || -> Result<(PlanInfo, i64, String), tokio_postgres::Error> {
+        let read = || -> Result<(PlanInfo, i64, String), crate::answer::Error> {
             let info = PlanInfo {
                 id: self.plan,
                 name: row.text(0)?,
@@ -173,16 +176,19 @@ impl<'s> View<'s> {
         if asks.is_empty() {
             return Ok(Vec::new());
         }
+        drop(inner);
+        self.flush_unsent()?;
+        let mut inner = self.inner.borrow_mut();
         let queued = inner.queue.len();
         let mut all = std::mem::take(&mut inner.queue);
         all.extend(asks);
-        let sent = match (inner.link.take(), inner.begin.take()) {
-            (Some(mut link), _) => {
+        let sent = match inner.link.take() {
+            Some(mut link) => {
                 let sent = self.store.send(&mut link, &all);
                 inner.link = Some(link);
                 sent
             }
-            (None, begin) => self.store.begin(begin, &all).map(|(link, rows)| {
+            None => self.store.begin(&Begin::read(), &all).map(|(link, rows)| {
                 inner.link = Some(link);
                 rows
             }),
@@ -198,17 +204,22 @@ impl<'s> View<'s> {
 
     /// Puts a statement into the queue.
     pub fn enqueue(&self, ask: Ask) {
+        self.will_change(&[ask.sql]);
+        self.inner.borrow_mut().queue.push(ask);
+    }
+
+    /// Notes that statements will be queued: what was fetched from the tables that they change is of no use.
+    pub fn will_change(&self, statements: &[&str]) {
         let mut inner = self.inner.borrow_mut();
         inner.changed = true;
-        inner.forget_fetched(ask.sql);
-        inner.queue.push(ask);
+        statements.iter().for_each(|sql| inner.forget_fetched(sql));
     }
 
     /// Reads rows of any kind.
     pub fn rows<T>(
         &self,
         ask: Ask,
-        read: impl Fn(&Row) -> Result<T, tokio_postgres::Error>,
+        read: impl Fn(&Row) -> Result<T, crate::answer::Error>,
     ) -> Result<Vec<T>, StoreError> {
         let what = ask.what;
         let rows = self.ask(ask)?;
@@ -219,7 +230,7 @@ impl<'s> View<'s> {
     pub fn first<T>(
         &self,
         ask: Ask,
-        read: impl Fn(&Row) -> Result<T, tokio_postgres::Error>,
+        read: impl Fn(&Row) -> Result<T, crate::answer::Error>,
     ) -> Result<Option<T>, StoreError> {
         Ok(self.rows(ask, read)?.pop())
     }
@@ -228,13 +239,9 @@ impl<'s> View<'s> {
     pub fn change<T>(
         &self,
         ask: Ask,
-        read: impl Fn(&Row) -> Result<T, tokio_postgres::Error>,
+        read: impl Fn(&Row) -> Result<T, crate::answer::Error>,
     ) -> Result<Option<T>, StoreError> {
-        {
-            let mut inner = self.inner.borrow_mut();
-            inner.changed = true;
-            inner.forget_fetched(ask.sql);
-        }
+        self.will_change(&[ask.sql]);
         self.first(ask, read)
     }
 
@@ -310,6 +317,7 @@ impl<'s> View<'s> {
             self.end();
             return Ok(());
         }
+        self.flush_unsent()?;
         let number = self.store.watch.random();
         let update = self.plan_update(number)?;
         let (link, mut queue, writes, xid) = {
@@ -357,19 +365,5 @@ impl Inner {
     fn forget_fetched(&mut self, sql: &str) {
         let table = sql.split_whitespace().find(|word| word.starts_with("punch.")).unwrap_or_default();
         self.fetched.retain(|(ask, _)| !ask.sql.split_whitespace().any(|word| word == table));
-    }
-}
-
-impl Drop for View<'_> {
-    /// A body that panicked: without its connection, the server rolls back. The runtime must run for a moment to close it.
-    fn drop(&mut self) {
-        if let Some(link) = self.inner.get_mut().link.take() {
-            drop(link);
-            self.store.runtime.block_on(async {
-                for _ in 0..3 {
-                    tokio::task::yield_now().await;
-                }
-            });
-        }
     }
 }

@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use punch_store::{Changes, StoreError};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::address::Address;
+use crate::answer::Error;
 use crate::executor::Executor;
 use crate::link::{Link, ask};
 use crate::value::Columns;
@@ -152,19 +153,12 @@ async fn hear(address: Arc<Address>, project: i64, origin: String, own: Arc<Atom
     let mut foreign = None;
     let mut is_heard = false;
     loop {
-        let (heard, mut notes) = mpsc::unbounded_channel();
-        let own_origin = origin.clone();
-        let hear = move |payload: &str| {
-            if payload != own_origin {
-                let _ = heard.send(());
-            }
-        };
-        let Ok(mut link) = Link::listen(&address, hear).await else {
+        let Ok(mut link) = Link::open(&address).await else {
             tokio::time::sleep(RETRY).await;
             continue;
         };
         let listen = format!("LISTEN {}", channel(&address, project));
-        if link.send(Some(&listen), &[], None).await.is_err() {
+        if link.run(&listen).await.is_err() {
             tokio::time::sleep(RETRY).await;
             continue;
         }
@@ -177,14 +171,25 @@ async fn hear(address: Arc<Address>, project: i64, origin: String, own: Arc<Atom
                 commits.send_modify(|commits| *commits += 1);
             }
             // A notification, or the time for a look; both are followed by one.
-            is_heard = matches!(tokio::time::timeout(LOOK, notes.recv()).await, Ok(Some(())));
+            match tokio::time::timeout(LOOK, note_of_others(&mut link, &origin)).await {
+                Ok(Ok(())) => is_heard = true,
+                Ok(Err(_)) => break,
+                Err(_) => is_heard = false,
+            }
             if is_heard {
                 commits.send_modify(|commits| *commits += 1);
             }
-            while notes.try_recv().is_ok() {}
         }
         tokio::time::sleep(RETRY).await;
     }
+}
+
+/// Waits for a notification of another store handle.
+async fn note_of_others(link: &mut Link, origin: &str) -> Result<(), Error> {
+    while link.notification().await? == origin {}
+    // The look that follows sees what the others are about.
+    link.forget_notifications();
+    Ok(())
 }
 
 /// The number of writes of other store handles; `None` if it cannot be asked for.
@@ -192,7 +197,7 @@ async fn foreign_writes(link: &mut Link, project: i64, own: &AtomicU64) -> Optio
     const WRITES: &str = "SELECT coalesce(sum(writes), 0)::int8 FROM punch.plan WHERE project = $1";
     // Own writes are counted before the look: one in between leads to a needless wake-up, never to a missed one.
     let counted = own.load(Ordering::Relaxed);
-    let rows = link.send(None, &[ask!("look for writes", WRITES, project)], None).await.ok()?;
+    let rows = link.send(&[ask!("look for writes", WRITES, project)]).await.ok()?;
     let writes = rows.first()?.first()?.int(0).ok()?;
     Some(writes.wrapping_sub(counted.cast_signed()))
 }

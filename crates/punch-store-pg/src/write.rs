@@ -32,7 +32,7 @@ impl Tx for View<'_> {
         if !outcome.rows.is_empty() {
             todo::put(self, &outcome.rows, Uid(before.next_uid))?;
         }
-        events::append(self, &outcome.events)?;
+        self.put_events(&outcome.events);
         self.closing.extend(backend::closing(outcome));
         if before != outcome.plan {
             self.change_plan(|_, row| row.clone_from(&outcome.plan));

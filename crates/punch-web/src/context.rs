@@ -15,7 +15,10 @@ use tokio_util::sync::CancellationToken;
 use crate::access::{Access, Caller};
 use crate::feed::{Picture, PlanFeed};
 use crate::feeds::Feeds;
+use crate::metrics::Metrics;
+use crate::operation::Readiness;
 use crate::query::Query;
+use crate::request_log::RequestLog;
 use crate::shared_store::SharedStore;
 use crate::{ApiProblem, WebSetup};
 
@@ -44,11 +47,14 @@ pub(crate) struct App {
     pub access: Access,
     pub checks: Semaphore,
     pub streams: Arc<Semaphore>,
+    pub metrics: Metrics,
+    pub ready: Readiness,
+    pub log: Option<RequestLog>,
     pub end: CancellationToken,
 }
 
 impl App {
-    pub fn new(setup: Arc<WebSetup>, access: Access, end: CancellationToken) -> Self {
+    pub fn new(setup: Arc<WebSetup>, access: Access, log: Option<RequestLog>, end: CancellationToken) -> Self {
         let store = Arc::new(SharedStore::new(Arc::clone(&setup)));
         Self {
             feeds: Feeds::new(Arc::clone(&store), Arc::clone(&setup)),
@@ -57,6 +63,9 @@ impl App {
             access,
             checks: Semaphore::new(CHECKS),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            metrics: Metrics::default(),
+            ready: Readiness::default(),
+            log,
             end,
         }
     }

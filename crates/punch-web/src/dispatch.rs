@@ -33,12 +33,23 @@ pub(crate) fn clock() -> i64 {
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// Where an answer comes from, for metrics and the log.
+#[derive(Clone)]
+pub(crate) struct Origin {
+    pub route: &'static str,
+    /// The name of the token that was used.
+    pub caller: Option<String>,
+}
+
 /// Answers a request.
 pub(crate) async fn answer(app: Arc<App>, route: &'static Route, limits: Limits, request: Request) -> Response<Body> {
-    match answered(app, route, limits, request).await {
+    let mut origin = Origin { route: route.name, caller: None };
+    let mut response = match answered(app, route, limits, request, &mut origin).await {
         Ok(response) => response,
         Err(problem) => problem.response(),
-    }
+    };
+    response.extensions_mut().insert(origin);
+    response
 }
 
 async fn answered(
@@ -46,6 +57,7 @@ async fn answered(
     route: &'static Route,
     limits: Limits,
     request: Request,
+    origin: &mut Origin,
 ) -> Result<Response<Body>, ApiProblem> {
     let (mut head, body) = request.into_parts();
     let now = clock();
@@ -55,6 +67,7 @@ async fn answered(
     };
     app.access.site.judge_origin(&head, caller.as_ref().is_some_and(|caller| caller.by_cookie))?;
     if let Some(caller) = &caller {
+        origin.caller.clone_from(&caller.token);
         allow(caller, route)?;
     }
     let query = Query::parse(head.uri.query())?;
@@ -119,7 +132,7 @@ fn allow(caller: &Caller, route: &Route) -> Result<(), ApiProblem> {
 }
 
 /// Runs what may block on a thread of its own. A bug in one request does not take the others with it.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     run: impl FnOnce() -> Result<T, ApiProblem> + Send + 'static,
 ) -> Result<T, ApiProblem> {
     tokio::task::spawn_blocking(run).await.unwrap_or_else(|_| Err(ApiProblem::bug()))

@@ -29,6 +29,10 @@ pub struct ApiProblem {
     pub more: Box<Map<String, Value>>,
 }
 
+/// The code of a problem, beside the answer that tells it.
+#[derive(Clone, Debug)]
+pub(crate) struct ProblemCode(pub String);
+
 impl ApiProblem {
     /// A problem from its parts.
     pub fn new(status: StatusCode, code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -118,6 +122,7 @@ impl ApiProblem {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"punch\""));
         }
+        response.extensions_mut().insert(ProblemCode(self.code.clone()));
         response
     }
 }

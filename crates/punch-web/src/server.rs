@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -22,9 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{Access, Caller, Rate, Rights, Role, Sessions, Site, TokenFile, bearer};
 use crate::context::App;
-use crate::dispatch::{self, BODY, clock};
+use crate::dispatch::{self, BODY, Origin, clock};
+use crate::problem::ProblemCode;
+use crate::request_log::{RequestLog, RequestRecord};
 use crate::routes::{BASE, ROUTES};
-use crate::{ApiProblem, WebSetup, page};
+use crate::{ApiProblem, WebSetup, operation, page};
 
 /// The port when none is given.
 pub const PORT: u16 = 4816;
@@ -158,6 +160,8 @@ pub struct Board {
     pub mcp: Option<(Server, Token)>,
     /// Bytes of one request of an agent.
     pub mcp_limit: usize,
+    /// Where a record of every request goes.
+    pub log: Option<RequestLog>,
 }
 
 /// A board that listens. Makes links while it runs.
@@ -234,9 +238,9 @@ impl Board {
             tokens: self.tokens,
             read_only: self.read_only,
         };
-        let app = Arc::new(App::new(Arc::new(self.setup), access, end.clone()));
+        let app = Arc::new(App::new(Arc::new(self.setup), access, self.log, end.clone()));
         let limits = Limits::new(BODY);
-        let mut router = api(&app, limits);
+        let mut router = operation::routes(&app, api(&app, limits));
         if let Some((server, token)) = self.mcp {
             router = router.merge(mcp(&app, server, token, self.mcp_limit));
         }
@@ -320,13 +324,26 @@ fn mcp(app: &Arc<App>, server: Server, token: Token, limit: usize) -> Router {
     mcp_route(move || server.connection(), access, &app.end)
 }
 
-/// Judges the host before anything else, and adds what every answer carries.
+/// Judges the host before anything else, adds what every answer carries, and counts and records the request.
 async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (begun, at) = (Instant::now(), clock());
     let (head, body) = request.into_parts();
+    let (method, path) = (head.method.to_string(), head.uri.path().to_owned());
     let mut response = match app.access.site.judge_host(&head) {
         Ok(()) => next.run(Request::from_parts(head, body)).await,
         Err(problem) => problem.response(),
     };
     page::protect(&mut response);
+    let origin = response.extensions_mut().remove::<Origin>();
+    let code = response.extensions_mut().remove::<ProblemCode>().map(|code| code.0);
+    let Origin { route, caller } = origin.unwrap_or_else(|| {
+        let route = if path == "/mcp" { "mcp" } else { "page" };
+        Origin { route, caller: None }
+    });
+    let (status, took) = (response.status().as_u16(), begun.elapsed());
+    app.metrics.count(route, status, took, code.as_deref());
+    if let Some(log) = &app.log {
+        log(&RequestRecord { at, method, path, route, status, took, code, caller });
+    }
     response
 }

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use punch_engine::process::withhold_passwords;
 use punch_engine::{Engine, NotTheUser, browser_link};
 use punch_store::{Replacement, create_own_folder};
-use punch_web::{ApiProblem, Board, Listen, Ready, RunWorktree, StartedBy, TokenFile, WebSetup};
+use punch_web::{ApiProblem, Board, Listen, Ready, RequestLog, RunWorktree, StartedBy, TokenFile, WebSetup};
 use serde_json::json;
 
 use super::mcp;
@@ -32,6 +32,7 @@ Examples:
   punch serve                  # prints the address to open
   punch serve --open           # opens it in your browser
   punch serve --json           # first line: url, api and token, for programs
+  punch serve --log json       # a JSON line per request on standard error
   punch serve --listen 0.0.0.0:8443 --host board.lan --cert c.pem --key k.pem
   punch serve --behind-proxy --host board.example.com --port 4816";
 
@@ -66,6 +67,27 @@ pub struct Serve {
     /// Serve the plan read-only
     #[arg(long)]
     read_only: bool,
+    /// Write a line for every request to standard error
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    log: Option<LogFormat>,
+}
+
+/// How the log of requests is written.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    /// For people.
+    Text,
+    /// A JSON object per line, for programs.
+    Json,
+}
+
+impl LogFormat {
+    fn log(self) -> RequestLog {
+        match self {
+            Self::Text => Box::new(|record| output::log_line(&record.to_line())),
+            Self::Json => Box::new(|record| output::log_line(&record.to_json().to_string())),
+        }
+    }
 }
 
 impl Serve {
@@ -91,6 +113,7 @@ impl Serve {
             started_by: started_by.clone(),
             mcp: Some(mcp),
             mcp_limit,
+            log: self.log.map(LogFormat::log),
             setup: setup(project),
         };
         let announced =

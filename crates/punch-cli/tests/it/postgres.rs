@@ -28,7 +28,7 @@ impl Team {
     fn set_up() -> Option<Self> {
         let team = Self::new()?;
         let made = team.world.ok(&["init", "--store", &team.address, "--project", "shop", "--no-agents"]);
-        assert!(made.contains("Created") && made.contains("project `shop`"), "{made}");
+        assert!(made.contains(&format!("Created `{}, project shop` with the plan `main`", team.address)), "{made}");
         Some(team)
     }
 

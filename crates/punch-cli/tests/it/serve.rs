@@ -1,7 +1,7 @@
 //! `punch serve` as a process: how it hands its address to a browser, and what another user of the machine gets from it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -125,4 +125,27 @@ fn with_json_the_first_line_is_for_programs_and_its_token_answers_no_question() 
     assert_eq!(names, ["schema", "url", "api", "token"], "{first}");
     assert!(first["url"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{first}");
     assert!(!first["url"].as_str().unwrap().contains(first["token"].as_str().unwrap()));
+}
+
+#[test]
+fn a_json_log_goes_to_standard_error_and_probes_are_answered() {
+    let world = World::new();
+    let mut command = world.command(&["serve", "--port", "0", "--json", "--log", "json"]);
+    let mut served = Served(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(served.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let first: Value = serde_json::from_str(&line).unwrap();
+    let address = first["api"].as_str().unwrap().split('/').nth(2).unwrap().to_owned();
+    let mut stream = std::net::TcpStream::connect(&address).unwrap();
+    write!(stream, "GET /readyz HTTP/1.0\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains(" 200 ") && answer.ends_with("ready\n"), "{answer}");
+    let mut logged = String::new();
+    BufReader::new(served.0.stderr.take().unwrap()).read_line(&mut logged).unwrap();
+    let record: Value = serde_json::from_str(&logged).unwrap();
+    assert_eq!(
+        (&record["event"], &record["route"], &record["status"]),
+        (&"request".into(), &"readyz".into(), &200.into())
+    );
 }

@@ -19,7 +19,31 @@ pub const PUNCH: &str = env!("CARGO_BIN_EXE_punch");
 pub struct World {
     pub root: PathBuf,
     pub project: PathBuf,
+    /// The address of the server that has the plans; they are in a file if there is none.
+    server: Option<String>,
     _temp: TempDir,
+}
+
+/// With this variable set to `postgres`, the plans of every world are on a server, in a schema of their own: the same tests
+/// with another address. The step `postgres` of the gate runs those that say nothing about files.
+const STORE: &str = "PUNCH_TEST_STORE";
+
+#[cfg(all(unix, feature = "postgres"))]
+fn server() -> Option<String> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    if std::env::var_os(STORE).is_none_or(|store| store != "postgres") {
+        return None;
+    }
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let cluster = punch_testkit::postgres::shared().unwrap_or_else(|| panic!("{STORE} is set, and there is no server"));
+    Some(format!("{}&schema=world_{number}", cluster.address("postgres")))
+}
+
+#[cfg(not(all(unix, feature = "postgres")))]
+fn server() -> Option<String> {
+    assert!(std::env::var_os(STORE).is_none(), "{STORE} is set, and this build knows no servers");
+    None
 }
 
 impl World {
@@ -30,7 +54,7 @@ impl World {
         let project = root.join("p");
         fs::create_dir(&project).unwrap();
         fs::create_dir(root.join("home")).unwrap();
-        Self { root, project, _temp: temp }
+        Self { root, project, server: server(), _temp: temp }
     }
 
     /// A project that is a git repository with one commit.
@@ -48,6 +72,9 @@ impl World {
         let mut command = Command::new(program);
         command.current_dir(&self.project).env_clear().env("PATH", path()).env("HOME", self.root.join("home"));
         command.env("GIT_CEILING_DIRECTORIES", &self.root).env("COLUMNS", "80").stdin(Stdio::null());
+        if let Some(server) = &self.server {
+            command.env("PUNCH_STORE", server).env("PUNCH_PROJECT", "world");
+        }
         command
     }
 

@@ -106,7 +106,7 @@ impl Location {
     /// The store as messages name it: its path, or its address.
     pub fn shown(&self) -> String {
         match &self.server {
-            Some(place) => format!("{} (project `{}`)", place.address, place.project),
+            Some(place) => format!("{}, project {}", place.address, place.project),
             None => self.database.display().to_string(),
         }
     }

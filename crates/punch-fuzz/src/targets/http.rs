@@ -98,6 +98,7 @@ fn running() -> &'static Running {
             started_by: StartedBy::Program,
             mcp: None,
             mcp_limit: 1024,
+            log: None,
         };
         let bound = Listen { port: Some(0), ..Listen::default() }.judge().expect("a free port");
         let (tell, told) = channel();

@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use punch_engine::config::{Config, Inputs, Settings};
@@ -24,6 +24,8 @@ pub struct Options {
     pub tls: Option<String>,
     /// Names and values of settings.
     pub settings: Vec<(&'static str, &'static str)>,
+    /// Takes the records of requests.
+    pub log: Option<Arc<Mutex<Vec<Value>>>>,
 }
 
 pub struct Server {
@@ -94,6 +96,9 @@ impl Server {
             started_by: if options.agent { StartedBy::Agent } else { StartedBy::Program },
             mcp: None,
             mcp_limit: 1024,
+            log: options.log.clone().map(|records| -> punch_web::RequestLog {
+                Box::new(move |record| records.lock().unwrap().push(record.to_json()))
+            }),
         };
         let bound = listen.judge().unwrap();
         let (end, ended) = oneshot::channel::<()>();

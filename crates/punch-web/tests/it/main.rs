@@ -6,6 +6,7 @@ mod answers;
 mod client;
 mod description;
 mod following;
+mod operation;
 mod page;
 mod refusals;
 mod slow;
