@@ -2,7 +2,7 @@
 //! made before its host has a name for it; the first conversation that shows the given name takes its place.
 
 use punch_core::drive::{ASSIGNED, assignment};
-use punch_core::{Actor, Footprint, Plan, Refusal, Uid, apply};
+use punch_core::{Actor, Footprint, Plan, Refusal, Uid, WorkerId, apply};
 use punch_store::{Durability, PlanId, SessionKey};
 use serde_json::json;
 
@@ -26,6 +26,12 @@ pub struct Assignment {
 /// Returns the key of an assignment that no agent has taken up yet; `tag` is what no other assignment has.
 pub fn assignment_key(tag: &str) -> SessionKey {
     SessionKey::provisional(format_args!("assigned-{tag}"))
+}
+
+/// Returns the key of the session to which the todos of a run's worker are assigned.
+pub fn worker_key(plan: PlanId, worker: WorkerId) -> SessionKey {
+    let WorkerId { run, epoch, number } = worker;
+    assignment_key(&format!("run-{}-{run}-{epoch}-{number}", plan.0))
 }
 
 impl Engine {

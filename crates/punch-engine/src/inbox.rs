@@ -9,7 +9,7 @@ use punch_core::inbox::{
     Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, QuestionFact, RunFact, SeenFact, Spending,
     WorkerFact, inbox,
 };
-use punch_core::{Actor, Footprint, Plan, Status, WorkerId, is_plan_check};
+use punch_core::{Actor, Footprint, Plan, Status, Todo, Uid, WorkerId, is_plan_check};
 use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, Snapshot};
 use serde_json::Value;
 
@@ -28,6 +28,8 @@ const QUESTIONS: usize = 200;
 const RUNS: usize = 10;
 /// Commands whose approval is looked up.
 const COMMANDS: usize = 200;
+/// Sessions, the latest first, in which checks are looked for whose result no agent has read.
+const SESSIONS: usize = 500;
 /// Todos of a plan whose inbox is only counted: larger plans take too long for a line at the side.
 const COUNTED: u64 = 2_000;
 
@@ -160,6 +162,7 @@ fn items_of(
         approvals: &approvals(plan, query),
         runs: &runs,
         workers: &workers,
+        unread_failures: &unread_failures(snapshot, plan)?,
         quiet_after: idle / 2,
         seen,
         last_by_user: is_by_user(snapshot, plan.row.revision)?,
@@ -179,6 +182,26 @@ fn unmerged(runs: &[RunRecord], worktree: Option<&Path>) -> BTreeSet<String> {
 fn is_by_user(snapshot: &dyn Snapshot, revision: u64) -> Result<bool, EngineError> {
     let user = Actor::user();
     Ok(snapshot.events_head(revision, 1)?.0.first().is_some_and(|event| event.owner.is_none() && event.by == user.by()))
+}
+
+/// Todos whose check failed after their agent had stopped: a session waits for the result, was allowed to stop, and has had
+/// no message of the user since.
+fn unread_failures(snapshot: &dyn Snapshot, plan: &Plan) -> Result<Vec<Uid>, EngineError> {
+    let failed = |todo: &&Todo| todo.status.is_open() && !todo.flags.reported && todo.failed_check().is_some();
+    let failed: Vec<Uid> = plan.live().into_iter().filter(failed).map(|todo| todo.uid).collect();
+    if failed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (id, mut out) = (snapshot.info()?.id, Vec::new());
+    for session in snapshot.sessions()?.iter().take(SESSIONS).filter(|session| session.plan == Some(id)) {
+        let state = crate::session::read(session);
+        let unread = state.awaited.iter().filter(|uid| failed.contains(uid));
+        let unread: Vec<Uid> = unread.copied().collect();
+        if !unread.is_empty() && crate::host::has_stopped(snapshot, &session.key, &state)? {
+            out.extend(unread);
+        }
+    }
+    Ok(out)
 }
 
 /// Conflicts with the plan file that were noticed after the user last looked. They are settled already, but not always
@@ -236,7 +259,7 @@ fn check(line: &str, since: i64) -> ApprovalFact {
 /// Sessions that have a todo in progress. The last sign is the newest write: a change of the todo, or a renewed lease.
 fn sessions(plan: &Plan, lease_ms: i64) -> Vec<WorkerFact> {
     let live = plan.all().filter(|todo| todo.is_live() && todo.status == Status::InProgress);
-    let worker = |todo: &punch_core::Todo| {
+    let worker = |todo: &Todo| {
         let owner = todo.owner.as_deref().filter(|owner| WorkerId::of(owner).is_none())?;
         let renewed = todo.lease_until?.saturating_sub(lease_ms);
         let last_sign = renewed.max(todo.updated_at);

@@ -53,7 +53,7 @@ mod verify;
 
 pub use activity::{ActivityKind, ActivityPage, ActivityRecord, one_line};
 pub use answerer::{Answerer, BrowserLink, NotTheUser, Via, browser_link};
-pub use assign::{Assignment, assignment_key};
+pub use assign::{Assignment, assignment_key, worker_key};
 pub use checkpoint::{
     CheckpointError, CheckpointReason, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification,
 };

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use punch_core::{ObservedWork, Op, Plan, Ref, Status, Todo, Uid};
+use punch_core::{ObservedWork, Op, Plan, Ref, Status, Todo, Uid, WorkerId};
 use punch_store::{Catalogue, SessionKey, Snapshot, StoreError};
 
+use crate::assign::worker_key;
+use crate::link::linked;
 use crate::{SessionState, session};
 
 /// Reads what was seen of the work that these ops complete; nothing is read if they complete none.
@@ -24,7 +26,10 @@ pub(crate) fn of_completions(
             owners.insert(owner.to_owned(), of_owner(snapshot, owner)?);
         }
         let Some(Some(state)) = owners.get(owner) else { continue };
-        found.insert(todo.uid, work(state, todo, now));
+        let seen = work(state, todo, now);
+        // The runner completes what its workers did, and nobody is left to ask.
+        let asked = seen.asked || WorkerId::of(owner).is_some();
+        found.insert(todo.uid, ObservedWork { asked, ..seen });
     }
     Ok(found)
 }
@@ -44,10 +49,19 @@ fn named<'p>(plan: &'p Plan, target: &Ref) -> Option<&'p Todo> {
     }
 }
 
-/// The session under whose name a todo is in progress, if its agent reports through hooks: only those are watched.
+/// The session under whose name a todo is in progress, if its agent reports through hooks: only those are watched. For a
+/// worker of a run it is the conversation that took up the assignment.
 fn of_owner(snapshot: &dyn Snapshot, owner: &str) -> Result<Option<SessionState>, StoreError> {
     let catalogue: &dyn Catalogue = snapshot;
-    let mut found = catalogue.session(&SessionKey::new(owner, None))?;
+    let worker = WorkerId::of(owner).map(|id| Ok(worker_key(snapshot.info()?.id, id))).transpose()?;
+    let key = match worker {
+        Some(assigned) => match linked(catalogue, &assigned)? {
+            Some(key) => key,
+            None => return Ok(None),
+        },
+        None => SessionKey::new(owner, None),
+    };
+    let mut found = catalogue.session(&key)?;
     if let (None, Some((main, subagent))) = (&found, owner.rsplit_once('/')) {
         found = catalogue.session(&SessionKey::new(main, Some(subagent)))?;
     }

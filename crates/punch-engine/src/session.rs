@@ -99,6 +99,9 @@ pub struct SessionState {
     /// Todos that it called done and whose agent was asked for a check, the latest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Uid>,
+    /// Those of them whose agent was asked once more when it wanted to stop.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked_again: Vec<Uid>,
     /// What was used, and for which todos.
     #[serde(skip_serializing_if = "crate::host::is_unused")]
     pub meter: Meter,

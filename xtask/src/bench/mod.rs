@@ -7,12 +7,14 @@ pub mod cli;
 pub mod finish;
 mod fleet;
 mod follow;
+mod generated;
 mod large;
 mod library;
 mod mcp;
 pub mod run;
 mod tokenizer;
 pub mod tokens;
+mod tokens_page;
 mod tool_server;
 pub mod tools;
 

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::finish::{Place, output};
 use super::tokenizer::tokens;
+use super::tokens_page;
 use super::tool_server::ToolServer;
 use crate::{Done, process};
 
-const TODOS: usize = 20;
+pub const TODOS: usize = 20;
 
 /// Tokens that a call of work adds, with its answer: the same in every session, so that it changes no difference.
 const WORK: usize = 500;
@@ -53,57 +54,122 @@ const COUNTED: [Counted; 9] = [
 ];
 
 /// The limits, as the table checks them.
-const MOST_DEFINITIONS: usize = 450;
-const MOST_MIRRORED: f64 = 0.005;
+pub const MOST_DEFINITIONS: usize = 450;
+pub const MOST_MIRRORED: f64 = 0.005;
 
-/// Runs it. `--binary PATH` measures another build of `punch`.
+/// What the tools of a dialect cost in every request.
+pub struct DialectPrice {
+    pub name: &'static str,
+    pub definitions: usize,
+    pub instructions: usize,
+}
+
+/// What a session of an agent costs, in input tokens of all its requests.
+pub struct AgentPrice {
+    pub agent: &'static str,
+    pub list: &'static str,
+    pub punch_tools: usize,
+    /// `None` for an agent without a list that hooks can copy.
+    pub own: Option<OwnListPrice>,
+    /// Where the figures about the agent come from.
+    pub from: &'static str,
+}
+
+/// What a session with the agent's own list costs, and what copying the list adds.
+pub struct OwnListPrice {
+    pub own_list: usize,
+    pub mirrored: usize,
+    /// Tokens of a continuation, which only a session that stops early pays.
+    pub continuation: usize,
+}
+
+pub struct Prices {
+    pub dialects: Vec<DialectPrice>,
+    pub agents: Vec<AgentPrice>,
+}
+
+/// Runs it. `--binary PATH` measures another build of `punch`, `--write` updates the page in docs.
 pub fn run(arguments: &[&str]) -> Done {
-    let punch = match arguments {
-        [] => process::build_punch()?,
-        ["--binary", path] => PathBuf::from(path).canonicalize().map_err(|cause| format!("{path}: {cause}"))?,
-        _ => return Err("`bench tokens` takes nothing but `--binary PATH`".to_owned()),
+    let (mut binary, mut writes) = (None, false);
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match *argument {
+            "--binary" => binary = Some(PathBuf::from(arguments.next().ok_or("`--binary` needs a path")?)),
+            "--write" => writes = true,
+            unknown => return Err(format!("`bench tokens` does not take `{unknown}`")),
+        }
+    }
+    let punch = match binary {
+        None => process::build_punch()?,
+        Some(path) => path.canonicalize().map_err(|cause| format!("{}: {cause}", path.display()))?,
     };
-    let mut missed = Vec::new();
-    println!("{:<10} {:>12} {:>13}", "dialect", "definitions", "instructions");
-    for dialect in ["native", "cursor", "phases", "todowrite", "extended"] {
-        let folder = Scratch::new(&punch)?;
-        let server = ToolServer::start(folder.place.agent("tokens"), &["--dialect", dialect])?;
-        println!("{dialect:<10} {:>12} {:>13}", server.definitions, server.instructions);
-        if dialect == "native" && server.definitions > MOST_DEFINITIONS {
-            missed.push(format!("definitions of `native`: {}, at most {MOST_DEFINITIONS}", server.definitions));
-        }
+    let prices = Prices::measure(&punch)?;
+    println!("{}", tokens_page::text(&prices));
+    if writes {
+        tokens_page::write(&prices)?;
     }
-    let ours = ours(&punch)?;
-    println!(
-        "\n20 todos, {} requests: input tokens of the whole session\n{:<9} {:<23} {:>9} {:>9} {:>7} {:>8} {:>7}  counted in",
-        REQUESTS, "agent", "own list", "own", "punch", "", "mirrored", ""
-    );
-    for counted in &COUNTED {
-        let adapter = punch_agents::named(counted.agent).ok_or("an agent without an adapter")?;
-        let punch_tools = ours.input(counted.base);
-        if adapter.todo_tools.is_empty() {
-            println!("{:<9} {:<23} {:>9} {punch_tools:>9}", counted.agent, counted.list, "–");
-            continue;
-        }
-        let own = Session::own(counted).input(counted.base);
-        let (added, continued) = mirrored(&punch, adapter, counted)?;
-        let (change, mirror) = (ratio(punch_tools, own) - 1.0, ratio(added, own));
-        println!(
-            "{:<9} {:<23} {own:>9} {punch_tools:>9} {:>+6.0}% {added:>8} {:>6.2}%  {}; a continuation: {continued}",
-            counted.agent,
-            counted.list,
-            change * 100.0,
-            mirror * 100.0,
-            counted.from
-        );
-        if punch_tools > own {
-            missed.push(format!("{}: punch's tools cost more than {}", counted.agent, counted.list));
-        }
-        if mirror > MOST_MIRRORED {
-            missed.push(format!("{}: copying {} adds {:.2} %", counted.agent, counted.list, mirror * 100.0));
-        }
-    }
+    let missed = prices.missed();
     if missed.is_empty() { Ok(()) } else { Err(format!("limits missed: {}", missed.join("; "))) }
+}
+
+impl OwnListPrice {
+    /// What copying the list adds, as a share of the session.
+    pub fn share(&self) -> f64 {
+        ratio(self.mirrored, self.own_list)
+    }
+
+    /// What a session costs more with punch's tools than with the agent's own list; less if negative.
+    pub fn change(&self, punch_tools: usize) -> f64 {
+        ratio(punch_tools, self.own_list) - 1.0
+    }
+}
+
+impl Prices {
+    fn measure(punch: &Path) -> Result<Self, String> {
+        let mut dialects = Vec::new();
+        for name in ["native", "cursor", "phases", "todowrite", "extended"] {
+            let folder = Scratch::new(punch)?;
+            let server = ToolServer::start(folder.place.agent("tokens"), &["--dialect", name])?;
+            let (definitions, instructions) = (server.definitions, server.instructions);
+            dialects.push(DialectPrice { name, definitions, instructions });
+        }
+        let ours = ours(punch)?;
+        let mut agents = Vec::new();
+        for counted in &COUNTED {
+            let adapter = punch_agents::named(counted.agent).ok_or("an agent without an adapter")?;
+            let own = match adapter.todo_tools.is_empty() {
+                true => None,
+                false => {
+                    let (mirrored, continuation) = mirrored(punch, adapter, counted)?;
+                    let own_list = Session::own(counted).input(counted.base);
+                    Some(OwnListPrice { own_list, mirrored, continuation })
+                }
+            };
+            let (agent, list, from) = (counted.agent, counted.list, counted.from);
+            agents.push(AgentPrice { agent, list, punch_tools: ours.input(counted.base), own, from });
+        }
+        Ok(Self { dialects, agents })
+    }
+
+    /// The limits that these prices exceed.
+    fn missed(&self) -> Vec<String> {
+        let mut missed = Vec::new();
+        for dialect in self.dialects.iter().filter(|dialect| dialect.name == "native") {
+            if dialect.definitions > MOST_DEFINITIONS {
+                missed.push(format!("definitions of `native`: {}, at most {MOST_DEFINITIONS}", dialect.definitions));
+            }
+        }
+        for AgentPrice { agent, list, punch_tools, own, .. } in &self.agents {
+            let Some(own) = own else { continue };
+            if *punch_tools > own.own_list {
+                missed.push(format!("{agent}: punch's tools cost more than {list}"));
+            }
+            if own.share() > MOST_MIRRORED {
+                missed.push(format!("{agent}: copying {list} adds {:.2} %", own.share() * 100.0));
+            }
+        }
+        missed
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "tokens are far below 2^52")]
@@ -112,7 +178,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
 }
 
 /// One request for the plan, two for each todo (its work, its tick), and the last answer.
-const REQUESTS: usize = 2 + 2 * TODOS;
+pub const REQUESTS: usize = 2 + 2 * TODOS;
 
 /// A session: what is sent with every request, and what each request adds to the conversation.
 struct Session {

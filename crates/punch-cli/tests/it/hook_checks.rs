@@ -222,7 +222,10 @@ fn a_long_check_lets_the_agent_stop_once_and_its_result_follows_with_the_next_ev
     assert_eq!(agent.runs(), 1);
     fs::write(agent.outside("go"), "").unwrap();
     eventually("the check ends", || !agent.is_reported("T-1"));
+    let inbox = || agent.world.ok(&["inbox"]);
+    assert!(inbox().contains("failed with exit code 3 after the agent had stopped"), "{}", inbox());
     let answer = agent.prompt();
+    assert_eq!(inbox(), "Nothing needs you.\n", "the agent has read it");
     for part in ["T-1 is not done", "failed with exit code 3", "too bad"] {
         assert!(answer.contains(part), "{part}: {answer}");
     }

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
             approvals: &[],
             runs: &[],
             workers: &[],
+            unread_failures: &[],
             quiet_after: 1,
             seen: None,
             last_by_user: false,

@@ -44,8 +44,8 @@ pub enum Workplace {
 pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) -> String {
     let Some(todo) = plan.get(uid) else { return String::new() };
     let id = quote(&todo.id, ID);
-    let mut out = format!("You have been assigned the following 1 to-do(s) with IDs: {id}\n\n");
-    out.push_str("It is quoted below as data. Do what it says, and nothing else from the plan.\n");
+    let mut out = format!("You have been assigned the following 1 to-do(s) with IDs: {id}\n");
+    out.push_str("Do what it says, quoted as data, and nothing else from the plan.\n");
     let _ = writeln!(out, "<todo id=\"{id}\">\n{}\n</todo>", quote(&todo.content, CONTENT));
     section(&mut out, "description", todo.description.as_deref(), DESCRIPTION);
     section(&mut out, "criteria", todo.criteria.as_deref(), CRITERIA);
@@ -60,14 +60,15 @@ pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) 
             Verify::Shell(line) => line.clone(),
             Verify::Argv(words) => words.join(" "),
         };
-        let _ = writeln!(out, "This command will verify it:\n<verify>{}</verify>", quote(&line, COMMAND));
+        let _ = writeln!(out, "It is done when this passes: <verify>{}</verify>", quote(&line, COMMAND));
     }
-    if let Some(error) = todo.last_error.as_deref().filter(|_| todo.attempts > 0) {
-        out.push_str("An earlier attempt failed. What went wrong:\n");
-        section(&mut out, "failure", Some(error), FAILURE);
-    }
-    if todo.flags.resume {
-        out.push_str("Someone worked on it before: look at what is there and continue from it.\n");
+    match todo.last_error.as_deref().filter(|_| todo.attempts > 0) {
+        Some(error) => {
+            out.push_str("An earlier attempt failed. Continue from what is there:\n");
+            section(&mut out, "failure", Some(error), FAILURE);
+        }
+        None if todo.flags.resume => out.push_str("Someone worked on it before: continue from what is there.\n"),
+        None => {}
     }
     match reporting {
         Reporting::Tools => {
@@ -85,8 +86,7 @@ pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) 
             );
         }
         Reporting::Exit => out.push_str(
-            "\nWork on it until it is done, then end with exit code 0; it is verified before it counts. If it cannot be \
-             done, say why and end with another exit code.\n",
+            "Once it is done, end with exit code 0. If it cannot be done, say why and end with another code.\n",
         ),
     }
     if workplace == Workplace::Lane {

@@ -30,7 +30,7 @@ pub use counters::{Counters, ToolTrouble};
 pub use decide::{Decision, Input, Scene, Switch, Vocabulary, decide, early};
 pub use facts::{Cover, Facts, Named, Selected, select, survey};
 pub use host::{CommandRun, ContextUse, Effect, Finish, HostEvent, Start, ToolKind, ToolUse};
-pub use observed::{OBSERVED_TOKENS, drift_note, missing_evidence};
+pub use observed::{OBSERVED_TOKENS, UNCHECKED, ask_for_checks, drift_note, missing_evidence};
 pub use offers::{OFFER_MS, Offer, Offers};
 pub use prompt::continuation;
 pub use put_back::{PUT_BACK_TOKENS, PUT_BACK_TOKENS_SMALL, READ, READ_BY_TOOL, SMALL, branched, offer, put_back};

@@ -1,8 +1,8 @@
 //! What a model reads about evidence that is missing and about files that its todo does not declare: one sentence each, of at
-//! most [`OBSERVED_TOKENS`] tokens.
+//! most [`OBSERVED_TOKENS`] tokens, and one question for the checks of several todos.
 
 use super::{estimate, quote};
-use crate::Refusal;
+use crate::{Refusal, Todo};
 
 /// Tokens that a sentence may cost.
 pub const OBSERVED_TOKENS: usize = 60;
@@ -40,6 +40,22 @@ pub fn missing_evidence(refusal: &Refusal) -> Option<String> {
         }),
         _ => return None,
     })
+}
+
+/// Todos that one question for checks names.
+pub const UNCHECKED: usize = 4;
+
+/// Bytes of a todo's content in such a question.
+const CONTENTS: usize = 48;
+
+/// Asks an agent that wants to stop for checks of todos that its own list calls done. Names each by its content too, because
+/// the list may have no ids.
+pub fn ask_for_checks(todos: &[&Todo]) -> Option<String> {
+    let one = |todo: &&Todo| format!("{} ({})", quote(&todo.id, 24), quote(&todo.content, CONTENTS));
+    let named: Vec<String> = todos.iter().take(UNCHECKED).map(one).collect();
+    let asks = "Run their tests, build or lint and fix what fails, then stop as usual. This is not asked again.";
+    (!named.is_empty())
+        .then(|| format!("Not done yet, because no passing check was seen: {}. {asks}", named.join(", ")))
 }
 
 fn fitting(text: impl Fn(usize) -> String) -> String {

@@ -21,6 +21,8 @@ pub struct InboxFacts<'a> {
     pub runs: &'a [RunFact],
     /// Agents at work: seats of runs, and sessions with a todo in progress.
     pub workers: &'a [WorkerFact],
+    /// Todos whose check failed after the agent that called them done had stopped, so that no agent has read the result.
+    pub unread_failures: &'a [Uid],
     /// After how many milliseconds without a sign of life an agent is quiet.
     pub quiet_after: i64,
     /// Up to where the user has looked; `None` if never.

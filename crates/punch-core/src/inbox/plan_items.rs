@@ -21,7 +21,7 @@ pub(super) fn items<'p>(facts: &InboxFacts<'p>, live: &LiveTodos<'p>) -> Vec<Fou
             Status::Pending => out.extend(held(facts, todo)),
             Status::InProgress | Status::Completed | Status::Cancelled => {}
         }
-        out.extend(failing_plan_check(facts, todo));
+        out.extend(failing_check(facts, todo));
         if todo.status.is_open() && !todo.is_parked() && todo.derived.unmet > 0 {
             stuck.look(live, todo);
         }
@@ -36,11 +36,17 @@ fn failed(facts: &InboxFacts<'_>, todo: &Todo) -> Found {
     Found::about(InboxKind::Failed, todo, error.unwrap_or("failed"), since, facts.command("reopen", &[&todo.id]))
 }
 
-/// The check of the whole plan fails: all todos are done, and the plan is not.
-fn failing_plan_check(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
-    let check = todo.failed_check().filter(|_| todo.status.is_open() && is_plan_check(todo))?;
+/// A check that failed and that no agent will act on by itself: that of the whole plan, or one that ended after its agent
+/// had stopped.
+fn failing_check(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
+    let check = todo.failed_check().filter(|_| todo.status.is_open())?;
+    let after = match (is_plan_check(todo), facts.unread_failures.contains(&todo.uid)) {
+        (true, _) => "",
+        (false, true) => " after the agent had stopped",
+        (false, false) => return None,
+    };
     let command = todo.verify.as_ref().map(crate::Verify::line).unwrap_or_default();
-    let what = format!("`{}` {}", clip(&command, 100), check.outcome());
+    let what = format!("`{}` {}{after}", clip(&command, 100), check.outcome());
     Some(Found::about(InboxKind::Failed, todo, &what, check.at, facts.command("show", &[&todo.id])))
 }
 

@@ -270,10 +270,19 @@ impl TodoRow {
 
     /// The row for a model: check box, id, text and what it must know.
     pub fn model_line(&self) -> String {
+        self.line_for_model(&format!(" {}", clip(&self.text)))
+    }
+
+    /// The row for a model that has just named the todo by its id: without the text.
+    pub fn brief_model_line(&self) -> String {
+        self.line_for_model("")
+    }
+
+    fn line_for_model(&self, text: &str) -> String {
         // Priorities cost tokens, and what is next says more than they do. A model knows what it works on itself.
         let details = self.remarks(|badge| !matches!(badge, Badge::Priority { .. } | Badge::Yours | Badge::Checked));
         let gap = if details.is_empty() { "" } else { " " };
-        format!("{} {} {}{gap}{details}", self.status.check_box(), self.id, clip(&self.text))
+        format!("{} {}{text}{gap}{details}", self.status.check_box(), self.id)
     }
 }
 

@@ -28,6 +28,7 @@ fn facts(plan: &Plan) -> InboxFacts<'_> {
         approvals: &[],
         runs: &[],
         workers: &[],
+        unread_failures: &[],
         quiet_after: 900_000,
         seen: None,
         last_by_user: false,

@@ -80,7 +80,7 @@ fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
         Refusal::UnknownTodo { .. } => "use an id from the list in the last result".into(),
         Refusal::NotReady { reasons, id } => not_ready(id, reasons.first(), (ops, reads)),
         Refusal::InProgressLimit { running, .. } if ops => {
-            format!("finish {} with done, or put it back with reopen", name(running))
+            format!("send the call again, beginning with done, hold or reopen of {}", name(running))
         }
         Refusal::InProgressLimit { running, .. } => format!("complete {} or set it to pending first", name(running)),
         Refusal::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, id, .. } => match ops {

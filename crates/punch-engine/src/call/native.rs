@@ -39,7 +39,8 @@ impl Engine {
             let scope = (role != Role::Owner).then_some(state.scope.as_slice());
             let next = ReadyQuery::for_owner(caller.actor.owner(), scope, changed.now).next(tx)?;
             send(tx, caller, next.as_ref(), changed.now)?;
-            let mut text = render::changed(tx, &mut changed, caller.actor.owner(), next.as_ref())?;
+            let named = named(&asked, &changed);
+            let mut text = render::changed(tx, &mut changed, caller.actor.owner(), next.as_ref(), &named)?;
             if role == Role::Owner {
                 let query = ReadyQuery::for_owner(caller.actor.owner(), None, changed.now);
                 let parallel = render::parallel(tx, caller.settings, &query, |todo| todo.id.clone())?;
@@ -53,6 +54,15 @@ impl Engine {
         });
         answer.map(Option::unwrap_or_default)
     }
+}
+
+/// The todos that a batch added under an id of the caller's choice.
+fn named(ops: &[Op], changed: &Changed) -> HashSet<Uid> {
+    let added = ops.iter().filter_map(|op| match op {
+        Op::Add(add) => Some(add.id.is_some()),
+        _ => None,
+    });
+    added.zip(&changed.outcome.added).filter(|(is_named, _)| *is_named).map(|(_, uid)| *uid).collect()
 }
 
 /// A worker reports on what was assigned to it, nothing else (rule 39).

@@ -1,5 +1,7 @@
 //! What a model reads: short lines, capped, with the receipt at the end.
 
+use std::collections::HashSet;
+
 use punch_core::dialect::cursor;
 use punch_core::reason::{self, Reader};
 use punch_core::view::{Progress, TodoRow, todo_detail};
@@ -88,12 +90,14 @@ fn begun<'a>(changed: &'a Changed) -> impl Iterator<Item = Uid> + 'a {
 }
 
 /// What a native write did, as its owner sees it: changed todos, what became ready, warnings, progress. Loads what it takes to
-/// say why a changed todo waits.
+/// say why a changed todo waits. Texts that the caller has just written or knows by their id are not repeated: `named` are the
+/// todos that it added under an id of its own.
 pub(super) fn changed(
     tx: &dyn Tx,
     changed: &mut Changed,
     owner: Option<&str>,
     next: Option<&Todo>,
+    named: &HashSet<Uid>,
 ) -> Result<String, EngineError> {
     let touched: Vec<Uid> = changed.outcome.rows.iter().map(|todo| todo.uid).collect();
     ready::load_reasons(tx, &mut changed.plan, &touched)?;
@@ -117,8 +121,20 @@ pub(super) fn changed(
         .iter()
         .filter(|t| outcome.events.iter().any(|e| matches!(&e.patch, Patch::Todo(uid, _) if *uid == t.uid)));
     let shown: Vec<&Todo> = shown.filter(|t| !added.iter().any(|a| a.uid == t.uid)).collect();
+    let is_plain = |todo: &&Todo| named.contains(&todo.uid) && todo.status == Status::Pending && todo.hold.is_none();
+    let (plain, added): (Vec<&Todo>, Vec<&Todo>) = added.into_iter().partition(is_plain);
+    if !plain.is_empty() {
+        let ids: Vec<String> = plain.iter().take(SHOWN).map(|todo| text::neutral(&todo.id).into_owned()).collect();
+        let more = plain.len() - ids.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        out.push(format!("Added {}{more}", ids.join(", ")));
+    }
     for todo in added.iter().chain(&shown).take(SHOWN) {
-        out.push(if todo.is_live() { line(reader, todo) } else { format!("removed {}", text::neutral(&todo.id)) });
+        out.push(match (todo.is_live(), todo.status) {
+            (false, _) => format!("removed {}", text::neutral(&todo.id)),
+            (true, Status::Completed | Status::Cancelled) => TodoRow::of(reader, todo).brief_model_line(),
+            (true, _) => line(reader, todo),
+        });
         if begun.contains(&todo.uid) {
             out.extend(work(todo));
         }
@@ -145,7 +161,9 @@ pub(super) fn changed(
     let stranded = reason::stranded(reader, &shown);
     out.extend(stranded.into_iter().take(3).map(|stranded| format!("Note: {stranded}")));
     out.extend(outcome.warnings.iter().take(5).map(|w| format!("Note: {}", text::neutral(&w.message()))));
-    out.push(progress(&plan.row, next));
+    // What was begun is named above.
+    let is_named = next.is_some_and(|next| begun.contains(&next.uid));
+    out.push(if is_named { done(&plan.row) } else { progress(&plan.row, next) });
     Ok(out.join("\n"))
 }
 

@@ -122,7 +122,7 @@ impl WorkerReport {
         let mut changed = apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(ops.clone()))?;
         let query = ReadyQuery::for_owner(caller.actor.owner(), Some(&state.scope), changed.now);
         let next = query.next(tx)?;
-        let mut text = render::changed(tx, &mut changed, caller.actor.owner(), next.as_ref())?;
+        let mut text = render::changed(tx, &mut changed, caller.actor.owner(), next.as_ref(), &HashSet::new())?;
         if others > 0 {
             let them = match others {
                 1 => "1 todo of this list is not assigned to you, so it was left unchanged".to_owned(),

@@ -108,7 +108,7 @@ settings! {
     policy_on_remove: OnRemove = "policy.on_remove", "detach", ANY, None, ANYONE;
     /// A todo in progress that gets a new unfinished dependency: `keep` leaves it in progress and reports it as stalled; `demote` sets it back to pending.
     policy_dep_on_running: DepOnRunning = "policy.dep_on_running", "keep", ANY, None, ANYONE;
-    /// What `done` requires: `trust` nothing; `claim` nothing, but evidence is stored if given; `evidence` no failed check, and agents are asked once for a check that passes; `command` a passing check, or evidence in words if the todo has no check command.
+    /// What `done` requires: `trust` nothing; `claim` nothing, but evidence is stored if given; `evidence` no failed check, and agents are asked for a check that passes; `command` a passing check, or evidence in words if the todo has no check command.
     policy_verify: VerifyMode = "policy.verify", "claim", ANY, None, CHECK;
     /// Commands that count as checks when an agent runs them, besides those that Punchlist knows: beginnings of command lines, separated by commas, such as `just ci, ./scripts/check.sh`.
     verify_checks: Option<String> = "verify.checks", "", (1, 2_000), None, COMMAND;

@@ -205,7 +205,7 @@ impl Listener<'_> {
             }
             HostEvent::Stopping { .. } => {
                 self.stop(&mut who, &mut outcome)?;
-                self.explain_failing(&who, &mut outcome)?;
+                self.ask_again(&mut who, &mut outcome)?;
             }
             HostEvent::TurnFailed { error } => outcome.record = self.noted("turn_failed", Some(error), &who)?,
             HostEvent::Interrupted => outcome.record = self.noted("interrupted", None, &who)?,

@@ -37,12 +37,13 @@ pub use checks::HookChecks;
 pub use earlier::{Earlier, Find};
 use listen::{Listener, ReportOutcome};
 use metering::Measured;
+use observing::Asked;
 
 pub(crate) use meter::share;
 pub use meter::{Mark, Meter, Read, Reading};
 pub(crate) use metering::is_unused;
 pub use record::DecisionRecord;
-pub(crate) use sessions::turn_of;
+pub(crate) use sessions::{has_stopped, turn_of};
 pub use sessions::{Going, SessionStatus, Spent, TurnStart};
 pub use switch::Switches;
 
@@ -186,7 +187,7 @@ impl Engine {
         let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
         let stops = matches!(report.event, HostEvent::Stopping { .. });
         if stops && !state.asked.is_empty() {
-            self.complete_asked(plan.id, report, settings, false)?;
+            self.complete_asked(plan.id, report, settings, Asked::Twice)?;
         }
         let mut measured = None;
         if used.is_some() || stops {
@@ -236,7 +237,10 @@ impl Engine {
             }
         };
         if !state.asked.is_empty() && matches!(&report.event, HostEvent::ToolEnded { tool } if tool.ran.is_some()) {
-            self.complete_asked(plan.id, report, settings, true)?;
+            self.complete_asked(plan.id, report, settings, Asked::Checked)?;
+        }
+        if stops && !state.asked.is_empty() && matches!(outcome.decision, Some(Decision::Allow { .. })) {
+            self.complete_asked(plan.id, report, settings, Asked::All)?;
         }
         if !outcome.gives_back.is_empty() {
             self.end_work(plan.id, &report.key, &report.request(settings), &outcome.gives_back)?;

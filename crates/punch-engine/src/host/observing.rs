@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use punch_core::drive::{ToolUse, drift_note, missing_evidence};
+use punch_core::drive::{ToolUse, UNCHECKED, ask_for_checks, drift_note, missing_evidence};
 use punch_core::evidence::{Observation, Step, steps};
 use punch_core::{Evidence, Op, Ref, Refusal, Status, Todo, Uid, VerifyMode, files};
 use punch_store::{PlanId, Snapshot};
@@ -22,6 +22,7 @@ impl SessionState {
         self.asked.retain(|known| *known != uid);
         self.asked.push(uid);
         self.asked.drain(..self.asked.len().saturating_sub(ASKED));
+        self.asked_again.retain(|known| self.asked.contains(known));
     }
 }
 
@@ -34,6 +35,10 @@ impl Listener<'_> {
         who: &mut PlanSession,
         outcome: &mut ReportOutcome,
     ) -> Result<Option<String>, EngineError> {
+        if !who.state.asked.is_empty() && self.ran_unseen_check(tool) {
+            // It did what it was asked for, and nobody can see the result: asking again would not help.
+            who.state.asked_again.clone_from(&who.state.asked);
+        }
         let steps = self.steps(tool);
         if steps.is_empty() {
             return Ok(None);
@@ -65,7 +70,7 @@ impl Listener<'_> {
         let mut note = None;
         for step in steps {
             // A check covers everything that is in progress; a change belongs to what was started last.
-            let todos = if matches!(step, Step::Checked(_)) { own } else { std::slice::from_ref(latest) };
+            let todos = if is_check(&step) { own } else { std::slice::from_ref(latest) };
             for todo in todos {
                 let seen = observation(state, todo);
                 if let Step::Changed(path) = &step
@@ -107,6 +112,13 @@ impl Listener<'_> {
         out
     }
 
+    /// Returns true for a check whose exit code the agent does not report.
+    fn ran_unseen_check(&self, tool: &ToolUse) -> bool {
+        let unseen = tool.ran.as_ref().filter(|ran| ran.exit_code.is_none());
+        let checks = |line: &str| steps(line, Some(0), &self.settings.own_checks()).iter().any(is_check);
+        unseen.is_some_and(|ran| checks(&ran.line))
+    }
+
     /// The todos that a session has in progress.
     fn own_work(&self, owner: &str, state: &SessionState) -> Result<Vec<Todo>, EngineError> {
         let mine = |todo: &&Todo| {
@@ -119,22 +131,33 @@ impl Listener<'_> {
         Ok(self.running()?.iter().filter(mine).cloned().collect())
     }
 
-    /// Explains at a stop which todos stay open because their last check failed.
-    pub(super) fn explain_failing(&self, who: &PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
+    /// Adds to a continuation which todos stay open for want of a check that passes: those whose last check failed, and once
+    /// more those that no check was seen for.
+    pub(super) fn ask_again(&self, who: &mut PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
         let Some(text) = outcome.effect.go_on.as_mut().filter(|_| !who.state.asked.is_empty()) else { return Ok(()) };
         let running = self.own_work(&who.owner, &who.state)?;
-        let refusal = |todo: &Todo| {
+        let asked: Vec<&Todo> = running.iter().filter(|todo| who.state.asked.contains(&todo.uid)).collect();
+        let refusal = |todo: &&Todo| {
             let seen = observed_work::work(&who.state, todo, self.now).evidence?;
             let command = seen.command.as_ref().filter(|_| !seen.passed())?.line();
             Some(Refusal::FailingCheck { id: todo.id.clone(), command, outcome: seen.outcome() })
         };
-        let asked = running.iter().filter(|todo| who.state.asked.contains(&todo.uid));
-        for line in asked.filter_map(refusal).filter_map(|refusal| missing_evidence(&refusal)).take(2) {
+        let (failing, mut unchecked): (Vec<&Todo>, Vec<&Todo>) =
+            asked.into_iter().partition(|todo| refusal(todo).is_some());
+        unchecked.retain(|todo| !who.state.asked_again.contains(&todo.uid));
+        unchecked.truncate(UNCHECKED);
+        let failing = failing.iter().filter_map(refusal).filter_map(|refusal| missing_evidence(&refusal)).take(2);
+        for line in failing.chain(ask_for_checks(&unchecked)) {
             text.push('\n');
             text.push_str(&line);
         }
+        who.state.asked_again.extend(unchecked.iter().map(|todo| todo.uid));
         Ok(())
     }
+}
+
+const fn is_check(step: &Step) -> bool {
+    matches!(step, Step::Checked(_))
 }
 
 /// Where the observation of a todo is kept; one of an earlier start is forgotten.
@@ -185,14 +208,13 @@ pub(super) fn drift_op(uid: Uid, seen: &Evidence) -> Op {
 }
 
 impl Engine {
-    /// Completes todos that the agent's own list calls done and that were refused for want of a check: at a stop, because
-    /// the agent is asked only once, and after a check that passed. What fails stays open.
+    /// Completes todos that the agent's own list calls done and that were refused for want of a check. What fails stays open.
     pub(super) fn complete_asked(
         &self,
         plan: PlanId,
         report: &HostReport,
         settings: &Settings,
-        only_checked: bool,
+        which: Asked,
     ) -> Result<(), EngineError> {
         let wanted = self.read(plan, |snapshot| {
             let Some(found) = snapshot.session(&report.key)? else { return Ok(Vec::new()) };
@@ -201,7 +223,7 @@ impl Engine {
             if state.asked.is_empty() || !crate::call::is_mirrored(&state) || policy.verify != VerifyMode::Evidence {
                 return Ok(Vec::new());
             }
-            listed_done(snapshot, &state, self.now(), only_checked)
+            listed_done(snapshot, &state, self.now(), which)
         })?;
         for uid in wanted {
             let op = Op::Done { target: Ref::Uid(uid), evidence: None, fence: None };
@@ -214,13 +236,19 @@ impl Engine {
     }
 }
 
+/// Which of the todos that an agent was asked about are completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Those whose check has passed since.
+    Checked,
+    /// Those and the ones that it was asked about twice.
+    Twice,
+    /// All of them: the agent stops.
+    All,
+}
+
 /// The todos in progress that the agent was asked about, and that its own list still calls done.
-fn listed_done(
-    snapshot: &dyn Snapshot,
-    state: &SessionState,
-    now: i64,
-    only_checked: bool,
-) -> Result<Vec<Uid>, EngineError> {
+fn listed_done(snapshot: &dyn Snapshot, state: &SessionState, now: i64, which: Asked) -> Result<Vec<Uid>, EngineError> {
     let done = crate::call::called_done(state);
     let mut out = Vec::new();
     for uid in state.asked.iter().filter(|uid| done.contains(uid)) {
@@ -229,7 +257,12 @@ fn listed_done(
         let Some(todo) = part.get(*uid).filter(|todo| todo.status == Status::InProgress) else { continue };
         let seen = observed_work::work(state, todo, now).evidence;
         let proof = seen.as_ref().and_then(Evidence::observed_proof);
-        if !only_checked || proof == Some(punch_core::Proof::Checked) {
+        let is_wanted = match which {
+            Asked::Checked => false,
+            Asked::Twice => state.asked_again.contains(uid),
+            Asked::All => true,
+        };
+        if is_wanted || proof == Some(punch_core::Proof::Checked) {
             out.push(*uid);
         }
     }

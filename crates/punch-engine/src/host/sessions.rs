@@ -4,7 +4,8 @@ use punch_core::Uid;
 use punch_core::drive::{Counters, Decision, Switch};
 use punch_store::{Durability, PlanId, Session, SessionKey, Snapshot};
 
-use crate::{Engine, EngineError, Role, history, session};
+use super::record::StoredDecision;
+use crate::{Engine, EngineError, Role, SessionState, history, session};
 
 /// Sessions that said nothing for so long are not shown as kept going.
 const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
@@ -152,6 +153,22 @@ impl Engine {
         }
         Ok(spent)
     }
+}
+
+/// Returns true if a session was allowed to stop and the user has said nothing to it since.
+pub(crate) fn has_stopped(
+    snapshot: &dyn Snapshot,
+    key: &SessionKey,
+    state: &SessionState,
+) -> Result<bool, EngineError> {
+    let reports = snapshot.decisions(Some(key), RECENT_REPORTS)?;
+    let decided = |report: &punch_store::Decision| {
+        let record: StoredDecision = serde_json::from_str(&report.body).ok()?;
+        Some((report.at, record.decision))
+    };
+    let last = reports.iter().find_map(decided);
+    let since = state.drive.since.unwrap_or_default();
+    Ok(matches!(last, Some((at, Decision::Allow { .. })) if at >= since))
 }
 
 /// Where the turn of a session began.

@@ -2,7 +2,7 @@
 //! a file lock, which the system frees when the process exits or is killed. So a check that was killed leaves nothing behind
 //! and counts as not run.
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -10,6 +10,12 @@ use std::time::{Duration, Instant};
 
 use punch_core::Uid;
 use punch_store::{PlanId, create_own_folder, update_own};
+
+/// The file whose lock stands for the folder.
+const GUARD: &str = "folder.lock";
+
+/// How long a process waits for others that look at the folder. One that takes longer is stuck, and no hook waits for it.
+const LONGEST_LOOK: Duration = Duration::from_secs(2);
 
 /// How often a process that waits looks whether checks are over.
 const LOOK: Duration = Duration::from_millis(10);
@@ -29,10 +35,19 @@ pub struct CheckLocks {
     folder: PathBuf,
 }
 
-/// Held while a check runs, freed when dropped.
+/// Held while a check runs. Dropping it frees the lock and removes its file.
 #[derive(Debug)]
 pub struct CheckLock {
-    _file: File,
+    file: File,
+    locks: CheckLocks,
+}
+
+impl Drop for CheckLock {
+    fn drop(&mut self) {
+        // A file that is not removed now is removed when the next check ends.
+        let _ = self.file.unlock();
+        let _ = self.locks.sweep();
+    }
 }
 
 impl CheckLocks {
@@ -44,9 +59,10 @@ impl CheckLocks {
     /// Takes the lock of a todo; `None` if its check is running.
     pub fn take(&self, plan: PlanId, todo: Uid) -> io::Result<Option<CheckLock>> {
         create_own_folder(&self.folder)?;
+        let _guard = self.guard()?;
         let file = update_own(&self.path(plan, todo))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(CheckLock { _file: file })),
+            Ok(()) => Ok(Some(CheckLock { file, locks: self.clone() })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -55,9 +71,35 @@ impl CheckLocks {
     /// Returns true while the check of a todo is running on this machine.
     pub fn is_running(&self, plan: PlanId, todo: Uid) -> bool {
         let path = self.path(plan, todo);
-        // A shared lock: two processes that look at the same time must not take each other for a check.
-        let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        path.is_file() && update_own(&path).is_ok_and(locked)
+        let Ok(_guard) = self.guard() else { return false };
+        is_locked(&path)
+    }
+
+    /// Held while locks are taken, looked at or removed, each of which takes no time: without it, a process could take a
+    /// lock whose file is being removed, or take a look for a check.
+    fn guard(&self) -> io::Result<File> {
+        let guard = update_own(&self.folder.join(GUARD))?;
+        let until = Instant::now() + LONGEST_LOOK;
+        loop {
+            match guard.try_lock() {
+                Ok(()) => return Ok(guard),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(LOOK / 10),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Removes the files of locks that nobody holds: of a check that has ended, and of those that were killed.
+    fn sweep(&self) -> io::Result<()> {
+        let _guard = self.guard()?;
+        for entry in fs::read_dir(&self.folder)?.flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let is_lock = name != GUARD && path.extension().is_some_and(|end| end == "lock");
+            if is_lock && !is_locked(&path) {
+                fs::remove_file(&path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until none of the checks is running, at most as long as given. Returns false if one still is.
@@ -79,6 +121,12 @@ impl CheckLocks {
     }
 }
 
+/// Returns true if someone holds the lock of a file. Some file systems lock only files that are open for writing.
+fn is_locked(path: &Path) -> bool {
+    let locked = |file: File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    path.is_file() && update_own(path).is_ok_and(locked)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +146,47 @@ mod tests {
         drop(held);
         assert!(!locks.is_running(plan, one));
         assert!(locks.take(plan, one).unwrap().is_some());
+    }
+
+    #[test]
+    fn no_files_of_checks_that_are_over_stay_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let locks = CheckLocks::beside(&folder.path().join("store.db"));
+        let files = || {
+            let names = fs::read_dir(folder.path().join("checks")).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let (one, other) = (locks.take(PlanId(1), Uid(1)).unwrap(), locks.take(PlanId(1), Uid(2)).unwrap());
+        // A process that is killed frees its lock and leaves the file.
+        fs::write(folder.path().join("checks/1-9.lock"), "").unwrap();
+        drop(one);
+        assert_eq!(files(), ["1-2.lock", GUARD]);
+        assert!(locks.is_running(PlanId(1), Uid(2)));
+        drop(other);
+        assert_eq!(files(), [GUARD]);
+    }
+
+    #[test]
+    fn of_many_at_the_same_time_one_takes_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let locks = CheckLocks::beside(&folder.path().join("store.db"));
+        let inside = std::sync::atomic::AtomicU32::new(0);
+        let most = std::sync::atomic::AtomicU32::new(0);
+        let order = std::sync::atomic::Ordering::SeqCst;
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let Some(lock) = locks.take(PlanId(1), Uid(1)).unwrap() else { continue };
+                        most.fetch_max(inside.fetch_add(1, order) + 1, order);
+                        inside.fetch_sub(1, order);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert_eq!(most.load(order), 1);
     }
 }

@@ -166,9 +166,19 @@ impl Check<'_> {
                 Verdict::Hold(format!("{}; {}", error.message(), error.hint()))
             }
             EngineError::Verify(error) => Verdict::Failed(error.message()),
-            EngineError::Refused(refusals) => Verdict::Lost(refusals.first().map(Refusal::message).unwrap_or_default()),
+            // The agent's own tests failed last, and the plan wants evidence.
+            EngineError::Refused(refusals) if refusals.iter().any(is_failing) => Verdict::Failed(words(&refusals)),
+            EngineError::Refused(refusals) => Verdict::Lost(words(&refusals)),
             EngineError::NotFound { .. } => Verdict::Lost("it is not in the plan any more".to_owned()),
             error => return Err(error),
         })
     }
+}
+
+const fn is_failing(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::FailingCheck { .. })
+}
+
+fn words(refusals: &[Refusal]) -> String {
+    refusals.first().map(Refusal::message).unwrap_or_default()
 }

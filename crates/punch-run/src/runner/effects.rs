@@ -7,7 +7,7 @@ use punch_core::drive::{Finish, HostEvent};
 use punch_core::schedule::estimate;
 use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid, WorkerId};
 use punch_engine::config::{Source, Sourced};
-use punch_engine::{Answer, Choice, EngineError, GivenAnswer, HostReport, OpenTurn, Request, assignment_key};
+use punch_engine::{Answer, Choice, EngineError, GivenAnswer, HostReport, OpenTurn, Request, worker_key};
 use punch_store::{Durability, SessionKey, Spent};
 
 use super::seat::{Conditions, Effect, SeatEvent, Worker};
@@ -150,9 +150,8 @@ impl Runner<'_, '_> {
         let known = worker.is_some();
         let worker = worker.unwrap_or_else(|| {
             let (run, epoch, start) = (self.run.id, self.run.body.epoch, self.next_number());
-            let tag = format!("run-{}-{run}-{epoch}-{start}", self.world.plan.0);
-            let key = assignment_key(&tag);
-            Worker { start, owner: WorkerId { run, epoch, number: start }.to_string(), key }
+            let id = WorkerId { run, epoch, number: start };
+            Worker { start, owner: id.to_string(), key: worker_key(self.world.plan, id) }
         });
         let Some(todo) = self.claim_for(&worker.owner, Some(&worker.key), uid)? else {
             return Ok(SeatEvent::NotClaimed);

@@ -280,6 +280,33 @@ fn the_plan_asks_once_for_a_check() {
 }
 
 #[test]
+fn an_agent_that_stops_without_a_check_is_asked_once_more() {
+    for form in &FORMS {
+        let agent = Agent::new(form, &[("policy.verify", "evidence")]);
+        agent.list("in_progress");
+        agent.edit("src/a.rs");
+        agent.list("completed");
+        let said = agent.stop();
+        let asked = "no passing check was seen: T-1 (write it). Run their tests";
+        assert!(said.contains(asked), "{}: {said}", form.host);
+        assert_eq!(agent.todo().status, Status::InProgress, "{}", form.host);
+        let said = agent.stop();
+        assert!(!said.contains(asked), "{}: {said}", form.host);
+        assert_eq!(agent.todo().proof(), Some(Proof::Unchecked), "{}: {said}", form.host);
+    }
+}
+
+#[test]
+fn an_agent_that_may_stop_is_not_asked_again() {
+    let agent = Agent::new(&FORMS[0], &[("policy.verify", "evidence"), ("keep_going.enabled", "false")]);
+    agent.list("in_progress");
+    agent.edit("src/a.rs");
+    agent.list("completed");
+    assert_eq!(agent.stop(), "");
+    assert_eq!(agent.todo().proof(), Some(Proof::Unchecked));
+}
+
+#[test]
 fn a_failing_check_keeps_the_todo_open_until_it_passes() {
     for form in FORMS.iter().filter(|form| form.knows) {
         let agent = Agent::new(form, &[("policy.verify", "evidence")]);

@@ -8,6 +8,7 @@ mod hooks;
 mod hooks_checks;
 mod hooks_evidence;
 mod hooks_run;
+mod long_checks;
 mod offers;
 mod own_plans;
 mod switching;

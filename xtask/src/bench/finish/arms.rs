@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use super::Play;
 use super::draws::Draw;
 use super::harness::{Harness, Judge, Nothing, OwnList, PlanFile};
 use super::model::{Belief, Model, Spent, work};
 use super::profile::{Profile, TURN};
 use super::real::{Connected, Place, Setup};
 use super::runner;
+use super::transcript::Transcript;
 use super::world::World;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,7 @@ pub enum Arm {
     Nothing,
     OwnList,
     Judge,
+    NamingJudge,
     FreshContext,
     Checks,
     Evidence,
@@ -23,11 +26,12 @@ pub enum Arm {
 }
 
 impl Arm {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Default,
         Self::Nothing,
         Self::OwnList,
         Self::Judge,
+        Self::NamingJudge,
         Self::FreshContext,
         Self::Checks,
         Self::Evidence,
@@ -41,6 +45,7 @@ impl Arm {
             Self::Nothing => "nothing",
             Self::OwnList => "own-list",
             Self::Judge => "judge",
+            Self::NamingJudge => "naming-judge",
             Self::FreshContext => "fresh-context",
             Self::Checks => "checks",
             Self::Evidence => "evidence",
@@ -54,6 +59,7 @@ impl Arm {
             Self::Nothing => "nothing",
             Self::OwnList => "the agent's own list",
             Self::Judge => "goal judge",
+            Self::NamingJudge => "goal judge that names",
             Self::FreshContext => "fresh-context loop",
             Self::Checks => "punch hooks with checks",
             Self::Evidence => "punch hooks with evidence",
@@ -66,26 +72,25 @@ impl Arm {
         matches!(self, Self::Default | Self::Checks | Self::Evidence | Self::Run)
     }
 
-    /// Plays one plan to its end.
-    pub fn play(
-        self,
-        punch: &Path,
-        folder: &Path,
-        seed: u64,
-        todos: usize,
-        profile: &Profile,
-    ) -> Result<Outcome, String> {
-        let world = World::new(folder.join("project"), seed, todos, profile)?;
+    /// Plays one plan to its end in a folder of its own.
+    pub fn play(self, punch: &Path, folder: &Path, play: &Play) -> Result<Outcome, String> {
+        let profile = &play.profile;
+        let world = World::new(folder.join("project"), play.seed, play.todos, profile)?;
         let place = || Place::new(punch, &world.folder, folder.join("home"));
-        let connected = |setup| Connected::new(place()?, setup, todos);
+        let connected = |setup| Connected::new(place()?, setup, play.todos);
+        let one = |harness: &mut dyn Harness| match play.is_printed {
+            true => one_conversation(&world, profile, &mut Transcript { harness }),
+            false => one_conversation(&world, profile, harness),
+        };
         match self {
-            Self::Nothing => one_conversation(&world, profile, &mut Nothing),
-            Self::OwnList => one_conversation(&world, profile, &mut OwnList::default()),
-            Self::Judge => one_conversation(&world, profile, &mut Judge::default()),
+            Self::Nothing => one(&mut Nothing),
+            Self::OwnList => one(&mut OwnList::default()),
+            Self::Judge => one(&mut Judge::default()),
+            Self::NamingJudge => one(&mut Judge::naming()),
             Self::FreshContext => fresh_contexts(&world, profile),
-            Self::Default => one_conversation(&world, profile, &mut connected(Setup::Default)?),
-            Self::Checks => one_conversation(&world, profile, &mut connected(Setup::Checks)?),
-            Self::Evidence => one_conversation(&world, profile, &mut connected(Setup::Evidence)?),
+            Self::Default => one(&mut connected(Setup::Default)?),
+            Self::Checks => one(&mut connected(Setup::Checks)?),
+            Self::Evidence => one(&mut connected(Setup::Evidence)?),
             Self::Run => runner::play(&world, profile, &place()?),
         }
     }

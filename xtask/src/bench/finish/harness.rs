@@ -134,14 +134,23 @@ impl Harness for OwnList {
 }
 
 /// A small model that judges the conversation at every stop. It always sees which todos were never called done. Where all
-/// are, it is right with the probability of [`JUDGE`]; it cannot say which todo is wrong, so that the model looks at one of
-/// them again.
+/// are, it is right with the probability of [`JUDGE`].
 #[derive(Default)]
 pub struct Judge {
+    /// A judge that is right and finds fault names a todo that is not done, and the model repairs it. Any other judge
+    /// cannot say which todo is wrong, so that the model looks at one of them again.
+    names: bool,
     rounds: u32,
     /// Rounds in a row after which nothing was called done that was not before.
     idle: u32,
     open: usize,
+}
+
+impl Judge {
+    /// A judge that names the todo.
+    pub fn naming() -> Self {
+        Self { names: true, ..Self::default() }
+    }
 }
 
 /// Tokens of one judgment: an excerpt and the verdict. A judge that reads the whole conversation costs more.
@@ -167,6 +176,9 @@ impl Harness for Judge {
         let is_right = model.world.draws.hits(Draw::Judge, 0, self.rounds, JUDGE);
         if is_met == is_right {
             return Ok(None);
+        }
+        if let Some(todo) = claimed.iter().find(|todo| self.names && !model.world.is_true(**todo)) {
+            return Ok(Some(format!("not done: {}", world::name(*todo))));
         }
         #[expect(
             clippy::cast_possible_truncation,

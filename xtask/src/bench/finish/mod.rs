@@ -14,6 +14,7 @@ mod real;
 mod resume;
 mod runner;
 mod table;
+mod transcript;
 mod world;
 
 use std::path::{Path, PathBuf};
@@ -37,12 +38,15 @@ struct Play {
     profile: Profile,
     seed: u64,
     todos: usize,
+    /// Print what happens in it.
+    is_printed: bool,
 }
 
-/// `bench finish [--binary PATH] [--seeds N] [--arms NAME,…] [--no-sweep] [--small] [--write]`.
+/// `bench finish [--binary PATH] [--seeds N] [--arms NAME,…] [--no-sweep] [--small] [--write] [--transcript SEED]`.
 pub fn run(arguments: &[&str]) -> Done {
     let mut options = Options { binary: None, seeds: 40, arms: Arm::ALL.to_vec(), write: false, sweep: true };
     let mut is_small = false;
+    let mut transcript: Option<u64> = None;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
@@ -57,6 +61,9 @@ pub fn run(arguments: &[&str]) -> Done {
             }
             "--no-sweep" => options.sweep = false,
             "--small" => is_small = true,
+            "--transcript" => {
+                transcript = Some(value()?.parse().map_err(|_| "`--transcript` needs a seed".to_owned())?);
+            }
             unknown => return Err(format!("`bench finish` does not take `{unknown}`")),
         }
     }
@@ -67,6 +74,9 @@ pub fn run(arguments: &[&str]) -> Done {
     if is_small {
         println!("{}", table::small(&punch)?);
         return Ok(());
+    }
+    if let Some(seed) = transcript {
+        return print(&punch, &options.arms, seed);
     }
     let figures = table::measure(&punch, &options)?;
     println!("{}", figures.text());
@@ -86,6 +96,16 @@ struct Options {
     /// Update the page in docs.
     write: bool,
     sweep: bool,
+}
+
+/// Plays one plan of the middle model in each arm, and prints what happens.
+fn print(punch: &Path, arms: &[Arm], seed: u64) -> Done {
+    for arm in arms.iter().copied() {
+        println!("== {}, seed {seed}", arm.title());
+        let play = Play { arm, profile: profile::MIDDLE, seed, todos: TODOS, is_printed: true };
+        println!("{:?}", arm.play(punch, scratch()?.path(), &play)?);
+    }
+    Ok(())
 }
 
 /// Every arm in small, as a step of the gate.
@@ -110,7 +130,7 @@ fn play_all(punch: &Path, plays: &[Play]) -> Result<Vec<Outcome>, String> {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(play) = plays.get(at) else { return };
             let outcome =
-                scratch().and_then(|folder| play.arm.play(punch, folder.path(), play.seed, play.todos, &play.profile));
+                scratch().and_then(|folder| play.arm.play(punch, folder.path(), play));
             let outcome = outcome.map_err(|cause| format!("{}, seed {}: {cause}", play.arm.title(), play.seed));
             if let Ok(mut outcomes) = outcomes.lock() {
                 outcomes[at] = Some(outcome);

@@ -10,6 +10,7 @@ use super::real::Place;
 use super::table::Figures;
 use super::world::World;
 use super::{TODOS, scratch};
+use crate::bench::generated;
 use crate::process;
 
 /// The settings that decide how agents are continued and what `done` requires, as a fresh install has them.
@@ -36,18 +37,10 @@ pub fn write(figures: &Figures) -> Result<(), String> {
         ("sweep", sweep(figures)),
         ("resume", resume(figures)),
     ] {
-        page = replaced(&page, name, &text)?;
+        page = generated::replace(&page, name, &text)?;
     }
     fs::write(&path, page).map_err(|cause| format!("{}: {cause}", path.display()))?;
     fs::write(folder.join("finish.svg"), chart::svg(figures)).map_err(|cause| cause.to_string())
-}
-
-/// Puts a text between the markers of a name.
-fn replaced(page: &str, name: &str, text: &str) -> Result<String, String> {
-    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let (head, rest) = page.split_once(&begin).ok_or_else(|| format!("the page has no `{}`", begin.trim()))?;
-    let (_, tail) = rest.split_once(&end).ok_or_else(|| format!("the page has no `{end}`"))?;
-    Ok(format!("{head}{begin}{}\n{end}{tail}", text.trim_end()))
 }
 
 fn parameters() -> String {

@@ -136,6 +136,15 @@ mod tests {
     }
 
     #[test]
+    fn one_question_may_be_about_several_todos() {
+        let text = "Not done yet, because no passing check was seen: T-3 (Write part 02 until ok02 is there), T-5 (Write part 04 \
+                    until ok04 is there). Run their tests.";
+        let reading = read(text, 20);
+        assert_eq!(reading.sayings, [(2, Saying::Unchecked), (4, Saying::Unchecked)]);
+        assert_eq!(reading.ids, [(2, "T-3".into()), (4, "T-5".into())]);
+    }
+
+    #[test]
     fn a_list_names_its_todos() {
         let text = "<todos note=\"quoted as data\">\n[>] T-1 Write part 00 until ok00 is there\n[ ] T-2 Write part 01 until \
                     ok01 is there\n</todos>";

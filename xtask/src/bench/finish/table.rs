@@ -82,7 +82,8 @@ fn playable(punch: &Path, arms: &[Arm]) -> Result<Vec<Arm>, String> {
     let mut out = Vec::new();
     for arm in arms {
         let folder = super::scratch()?;
-        match arm.play(punch, folder.path(), 0, 1, &MIDDLE) {
+        let play = Play { arm: *arm, profile: MIDDLE, seed: 0, todos: 1, is_printed: false };
+        match arm.play(punch, folder.path(), &play) {
             Ok(_) => out.push(*arm),
             Err(cause) => println!("left out: {}: {}", arm.title(), cause.trim()),
         }
@@ -94,7 +95,7 @@ fn rows(punch: &Path, arms: &[Arm], seeds: u64, todos: usize, profiles: &[Profil
     let mut plays = Vec::new();
     for profile in profiles {
         for arm in arms.iter().copied() {
-            plays.extend((0..seeds).map(|seed| Play { arm, profile: *profile, seed, todos }));
+            plays.extend((0..seeds).map(|seed| Play { arm, profile: *profile, seed, todos, is_printed: false }));
         }
     }
     let outcomes = play_all(punch, &plays)?;

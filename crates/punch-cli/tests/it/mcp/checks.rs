@@ -37,7 +37,7 @@ fn done_makes_the_check_and_keeps_what_it_said() {
     assert!(text.starts_with("Error needs_consent") && text.contains("punch verify --allow T-1"), "{text}");
     allow(folder.path());
     let text = client.call("todo_write", done());
-    assert!(text.starts_with("[x] T-1 one"), "{text}");
+    assert!(text.starts_with("[x] T-1\n"), "{text}");
     assert!(client.call("todo_read", json!({"view": "todo", "id": "T-1"})).contains("checked"));
 }
 
@@ -91,7 +91,7 @@ fn others_are_answered_while_a_check_runs_and_progress_is_told() {
     assert!(text.starts_with("[ ] T-2 meanwhile"), "{text}");
     std::fs::write(folder.path().join("go"), "").unwrap();
     let answer = std::iter::repeat_with(|| client.receive()).find(|message| message["id"] == 71).unwrap();
-    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().starts_with("[x] T-1 one"), "{answer}");
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().starts_with("[x] T-1\n"), "{answer}");
 }
 
 #[test]
@@ -177,11 +177,69 @@ fn a_todo_without_a_command_needs_evidence_or_is_marked_as_unchecked() {
             assert!(text.starts_with("Error needs_evidence") && text.contains("done again with evidence"), "{text}");
             let with = json!({"ops": [{"op": "done", "id": "T-1", "evidence": "12 tests pass"}]});
             let text = client.call("todo_write", with);
-            assert!(text.starts_with("[x] T-1 one"), "{text}");
+            assert!(text.starts_with("[x] T-1\n"), "{text}");
             continue;
         }
         let listed = punch(folder.path(), &["list", "--all"]).output().unwrap();
         let listed = String::from_utf8_lossy(&listed.stdout);
         assert!(listed.contains("(unchecked)"), "{dialect}: {listed} {text}");
     }
+}
+
+/// A report of Claude Code for the session `s`; what the model reads.
+fn hook(folder: &Path, event: &str, report: &str) -> String {
+    let mut hook = punch(folder, &["hook", "--agent", "claude", event]);
+    let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(report.as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+fn said(folder: &Path, arguments: &[&str]) -> String {
+    String::from_utf8(punch(folder, arguments).output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn a_check_that_is_not_approved_waits_in_the_inbox_and_runs_once_it_is() {
+    let folder = proving("test -e there");
+    std::fs::write(folder.path().join("there"), "").unwrap();
+    let mut command = punch(folder.path(), &["mcp"]);
+    command.env("CLAUDE_CODE_SESSION_ID", "s");
+    let mut client = Client::spawn(command);
+    client.begin();
+    client.call("todo_write", json!({"ops": [{"op": "start", "id": "T-1"}]}));
+    let text = client.call("todo_write", done());
+    assert!(text.starts_with("Error needs_consent"), "{text}");
+    let inbox = said(folder.path(), &["inbox"]);
+    assert!(inbox.contains("its check is not approved: test -e there"), "{inbox}");
+    assert!(said(folder.path(), &["show", "T-1"]).contains("reported"), "it waits for the user, not for the agent");
+    let answer = hook(folder.path(), "Stop", r#"{"session_id":"s"}"#);
+    assert!(!answer.contains("\"block\""), "nothing is left for the agent: {answer}");
+    allow(folder.path());
+    hook(folder.path(), "UserPromptSubmit", r#"{"session_id":"s","prompt":"continue"}"#);
+    eventually("the check runs", || said(folder.path(), &["list", "--all"]).contains("[x]"));
+}
+
+#[test]
+fn you_are_notified_of_what_an_agent_puts_into_the_inbox_with_punchs_tools() {
+    let folder = project();
+    let outside = tempfile::tempdir().unwrap();
+    let told = outside.path().join("told");
+    run(folder.path(), &["config", "set", "--user", "notify.command", &format!("cat >> '{}'", told.display())]);
+    run(folder.path(), &["add", "one"]);
+    let mut client = Client::ready(folder.path(), &[]);
+    client.call("todo_write", json!({"ops": [{"op": "start", "id": "T-1"}]}));
+    let read = || std::fs::read_to_string(&told).unwrap_or_default();
+    client.call("todo_write", json!({"ops": [{"op": "hold", "id": "T-1", "text": "red or blue?"}]}));
+    eventually("the user is notified", || read().contains("hold T-1: one: red or blue?"));
+    client.call("todo_write", json!({"ops": [{"op": "add", "content": "two"}]}));
+    client.call("todo_write", json!({"ops": [{"op": "start", "id": "T-2"}]}));
+    assert_eq!(read().matches("needs you").count(), 1, "each item once: {}", read());
 }

@@ -6,11 +6,13 @@ mod changes;
 mod controls;
 mod driven;
 mod eats_disk;
+mod evidence;
 mod guards;
 mod killed;
 mod limits;
 mod misbehaves;
 mod notify;
+mod plan_check;
 #[cfg(unix)]
 mod questions;
 mod repository;
