@@ -165,9 +165,10 @@ fn has_own_tools(place: &Place, targets: Vec<Target>) -> bool {
 fn look_for(place: &Place, targets: &[Target], settings_only: bool) -> Wiring {
     let mut found = Vec::new();
     for target in targets {
+        // Most files are not there, and then it does not matter whose they would be.
         let text = file::real(place, &target.path).and_then(|real| {
-            let owns = place.owns(&target.path, Record::load(&place.records, &real).as_ref());
-            if owns { file::read(&real) } else { Ok(None) }
+            let text = file::read(&real)?;
+            Ok(text.filter(|_| place.owns(&target.path, Record::load(&place.records, &real).as_ref())))
         });
         let seen = match text {
             Ok(text) => target.content.look(text.as_deref()).map_err(|wrong| wrong.message()),

@@ -122,6 +122,8 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
               punch reopen T-4
     stuck     T-6  Lost: waits for `gone one`, which does not exist (blocks 1 open todo)
               punch edit T-6 --drop-needs 'gone one'
+    stuck     run 2 has ended: stalled (T-1 failed)
+              punch log --new
     approval  T-3  Ship: its check is not approved (1 more todo has it): make test (blocks 2 open todos)
               punch verify T-3 --allow
     approval  the setting `run.agent` of this project is not approved: my agent
@@ -130,8 +132,6 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
               punch run show 3
     quiet     T-7  Slow work: no sign of life from claude; the last one was 15 minutes ago
               punch show T-7
-    finished  run 2 has ended: stalled (T-1 failed)
-              punch log --new
     "#);
     let kinds: Vec<InboxKind> = items.iter().map(|item| item.kind).collect();
     assert!(kinds.is_sorted() && InboxKind::ALL.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");

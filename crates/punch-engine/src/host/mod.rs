@@ -43,8 +43,8 @@ pub(crate) use meter::share;
 pub use meter::{Mark, Meter, Read, Reading};
 pub(crate) use metering::is_unused;
 pub use record::DecisionRecord;
-pub(crate) use sessions::{has_stopped, turn_of};
 pub use sessions::{Going, SessionStatus, Spent, TurnStart};
+pub(crate) use sessions::{has_stopped, turn_of};
 pub use switch::Switches;
 
 /// One report of a host.

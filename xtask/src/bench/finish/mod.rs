@@ -129,8 +129,7 @@ fn play_all(punch: &Path, plays: &[Play]) -> Result<Vec<Outcome>, String> {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(play) = plays.get(at) else { return };
-            let outcome =
-                scratch().and_then(|folder| play.arm.play(punch, folder.path(), play));
+            let outcome = scratch().and_then(|folder| play.arm.play(punch, folder.path(), play));
             let outcome = outcome.map_err(|cause| format!("{}, seed {}: {cause}", play.arm.title(), play.seed));
             if let Ok(mut outcomes) = outcomes.lock() {
                 outcomes[at] = Some(outcome);

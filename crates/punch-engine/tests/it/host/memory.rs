@@ -194,7 +194,7 @@ fn what_a_person_changed_is_told_once() {
     let adds = (0..50).map(|n| add(&format!("{n} {}", "日本".repeat(80))));
     world.by_hand(&adds.collect::<Vec<_>>());
     let text = world.report("s", person()).context.unwrap();
-    assert!(estimate(&text) <= 60 && text.contains(" more."), "{} {text}", estimate(&text));
+    assert!(estimate(&text) <= 60 && text.contains(" more follow."), "{} {text}", estimate(&text));
 }
 
 fn wrote() -> HostEvent {
