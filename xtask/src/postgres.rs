@@ -80,7 +80,7 @@ pub fn check() -> Done {
     };
     test(None, &["-p", "punch-store-pg"])?;
     test(None, &["-p", "punch-cli", "--test", "it", "postgres::"])?;
-    let skipped = ABOUT_FILES.iter().flat_map(|test| ["--skip", test]);
+    let skipped = ABOUT_FILES.iter().flat_map(|name| ["--skip", *name]);
     let same = ["-p", "punch-cli", "--test", "it", "--"].into_iter().chain(skipped);
     test(Some("postgres"), &same.collect::<Vec<_>>())
 }

@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn small_fleets_with_many_faults_keep_every_promise() {
-        for seed in 1..=5 {
+        // In fleet 16, a host crashes before it has started for the first time.
+        for seed in [1, 2, 3, 4, 5, 16] {
             let ended = run(Scene::small(seed)).unwrap_or_else(|cause| panic!("{cause}"));
             assert!(ended.anomalies.is_empty(), "seed {seed}: {:#?}", ended.anomalies);
             assert!(ended.figures.crashes > 0 && ended.figures.lost > 0, "{}", ended.figures.faults());

@@ -26,8 +26,8 @@ enum Happening {
     Answer(Request, Answer, u64),
     /// A worker dies; it starts again later.
     Crash { worker: usize },
-    /// A worker that died starts again.
-    Start { worker: usize },
+    /// A worker starts, for the first time or after it died. One that died before this happened starts later.
+    Start { worker: usize, life: u32 },
     /// A worker is stopped for a while, with or without its clock.
     Pause { worker: usize, clock_too: bool },
     /// A worker continues.
@@ -129,7 +129,7 @@ impl World {
                 random,
             });
             let start = world.random.between(0, MINUTE);
-            world.plan(start, Happening::Start { worker: index });
+            world.plan(start, Happening::Start { worker: index, life: 0 });
             world.plan_faults(index);
         }
         Ok(world)
@@ -194,7 +194,8 @@ impl World {
                 self.hear(request, answer);
             }
             Happening::Crash { worker } => self.crash(worker),
-            Happening::Start { worker } => self.start(worker),
+            Happening::Start { worker, life } if life == self.hosts[worker].life => self.start(worker),
+            Happening::Start { .. } => {}
             Happening::Pause { worker, clock_too } => self.pause(worker, clock_too),
             Happening::Resume { worker } => {
                 for happening in std::mem::take(&mut self.hosts[worker].delayed) {
@@ -230,6 +231,7 @@ impl World {
         let host = &mut self.hosts[worker];
         let gone = host.worker.take();
         host.life += 1;
+        let life = host.life;
         let back = self.now + host.random.between(SECOND, 30 * MINUTE);
         let again = back + host.random.exponential(self.scene.faults.crash_every);
         for claim in gone.iter().flat_map(Worker::claims) {
@@ -237,7 +239,7 @@ impl World {
             self.figures.interrupted += 1;
         }
         self.figures.crashes += 1;
-        self.plan(back, Happening::Start { worker });
+        self.plan(back, Happening::Start { worker, life });
         self.plan(again, Happening::Crash { worker });
     }
 
