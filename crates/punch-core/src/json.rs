@@ -3,6 +3,11 @@
 
 use serde_json::{Map, Value};
 
+/// An object of values that are made already: `json!` would copy each of them.
+pub fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
 /// Removes a key and returns its value. The other keys keep their order, which `Map::remove` does not promise.
 pub fn take(map: &mut Map<String, Value>, key: &str) -> Option<Value> {
     let mut found = None;

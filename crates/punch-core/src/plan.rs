@@ -169,9 +169,10 @@ pub struct Plan {
     todos: BTreeMap<Uid, Arc<Todo>>,
     /// Live todos by id. Made when something first asks: most readers of a whole plan never do, and making it takes as long
     /// as reading a tenth of the plan.
-    ids: OnceLock<HashMap<String, Uid>>,
-    /// What waits for what. Made when something first asks.
-    links: OnceLock<Links>,
+    /// Copies of the plan share it until it changes.
+    ids: OnceLock<Arc<HashMap<String, Uid>>>,
+    /// What waits for what. Made when something first asks, and shared like the ids.
+    links: OnceLock<Arc<Links>>,
     /// Live todos in progress.
     running: BTreeSet<Uid>,
     /// Events of revisions that a revert asked for.
@@ -205,47 +206,44 @@ impl Plan {
 
     /// Puts a todo into the plan like [`Plan::put`], and returns the older version of it.
     pub fn replace(&mut self, todo: Todo) -> Option<Arc<Todo>> {
-        let todo = Arc::new(todo);
-        let old = self.todos.insert(todo.uid, Arc::clone(&todo));
-        if let Some(old) = &old {
-            self.unlink(old);
-        }
-        if todo.is_live() {
-            if let Some(ids) = self.ids.get_mut() {
-                ids.insert(todo.id.clone(), todo.uid);
-            }
-            if let Some(links) = self.links.get_mut() {
-                links.add(&todo);
-            }
-            if todo.status == Status::InProgress {
-                self.running.insert(todo.uid);
-            }
-        }
-        old
+        self.put_shared(Arc::new(todo))
     }
 
-    fn unlink(&mut self, old: &Todo) {
-        if !old.is_live() {
-            return;
+    /// Puts a todo like [`Plan::replace`], without a copy of its own.
+    pub fn put_shared(&mut self, todo: Arc<Todo>) -> Option<Arc<Todo>> {
+        let before = self.todos.insert(todo.uid, Arc::clone(&todo));
+        let (old, new) = (before.as_deref().filter(|old| old.is_live()), Some(&*todo).filter(|todo| todo.is_live()));
+        if let Some(ids) = self.ids.get_mut().filter(|_| old.map(|old| &old.id) != new.map(|new| &new.id)) {
+            let ids = Arc::make_mut(ids);
+            if let Some(old) = old.filter(|old| ids.get(&old.id) == Some(&old.uid)) {
+                ids.remove(&old.id);
+            }
+            ids.extend(new.map(|new| (new.id.clone(), new.uid)));
         }
-        if let Some(ids) = self.ids.get_mut()
-            && ids.get(&old.id) == Some(&old.uid)
-        {
-            ids.remove(&old.id);
+        let (waited, waits) = (old.map(|old| &old.depends_on), new.map(|new| &new.depends_on));
+        if let Some(links) = self.links.get_mut().filter(|_| waited != waits) {
+            let links = Arc::make_mut(links);
+            if let Some(old) = old {
+                links.remove(old);
+            }
+            if let Some(new) = new {
+                links.add(new);
+            }
         }
-        if let Some(links) = self.links.get_mut() {
-            links.remove(old);
-        }
-        self.running.remove(&old.uid);
+        match new.is_some_and(|new| new.status == Status::InProgress) {
+            true => self.running.insert(todo.uid),
+            false => self.running.remove(&todo.uid),
+        };
+        before
     }
 
     fn id_map(&self) -> &HashMap<String, Uid> {
         let live = || self.all().filter(|todo| todo.is_live());
-        self.ids.get_or_init(|| live().map(|todo| (todo.id.clone(), todo.uid)).collect())
+        self.ids.get_or_init(|| Arc::new(live().map(|todo| (todo.id.clone(), todo.uid)).collect()))
     }
 
     fn links(&self) -> &Links {
-        self.links.get_or_init(|| Links::of(self.all().filter(|todo| todo.is_live())))
+        self.links.get_or_init(|| Arc::new(Links::of(self.all().filter(|todo| todo.is_live()))))
     }
 
     /// Takes the outcome of a write over.
@@ -278,6 +276,11 @@ impl Plan {
     /// A loaded todo, removed or not.
     pub fn get(&self, uid: Uid) -> Option<&Todo> {
         self.todos.get(&uid).map(Arc::as_ref)
+    }
+
+    /// A loaded todo, to be put into another plan.
+    pub fn share(&self, uid: Uid) -> Option<Arc<Todo>> {
+        self.todos.get(&uid).cloned()
     }
 
     /// A loaded live todo by id.

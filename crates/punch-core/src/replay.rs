@@ -304,7 +304,7 @@ fn todowrite_call(memory: &mut Memory, call: &Value) -> Value {
         Err(todowrite::Reject::Invalid(refusal)) => return refused("invalid", Some(&refusal.message())),
     };
     let policy = todowrite::policy(memory.plan.row.policy);
-    if let Err(refusals) = memory.change(&todowrite::to_list(&shown), &todowrite::to_list(&rows), policy) {
+    if let Err(refusals) = memory.change(&todowrite::to_list(shown.clone()), &todowrite::to_list(rows), policy) {
         return refused("invalid", refusals.first().map(Refusal::message).as_deref());
     }
     let now = todowrite::project(&memory.plan);

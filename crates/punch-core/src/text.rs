@@ -16,8 +16,7 @@ pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
 /// Makes text safe for a terminal, for a model and for one line: control characters, escapes, line breaks, marks that
 /// reorder text, and characters that no reader sees become visible stand-ins. The number of characters stays the same.
 pub fn neutral(text: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
-    if text.bytes().all(is_plain) || !text.chars().any(|c| is_unsafe(c) || joins(c)) {
+    if is_plain(text) || !text.chars().any(|c| is_unsafe(c) || joins(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -36,8 +35,16 @@ pub fn neutral(text: &str) -> Cow<'_, str> {
 /// Makes one line of a text: line breaks and tabs become spaces, and nothing stands at its ends that would be trimmed.
 /// Everything else stays, for what is stored.
 pub fn one_line(text: &str) -> String {
+    if is_plain(text) {
+        return text.trim().to_owned();
+    }
     let line: String = text.chars().map(|c| if stand_in(c) == ' ' && is_unsafe(c) { ' ' } else { c }).collect();
     line.trim().to_owned()
+}
+
+/// Returns true if the text has nothing but visible ASCII characters and spaces, as most texts have.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
 
 /// Returns true if a reader sees nothing of the text.

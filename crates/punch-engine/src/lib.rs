@@ -14,6 +14,7 @@ pub mod config;
 pub mod copies;
 mod doctor;
 mod document;
+mod embedding;
 mod engine;
 mod error;
 mod exchange;
@@ -59,6 +60,7 @@ pub use checkpoint::{
 };
 pub use claim::Claimed;
 pub use doctor::{Finding, Severity};
+pub use embedding::{Embedding, IdMaker};
 pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell};
 pub use error::{Candidates, EngineError};
 pub use exchange::{Brings, ImportOptions, Imported, plan_of, written};
@@ -83,7 +85,9 @@ pub use link::fingerprint;
 pub use notify::{InboxMemory, inbox_message, notify};
 pub use offer::{Group, Offer, Offered};
 pub use plans::PlanEntry;
-pub use question::{AgentQuestion, Answer, AnswerOutcome, Ask, GivenAnswer, QUESTION_LENGTH, QuestionOption, Taken};
+pub use question::{
+    AgentQuestion, Answer, AnswerOutcome, Ask, GivenAnswer, QUESTION_LENGTH, QuestionOption, SessionAsk, Taken,
+};
 pub use ready::{OfferedElsewhere, ReadyQuery, load_reasons};
 #[cfg(feature = "files")]
 pub use run::SessionFile;

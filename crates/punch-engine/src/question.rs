@@ -2,6 +2,8 @@
 //! answered at most once by anyone who has proof of being the user, and applied at most once by the runner (decision
 //! 0039). A question of a session outside runs is only noted: it is answered in the agent's own terminal.
 
+mod session;
+
 use punch_core::{Uid, text};
 use punch_store::{
     Durability, PlanId, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, Snapshot, Tx,
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::activity::{self, ActivityKind, one_line};
 use crate::process::host_name;
 use crate::{Answerer, Engine, EngineError};
+pub use session::SessionAsk;
 
 /// Characters of a question. What is longer is cut and marked.
 pub const QUESTION_LENGTH: usize = 8_000;

@@ -12,7 +12,7 @@ use punch_store::{Ahead, Durability, PlanId, StoreError, Tx};
 use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
 use crate::git::GitFolders;
-use crate::{Engine, EngineError, Proofs, ReadyQuery, observed_work};
+use crate::{Engine, EngineError, IdMaker, Proofs, ReadyQuery, observed_work};
 
 /// After this many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -45,6 +45,8 @@ pub struct Request<'a> {
     pub tree: Option<&'a Path>,
     /// The git folders of that worktree, where they were recorded.
     pub git: Option<&'a GitFolders>,
+    /// Ids for new todos that come without one.
+    pub ids: Option<&'a IdMaker>,
 }
 
 impl<'a> Request<'a> {
@@ -62,6 +64,7 @@ impl<'a> Request<'a> {
             proofs: None,
             tree: None,
             git: None,
+            ids: None,
         }
     }
 
@@ -268,6 +271,9 @@ pub(crate) fn apply_to_slice(
         let made = make(&plan, now).map(|mut ops| {
             if !matches!(ops[..], [Op::Undo { .. } | Op::Redo]) {
                 ops.extend(adopt.clone());
+            }
+            if let Some(ids) = request.ids {
+                ids.name_adds(&mut ops, row.next_uid);
             }
             reported(proven(ops, &plan, request), request)
         });

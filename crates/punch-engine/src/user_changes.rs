@@ -12,7 +12,7 @@ use punch_store::{Durability, PlanId, Session, SessionKey, Snapshot, StoreError,
 use crate::activity::{self, ActivityKind};
 use crate::call::names::Names;
 use crate::config::Settings;
-use crate::{Cursor, Engine, EngineError, Revisions, Role, SessionState, revisions_after, session, todo_of};
+use crate::{Cursor, Engine, EngineError, Revisions, Role, SessionState, follow, session, todo_of};
 
 /// Events that are looked at in one step, and steps.
 const EVENTS: usize = 2_000;
@@ -209,7 +209,7 @@ pub(crate) fn events_after(
 ) -> Result<BTreeMap<Uid, Vec<Event>>, EngineError> {
     let mut found: BTreeMap<Uid, Vec<Event>> = BTreeMap::new();
     for _ in 0..PAGES {
-        let Revisions::Page(page) = revisions_after(snapshot, Cursor::at(since, now), EVENTS)? else { break };
+        let Revisions::Page(page) = follow::events_after(snapshot, Cursor::at(since, now), EVENTS)? else { break };
         for event in page.revisions.into_iter().flat_map(|revision| revision.events).filter(|event| wanted(event)) {
             if let Some(uid) = todo_of(&event) {
                 found.entry(uid).or_default().push(event);

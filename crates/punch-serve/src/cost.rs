@@ -60,6 +60,7 @@ pub fn replay(dialect: Dialect, recording: &Value, spent: &mut Spent) -> Result<
         structured: false,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     };
     let unreadable =
         || Problem::new("invalid", "a recording has a list `calls` or `batches`", "see `punch replay --help`");

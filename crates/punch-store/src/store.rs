@@ -135,6 +135,12 @@ pub trait Snapshot: Catalogue {
     /// Todos in list order, a page at a time.
     fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError>;
 
+    /// Puts every live todo into a plan. A store that holds plans in memory shares its todos instead of copying them.
+    fn load_live(&self, into: &mut Plan) -> Result<(), StoreError> {
+        self.list(Which::Live, None, usize::MAX)?.into_iter().for_each(|todo| into.put(todo));
+        Ok(())
+    }
+
     /// Ready todos, beginning with the one that has `skip` others before it; those are counted and not read.
     fn page(&self, which: Which, skip: usize, limit: usize) -> Result<Vec<Todo>, StoreError>;
 

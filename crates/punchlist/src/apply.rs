@@ -115,7 +115,7 @@ impl Session {
 
     pub(crate) fn request(&self, actor: Actor) -> Request<'_> {
         let tree = self.tree.as_ref().map(|tree| tree.root.as_path());
-        Request { settings: Some(&self.settings), tree, ..Request::of(actor) }
+        Request { settings: Some(&self.settings), tree, ids: self.ids.as_deref(), ..Request::of(actor) }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;
-use punch_engine::WorkTree;
 use punch_engine::call::{CallError, Caller, Work, budget};
+use punch_engine::{Embedding, WorkTree};
 use serde_json::{Value, json};
 
 use crate::wording::Occasion;
@@ -72,6 +72,7 @@ impl Session {
                 tree: tree.cloned(),
                 ..Work::default()
             },
+            embedding: Embedding { ids: self.ids.as_deref(), in_memory: !self.is_lasting() },
             ..Caller::under(&self.settings, self.key.clone(), self.agent.clone())
         }
     }

@@ -8,6 +8,8 @@ use punch_engine::config::ConfigError;
 use punch_engine::locate::LocateError;
 use punch_store::StoreError;
 
+use crate::hint;
+
 /// A code that stays, what is wrong, and what to do about it. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,7 +32,7 @@ impl std::error::Error for Error {}
 
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Self {
-        Self { code: error.code(), message: error.message(), hint: error.hint() }
+        Self { code: error.code(), message: error.message(), hint: hint::of_engine(&error) }
     }
 }
 
@@ -49,12 +51,12 @@ impl From<StoreError> for Error {
 #[cfg(feature = "git")]
 impl From<LocateError> for Error {
     fn from(error: LocateError) -> Self {
-        Self { code: error.code(), message: error.message(), hint: error.hint() }
+        Self { code: error.code(), message: error.message(), hint: hint::without_commands(error.hint(), error.code()) }
     }
 }
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        Self { code: error.code(), message: error.message(), hint: error.hint() }
+        Self { code: error.code(), message: error.message(), hint: hint::without_commands(error.hint(), error.code()) }
     }
 }

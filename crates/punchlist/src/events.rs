@@ -3,35 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use punch_core::{Kind, Patch, Status, Todo};
-use punch_engine::{Cursor, Engine, Followed, Follower, RevisionPage, todo_of};
+use punch_core::view::Progress;
+use punch_core::{Kind, Status, Todo};
+use punch_engine::{ActivityKind, ActivityPage, Cursor, Engine, Followed, Follower, RevisionPage, todo_of};
 use serde::Serialize;
 
-use crate::{Error, Session};
+use crate::change::changes;
+use crate::{Change, Error, Session};
 
 /// How long a follower that can be closed waits at a time.
 const LOOK: Duration = Duration::from_millis(200);
-
-/// Fields that users and agents edit. The others follow from a change of status, such as times and owners.
-const EDITED: &[&str] = &[
-    "id",
-    "content",
-    "active_form",
-    "description",
-    "depends_on",
-    "phase",
-    "position",
-    "priority",
-    "labels",
-    "complexity",
-    "estimated_tokens",
-    "criteria",
-    "verify",
-    "files",
-    "hidden",
-];
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,51 +26,13 @@ pub struct Event {
     pub at: i64,
     /// Who did it.
     pub by: String,
-    /// The todo it happened to, as it is now; none for phases and policies.
+    /// The todo it happened to, as it is now; none for what is not about one todo.
     pub todo: Option<Touched>,
     /// What happened.
     pub change: Change,
-    /// The op behind it: a todo may become pending because an attempt failed, or because it was reopened.
-    pub kind: Kind,
-}
-
-/// What happened to a todo or to the plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Change {
-    /// The todo is new.
-    Added,
-    /// Its status changed.
-    Status {
-        /// What it was. A todo that came with another status than pending was pending for a moment.
-        from: Status,
-        /// What it is.
-        to: Status,
-    },
-    /// A note was added.
-    Noted {
-        /// The note. It is untrusted.
-        text: String,
-    },
-    /// It was put on hold, or the reason changed.
-    Held {
-        /// Why. The text is untrusted.
-        reason: String,
-    },
-    /// The hold ended.
-    Released,
-    /// Other fields changed.
-    Edited {
-        /// Their names.
-        fields: Vec<&'static str>,
-    },
-    /// It was archived.
-    Removed,
-    /// It came back from the archive.
-    Restored,
-    /// The phases or the policy of the plan changed.
-    Plan,
+    /// The op behind it: a todo may become pending because an attempt failed, or because it was reopened. None for progress
+    /// and failed writes.
+    pub kind: Option<Kind>,
 }
 
 /// A todo that something happened to. Its text is untrusted.
@@ -111,7 +56,7 @@ pub struct Touched {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Update {
-    /// Events in order and in whole revisions.
+    /// Events in order: whole revisions, then how far the plan is; or failed writes.
     Events(Vec<Event>),
     /// Leases or timers of these todos have ended. No event says so before the next write.
     TimePassed(Vec<Touched>),
@@ -126,6 +71,8 @@ pub struct Events {
     engine: Arc<Engine>,
     follower: Follower,
     closed: Arc<AtomicBool>,
+    /// How far the plan was when that was last delivered.
+    progress: Option<Progress>,
 }
 
 /// Ends a subscription from another thread.
@@ -161,7 +108,7 @@ impl Session {
     ///
     /// ```
     /// # use punchlist::{Change, Op, Options, Session, Status, Update};
-    /// # use std::time::Duration;
+    /// # use std::time::{Duration, Instant};
     /// # fn main() -> Result<(), punchlist::Error> {
     /// let session = Session::in_memory(Options::new("my-agent"))?;
     /// let mut events = session.subscribe()?;
@@ -174,14 +121,17 @@ impl Session {
     /// # }
     /// ```
     pub fn subscribe(&self) -> Result<Events, Error> {
-        self.subscribe_since(self.revision()?)
+        let row = self.engine.read(self.plan, |snapshot| Ok(snapshot.row()?))?;
+        let progress = Progress::of_counts(&row.counts);
+        Ok(Events { progress: Some(progress), ..self.subscribe_since(row.revision)? })
     }
 
-    /// Follows what happened after a revision and what will.
+    /// Follows what happened after a revision and what will. Failed writes are reported from now on.
     pub fn subscribe_since(&self, revision: u64) -> Result<Events, Error> {
         let cursor = Cursor::at(revision, self.engine.now());
-        let follower = Follower::new(&self.engine, self.plan, cursor);
-        Ok(Events { engine: Arc::clone(&self.engine), follower, closed: Arc::default() })
+        let activity = self.engine.last_activity(self.plan)?;
+        let follower = Follower::new(&self.engine, self.plan, cursor).with_activity(activity);
+        Ok(Events { engine: Arc::clone(&self.engine), follower, closed: Arc::default(), progress: None })
     }
 
     /// Calls `f` with every event from now on, on a thread of its own, until the result is dropped.
@@ -208,17 +158,56 @@ impl Events {
     /// Returns what happened since the last call; waits for it, and returns `None` after `timeout`. A process that is far
     /// behind gets it in pages.
     pub fn wait(&mut self, timeout: Duration) -> Result<Option<Update>, Error> {
-        let found = self.follower.next(&self.engine, timeout)?;
-        let now = self.engine.now();
-        Ok(found.and_then(|found| match found {
-            Followed::Revisions(page) => Some(Update::Events(events(&page, now))),
-            Followed::TimePassed { todos, .. } => {
-                Some(Update::TimePassed(todos.iter().map(|todo| Touched::of(todo, now)).collect()))
-            }
-            Followed::Gap(_) => Some(Update::Gap),
-            // Not asked for.
-            Followed::Activity(_) => None,
-        }))
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            let left = deadline.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
+            let Some(found) = self.follower.next(&self.engine, left)? else { return Ok(None) };
+            let now = self.engine.now();
+            return Ok(Some(match found {
+                Followed::Revisions(page) => {
+                    let mut all = events(&page, now);
+                    all.extend(self.progressed(&page));
+                    Update::Events(all)
+                }
+                Followed::Activity(page) => match self.failed_writes(&page) {
+                    failed if failed.is_empty() => continue,
+                    failed => Update::Events(failed),
+                },
+                Followed::TimePassed { todos, .. } => {
+                    Update::TimePassed(todos.iter().map(|todo| Touched::of(todo, now)).collect())
+                }
+                Followed::Gap(_) => Update::Gap,
+            }));
+        }
+    }
+
+    /// The event that says how far the plan is, if that changed.
+    fn progressed(&mut self, page: &RevisionPage) -> Option<Event> {
+        let progress = Progress::of_counts(&page.touched.row.counts);
+        let last = page.revisions.last()?;
+        (self.progress.replace(progress) != Some(progress)).then(|| Event {
+            revision: last.number,
+            at: last.at,
+            by: last.by.by().to_owned(),
+            todo: None,
+            change: Change::Progress { progress },
+            kind: None,
+        })
+    }
+
+    fn failed_writes(&self, page: &ActivityPage) -> Vec<Event> {
+        let failed = page.records.iter().filter_map(|record| match &record.kind {
+            ActivityKind::WriteFailed { agent, error } => Some(Event {
+                revision: self.seen(),
+                at: record.at,
+                by: agent.clone(),
+                todo: None,
+                change: Change::WriteFailed { message: error.clone() },
+                kind: None,
+            }),
+            _ => None,
+        });
+        failed.collect()
     }
 
     /// The revision up to which it has answered.
@@ -269,40 +258,8 @@ fn events(page: &RevisionPage, now: i64) -> Vec<Event> {
             by: event.by.clone(),
             todo: todo(event),
             change,
-            kind: event.kind,
+            kind: Some(event.kind),
         })
     })
     .collect()
-}
-
-/// What an event says, in the order in which a UI would show it.
-fn changes(event: &punch_core::Event) -> Vec<Change> {
-    let Patch::Todo(_, patches) = &event.patch else { return vec![Change::Plan] };
-    let added = event.kind == Kind::Added;
-    let (mut out, mut fields) = (Vec::new(), Vec::new());
-    if added {
-        out.push(Change::Added);
-    }
-    for patch in patches {
-        match patch {
-            punch_core::Change::Status(status) => out.push(Change::Status { from: status.before, to: status.after }),
-            punch_core::Change::Notes(notes) => {
-                out.extend(notes.added.iter().map(|note| Change::Noted { text: note.text.clone() }));
-            }
-            punch_core::Change::Removed(removed) => {
-                out.push(if removed.after.is_some() { Change::Removed } else { Change::Restored });
-            }
-            punch_core::Change::Hold(hold) => out.push(match &hold.after {
-                Some(hold) => Change::Held { reason: hold.reason.clone() },
-                None => Change::Released,
-            }),
-            // The fields of a new todo are not edits.
-            other if !added && EDITED.contains(&other.field()) => fields.push(other.field()),
-            _ => {}
-        }
-    }
-    if !fields.is_empty() {
-        out.push(Change::Edited { fields });
-    }
-    out
 }

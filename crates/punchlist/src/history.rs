@@ -14,6 +14,8 @@ use crate::{Error, Session};
 /// - a new message with `list`, which stands for everything that is left out,
 /// - and the end of the history, with every tool call and its results or with neither.
 ///
+/// A history in another form, such as Gemini's messages with `parts`, comes back as it is.
+///
 /// It is cut to three quarters of the limit: a history that lost two messages with every request would never be found
 /// in a provider's cache. What must be kept is kept even if it is more than the limit: the beginning, and the last
 /// calls with all their results.
@@ -34,7 +36,7 @@ use crate::{Error, Session};
 /// assert_eq!(short[3]["role"], "assistant"); // never a result without its call
 /// ```
 pub fn trim_history(messages: &[Value], limit: usize, list: Option<&str>) -> Vec<Value> {
-    if messages.len() <= limit {
+    if messages.len() <= limit || messages.iter().any(|message| message.get("parts").is_some()) {
         return messages.to_vec();
     }
     let head = messages.iter().take_while(|message| is_system(message)).count();

@@ -39,16 +39,20 @@ mod apply;
 #[cfg(feature = "async")]
 mod asynchronous;
 mod call;
+mod change;
 mod checks;
 pub mod dialect;
 mod error;
 mod events;
+mod hint;
 mod history;
+mod inbox;
 mod message;
 mod op;
 mod opened_store;
 mod options;
 mod planning;
+mod question;
 mod session;
 mod snapshot;
 pub mod store;
@@ -62,12 +66,15 @@ pub use answer::Answer;
 pub use apply::{Applied, Import};
 #[cfg(feature = "async")]
 pub use asynchronous::{AsyncSession, EventStream, Running};
+pub use change::Change;
 pub use error::Error;
-pub use events::{Change, Closer, Event, Events, Touched, Update, Watching};
+pub use events::{Closer, Event, Events, Touched, Update, Watching};
 pub use history::trim_history;
+pub use inbox::InboxItem;
 pub use op::{NewTodo, Op};
 pub use options::Options;
 pub use planning::{Checkpoint, RestoreReport};
+pub use question::{Question, Reply};
 pub use session::Session;
 pub use snapshot::SessionSnapshot;
 pub use todo_list::TodoList;
@@ -77,15 +84,15 @@ pub use views::View;
 pub use wording::{Continuation, NextTodo, Occasion, Wording};
 
 pub use punch_core::drive::{Block, ContextUse, Finish, HostEvent, Reason, Roots, Start, ToolKind, ToolUse};
-pub use punch_core::inbox::{InboxItem, InboxKind};
+pub use punch_core::inbox::InboxKind;
 pub use punch_core::schedule::{
     Ask, Batch, Blocked, Break, Estimate, Group as ParallelGroup, Order, Schedule, Slot, Window,
 };
-pub use punch_core::view::Progress;
+pub use punch_core::view::{Glyphs, Panel, Progress};
 pub use punch_core::{
     Complexity, Dialect, Evidence, Format, Hold, HoldKind, Kind, Label, Lists, Marks, Record, Remark, State, Status,
     Verify,
 };
 pub use punch_engine::call::CallError;
-pub use punch_engine::{CheckpointReason, Clock, GitState, Group, Role, Verification};
+pub use punch_engine::{CheckpointReason, Clock, GitState, Group, QuestionOption, Role, Verification};
 pub use serde_json;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use punch_engine::call::Dialect;
-use punch_engine::{Clock, Group, Role};
+use punch_engine::{Clock, Group, IdMaker, Role};
 
 use crate::Wording;
 
@@ -33,6 +33,7 @@ pub struct Options {
     pub(crate) consents: Option<PathBuf>,
     pub(crate) role: Option<Role>,
     pub(crate) clock: Option<Clock>,
+    pub(crate) ids: Option<Arc<IdMaker>>,
     pub(crate) busy_timeout: Option<Duration>,
     pub(crate) shell: bool,
     pub(crate) wording: Option<Arc<dyn Wording>>,
@@ -144,6 +145,23 @@ impl Options {
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// Ids for todos that come without one, instead of `T-1`, `T-2` and so on. The function gets a number that no other todo
+    /// of the plan has; an id that is taken refuses the write.
+    ///
+    /// ```
+    /// # use punchlist::{Op, Options, Session};
+    /// # fn main() -> Result<(), punchlist::Error> {
+    /// let session = Session::in_memory(Options::new("my-agent").ids(|n| format!("task-{n}")))?;
+    /// assert_eq!(session.apply(&[Op::add("Write the parser")])?.added, ["task-1"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn ids(mut self, make: impl Fn(u64) -> String + Send + Sync + 'static) -> Self {
+        self.ids = Some(Arc::new(IdMaker::new(make)));
         self
     }
 }

@@ -1,8 +1,7 @@
-//! The rest of what a host asks about a plan: schedules, checkpoints, assignments, what needs the user.
+//! The rest of what a host asks about a plan: schedules, checkpoints, assignments.
 
-use punch_core::inbox::InboxItem;
 use punch_core::schedule::{self, Ask, Batch, Schedule};
-use punch_engine::{Code, InboxQuery, Restored, Restoring, Saved, Saving};
+use punch_engine::{Code, Restored, Restoring, Saved, Saving};
 use punch_store::SessionKey;
 
 use crate::{Error, Options, Session};
@@ -90,12 +89,6 @@ impl Session {
     /// The first message for a subagent that was assigned todos; `None` for every other session.
     pub fn assignment(&self) -> Option<&str> {
         self.assignment.as_deref()
-    }
-
-    /// What needs the user: holds, failures, conflicts, stuck todos, the most urgent first. The action of an item is a
-    /// command of the program `punch`.
-    pub fn inbox(&self) -> Result<Vec<InboxItem>, Error> {
-        Ok(self.engine.inbox(self.plan, &InboxQuery::new(&self.settings))?)
     }
 
     fn code(&self) -> Code {

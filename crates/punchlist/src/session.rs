@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use punch_core::text;
 #[cfg(feature = "verify")]
 use punch_engine::Consents;
 use punch_engine::config::{Config, Inputs, Plans, Settings};
-use punch_engine::{Choice, Engine, EngineError, Offer, Role, WorkTree};
+use punch_engine::{Choice, Engine, EngineError, IdMaker, Offer, Role, WorkTree};
 use punch_store::{PlanId, SessionKey};
 
 use crate::opened_store::{OpenedStore, system_clock};
@@ -32,6 +33,8 @@ pub struct Session {
     pub(crate) begun: AtomicBool,
     /// The last turn was kept going.
     pub(crate) kept_going: AtomicBool,
+    /// Ids for todos that come without one.
+    pub(crate) ids: Option<Arc<IdMaker>>,
     /// What the model reads besides answers.
     pub(crate) wording: Arc<dyn Wording>,
     /// The first message, if it was assigned todos.
@@ -80,6 +83,7 @@ impl Session {
         if options.plan.is_none() {
             options.plan = Some(self.plan_name()?);
         }
+        options.ids = options.ids.or_else(|| self.ids.clone());
         Self::over(Arc::clone(&self.engine), self.around.clone(), options)
     }
 
@@ -96,6 +100,7 @@ impl Session {
     }
 
     fn over(engine: Arc<Engine>, around: Around, options: Options) -> Result<Self, Error> {
+        check_name(&options.agent)?;
         let shell = ("reminders.shell".to_owned(), options.shell.to_string());
         let inputs = Inputs {
             flags: [shell].into_iter().chain(options.settings).collect(),
@@ -142,6 +147,7 @@ impl Session {
             tree: tree.map(|root| WorkTree { root, git: None, consents }),
             begun: AtomicBool::new(false),
             kept_going: AtomicBool::new(false),
+            ids: options.ids,
             wording: options.wording.unwrap_or_else(|| Arc::new(DefaultWording)),
             assignment: None,
             subagents: AtomicU32::new(0),
@@ -197,6 +203,16 @@ fn named(engine: &Engine, name: &str) -> Result<PlanId, EngineError> {
         (Err(EngineError::PlanExists { .. }), Some(plan)) => Ok(plan.id),
         (Err(error), _) => Err(error),
     }
+}
+
+/// An agent signs what it changes: its name is shown to users and models.
+fn check_name(agent: &str) -> Result<(), Error> {
+    let is_good = !text::is_blank(agent) && text::neutral(agent) == agent && agent.chars().count() <= 80;
+    is_good.then_some(()).ok_or_else(|| Error {
+        code: "invalid",
+        message: format!("invalid name of an agent: `{}`", text::clip(&text::neutral(agent), 80)),
+        hint: "use 1 to 80 visible characters on one line".to_owned(),
+    })
 }
 
 /// A name that no other conversation has.

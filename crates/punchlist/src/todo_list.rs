@@ -2,6 +2,7 @@
 
 use punch_core::Record;
 use punch_core::view::Progress;
+use serde::Serialize;
 
 use crate::{Error, Session};
 
@@ -22,7 +23,7 @@ use crate::{Error, Session};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TodoList {
     /// Every todo that is not archived, in list order.

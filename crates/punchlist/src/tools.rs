@@ -18,11 +18,13 @@ pub enum Shape {
     OpenAiResponses,
     /// `{name, description, inputSchema, annotations}`: the Model Context Protocol.
     Mcp,
+    /// `{name, description, parametersJsonSchema}`: what Gemini takes in `functionDeclarations`.
+    Gemini,
 }
 
 impl Shape {
     /// Every shape.
-    pub const ALL: &'static [Self] = &[Self::Anthropic, Self::OpenAi, Self::OpenAiResponses, Self::Mcp];
+    pub const ALL: &'static [Self] = &[Self::Anthropic, Self::OpenAi, Self::OpenAiResponses, Self::Mcp, Self::Gemini];
 
     fn of(self, tool: &Offered) -> Value {
         let Offered { name, description, input_schema, .. } = tool;
@@ -37,6 +39,9 @@ impl Shape {
                 "type": "function", "name": name, "description": description, "parameters": input_schema,
                 "strict": false,
             }),
+            Self::Gemini => {
+                json!({"name": name, "description": description, "parametersJsonSchema": input_schema})
+            }
             Self::Mcp => json!({
                 "name": name,
                 "description": description,

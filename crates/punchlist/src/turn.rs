@@ -6,6 +6,7 @@ use std::time::Duration;
 use punch_core::drive::{ContextUse, Decision, Effect, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
 use punch_core::text;
 use punch_engine::{Choice, HostReport};
+use serde::Serialize;
 
 use crate::wording::{Continuation, NextTodo, Occasion};
 use crate::{Error, Session};
@@ -31,7 +32,8 @@ impl From<Finish> for Ending {
 }
 
 /// What an agent that wants to stop does next: the facts, with a text for the model beside them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Next {
     /// Send the text to the model as a user's message, and continue.

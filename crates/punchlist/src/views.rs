@@ -1,7 +1,8 @@
 //! The plan as people and programs read it.
 
 use punch_core::reason::Reader;
-use punch_core::view::{Cap, Glyphs, Panel, Progress, Row, Tree, checklist, diagram, line, markdown};
+use punch_core::view::hide::visible;
+use punch_core::view::{Cap, ClearDelay, Glyphs, Panel, Progress, Row, Tree, checklist, diagram, line, markdown};
 use punch_core::{Document, Plan, Record, Records, Todo};
 use punch_engine::ReadyQuery;
 
@@ -15,8 +16,10 @@ pub enum View {
     Checklist,
     /// Phases and todos, capped.
     Tree,
-    /// A box of 46 columns, capped.
+    /// A box of 46 columns, capped; [`Session::panel`] draws others.
     Panel,
+    /// A heading and one line a todo, for the user when the list was written; capped.
+    Notice,
     /// One line of at most 80 columns.
     Line,
     /// A checklist that can be read back; everything is in it.
@@ -30,7 +33,8 @@ pub enum View {
 }
 
 impl Session {
-    /// The plan at this moment.
+    /// The plan at this moment. The settings `view.ascii` and `view.clear_delay` hold for what users look at: panel, line and
+    /// notice.
     pub fn view(&self, view: View) -> Result<String, Error> {
         let plan = self.engine.whole(self.plan)?;
         let now = self.engine.now();
@@ -41,13 +45,42 @@ impl Session {
         Ok(match view {
             View::Checklist => checklist::list(&rows, progress, Cap::default()),
             View::Tree => Tree { now, expanded: true, ..Tree::default() }.draw(&plan, &todos),
-            View::Panel => Panel::default().draw(&rows, progress),
-            View::Line => line::draw(&rows, progress, 80, Glyphs::Unicode),
+            View::Panel => self.panel(&Panel { glyphs: self.glyphs(), ..Panel::default() })?,
+            View::Line => line::draw(&self.shown(&plan, now), progress, 80, self.glyphs()),
+            View::Notice => checklist::notice(&self.shown(&plan, now), self.glyphs(), Cap::default()),
             View::Markdown => markdown::write(&Document::of(&plan), None),
             View::Json => Document::of(&plan).to_json(),
             View::Dot => diagram::dot(&plan, &todos, now),
             View::Mermaid => diagram::mermaid(&plan, &todos, now),
         })
+    }
+
+    /// The list as a box of your choice: width, rows, bar, signs, title. Closed todos leave it after `view.clear_delay`.
+    ///
+    /// ```
+    /// # use punchlist::{Glyphs, Op, Options, Panel, Session};
+    /// # fn main() -> Result<(), punchlist::Error> {
+    /// let session = Session::in_memory(Options::new("my-agent"))?;
+    /// session.apply(&[Op::add("Write the parser")])?;
+    /// let panel = Panel { title: "Plan".into(), width: 30, glyphs: Glyphs::Ascii, ..Panel::default() };
+    /// assert!(session.panel(&panel)?.starts_with("+- Plan "));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn panel(&self, panel: &Panel) -> Result<String, Error> {
+        let plan = self.engine.whole(self.plan)?;
+        Ok(panel.draw(&self.shown(&plan, self.engine.now()), Progress::of_counts(&plan.row.counts)))
+    }
+
+    /// The rows that users look at.
+    fn shown<'a>(&self, plan: &'a Plan, now: i64) -> Vec<Row<'a>> {
+        let reader = Reader::new(plan, now);
+        let todos = visible(plan, ClearDelay(self.settings.view_clear_delay.value), now);
+        todos.into_iter().map(|todo| Row::of(reader, todo)).collect()
+    }
+
+    fn glyphs(&self) -> Glyphs {
+        if self.settings.view_ascii.value { Glyphs::Ascii } else { Glyphs::Unicode }
     }
 
     /// Every todo that is not archived, in list order, with what is derived.

@@ -58,6 +58,7 @@ fn world() -> World {
         structured: false,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     };
     let ops = json!({"ops": [{"op": "add", "content": "Write it"}, {"op": "start", "id": "T-2"}]});
     engine.call(plan, &caller, Dialect::Native, Tool::Write, &ops, None).unwrap();

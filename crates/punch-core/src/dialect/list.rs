@@ -1,7 +1,7 @@
 //! What the list dialects share: rows with a handle, matching payload rows to known ones, and the difference between
 //! two lists as ops.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::plan::made_number;
 use crate::{Add, Edit, Keep, ListPosition, Op, PhaseRef, PhaseUid, Plan, Ref, Status, Uid};
@@ -39,24 +39,50 @@ pub struct List {
     pub items: Vec<ListItem>,
 }
 
-/// Gives payload rows the handles of known rows: by id, then by exact content, the k-th duplicate to the k-th
-/// duplicate (rule 7).
-pub fn match_rows(rows: &mut [ListItem], known: &[ListItem]) {
-    let ids: HashMap<&str, Uid> = known.iter().filter_map(|item| Some((item.id.as_deref()?, item.uid?))).collect();
-    let mut taken: HashSet<Uid> = HashSet::new();
-    for row in rows.iter_mut().filter(|row| row.uid.is_none()) {
-        row.uid = row.id.as_deref().and_then(|id| ids.get(id)).copied().filter(|uid| taken.insert(*uid));
+/// What a row says about the todo that it stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct RowName<'a> {
+    /// The handle, if it is known.
+    pub uid: Option<Uid>,
+    /// The id, if the row has one.
+    pub id: Option<&'a str>,
+    /// What is to be done.
+    pub content: &'a str,
+}
+
+impl ListItem {
+    /// What this row says about the todo that it stands for.
+    pub fn name(&self) -> RowName<'_> {
+        RowName { uid: self.uid, id: self.id.as_deref(), content: &self.content }
     }
-    taken.extend(rows.iter().filter_map(|row| row.uid));
-    let mut by_content: HashMap<&str, VecDeque<Uid>> = HashMap::new();
-    for item in known {
-        if let Some(uid) = item.uid.filter(|uid| !taken.contains(uid)) {
-            by_content.entry(&item.content).or_default().push_back(uid);
+}
+
+/// Returns the handles of payload rows: their own, or those of known rows by id, then by exact content, the k-th duplicate
+/// to the k-th duplicate (rule 7).
+pub fn match_rows(rows: &[RowName<'_>], known: &[RowName<'_>]) -> Vec<Option<Uid>> {
+    let mut uids: Vec<Option<Uid>> = rows.iter().map(|row| row.uid).collect();
+    let mut taken: BTreeSet<Uid> = BTreeSet::new();
+    if rows.iter().any(|row| row.uid.is_none() && row.id.is_some()) {
+        let ids: BTreeMap<&str, Uid> = known.iter().filter_map(|item| Some((item.id?, item.uid?))).collect();
+        for (uid, row) in uids.iter_mut().zip(rows).filter(|(uid, _)| uid.is_none()) {
+            *uid = row.id.and_then(|id| ids.get(id)).copied().filter(|uid| taken.insert(*uid));
         }
     }
-    for row in rows.iter_mut().filter(|row| row.uid.is_none()) {
-        row.uid = by_content.get_mut(row.content.as_str()).and_then(VecDeque::pop_front);
+    taken.extend(uids.iter().flatten());
+    let free = known.iter().filter_map(|item| Some((item.content, item.uid.filter(|uid| !taken.contains(uid))?)));
+    let mut by_content: Vec<(&str, Uid)> = free.collect();
+    by_content.sort_by_key(|(content, _)| *content);
+    // How many of the rows that say the same were given away, at the place of the first of them.
+    let mut given = vec![0; by_content.len()];
+    for (uid, row) in uids.iter_mut().zip(rows).filter(|(uid, _)| uid.is_none()) {
+        let first = by_content.partition_point(|(content, _)| *content < row.content);
+        let Some(count) = given.get_mut(first) else { continue };
+        if let Some((_, found)) = by_content.get(first + *count).filter(|(content, _)| *content == row.content) {
+            *uid = Some(*found);
+            *count += 1;
+        }
     }
+    uids
 }
 
 /// Gives new phases the handles of known ones of the same name, the k-th to the k-th, and rows those of known rows:
@@ -69,14 +95,18 @@ pub fn match_list(new: &mut List, known: &List) {
     for (uid, name) in new.phases.iter_mut().filter(|(uid, _)| uid.is_none()) {
         *uid = by_name.get_mut(name.as_str()).and_then(VecDeque::pop_front);
     }
-    match_rows(&mut new.items, &known.items);
+    fn names(list: &List) -> Vec<RowName<'_>> {
+        list.items.iter().map(ListItem::name).collect()
+    }
+    let uids = match_rows(&names(new), &names(known));
+    new.items.iter_mut().zip(uids).for_each(|(item, uid)| item.uid = uid);
 }
 
 /// Sets rows of `base` to pending whose lease has run out and that `new` still has in progress: the list claims them
 /// again.
 pub fn reclaim(base: &mut List, new: &List, plan: &Plan, now: i64) {
     let is_running = |item: &&ListItem| item.status == Status::InProgress;
-    let running: HashSet<Uid> = new.items.iter().filter(is_running).filter_map(|item| item.uid).collect();
+    let running: BTreeSet<Uid> = new.items.iter().filter(is_running).filter_map(|item| item.uid).collect();
     for item in base.items.iter_mut().filter(|item| item.status == Status::InProgress) {
         let todo = item.uid.filter(|uid| running.contains(uid)).and_then(|uid| plan.get(uid));
         if todo.is_some_and(|todo| todo.lease_expired(now)) {
@@ -94,9 +124,9 @@ pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
         ops.push(phases(base, new, plan));
     }
     let known: BTreeMap<Uid, &ListItem> = base.items.iter().filter_map(|item| Some((item.uid?, item))).collect();
-    let kept: HashSet<Uid> = new.items.iter().filter_map(|item| item.uid).collect();
+    let kept: BTreeSet<Uid> = new.items.iter().filter_map(|item| item.uid).collect();
     let live = |uid: &Uid| plan.get(*uid).is_some_and(crate::Todo::is_live);
-    let mut removed: HashSet<Uid> = HashSet::new();
+    let mut removed: BTreeSet<Uid> = BTreeSet::new();
     for item in &base.items {
         if let Some(uid) = item.uid.filter(|uid| !kept.contains(uid) && live(uid)) {
             removed.insert(uid);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::extended::complexity;
 use super::input::{invalid, join, list, number, object, text, texts};
-use super::list::{ListItem, match_rows};
+use super::list::{RowName, match_rows};
 use crate::{
     Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, Label, LabelEdit, ListPosition, Op, PhaseRef, Plan, Ref,
     Refusal, Status, Verify, text::clip,
@@ -392,21 +392,22 @@ fn replacement(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Ve
 
 /// Replaces the list: todos are matched by id, then by content; the others are archived (rule 7).
 fn replace(plan: &Plan, todos: Vec<Replacement>, ops: &mut Vec<Op>) {
-    let item = |id: Option<String>, content: &str| ListItem { id, content: content.to_owned(), ..ListItem::default() };
-    let mut rows: Vec<ListItem> = todos
-        .iter()
-        .map(|Replacement { add, .. }| item(add.id.clone(), add.edit.content.as_set().map_or("", String::as_str)))
-        .collect();
     let live = plan.live();
-    let known: Vec<ListItem> =
-        live.iter().map(|t| ListItem { uid: Some(t.uid), ..item(Some(t.id.clone()), &t.content) }).collect();
-    match_rows(&mut rows, &known);
-    let kept: HashSet<_> = rows.iter().filter_map(|row| row.uid).collect();
+    let uids = {
+        let rows = todos.iter().map(|Replacement { add, .. }| RowName {
+            uid: None,
+            id: add.id.as_deref(),
+            content: add.edit.content.as_set().map_or("", String::as_str),
+        });
+        let known = live.iter().map(|todo| RowName { uid: Some(todo.uid), id: Some(&todo.id), content: &todo.content });
+        match_rows(&rows.collect::<Vec<_>>(), &known.collect::<Vec<_>>())
+    };
+    let kept: HashSet<_> = uids.iter().flatten().copied().collect();
     ops.extend(live.iter().filter(|t| !kept.contains(&t.uid)).map(|t| Op::Rm(Ref::Uid(t.uid))));
     let before = ops.iter().filter(|op| matches!(op, Op::Add(_))).count();
     let (mut order, mut statuses, mut new) = (Vec::new(), Vec::new(), before);
-    for (Replacement { mut add, status_given }, row) in todos.into_iter().zip(rows) {
-        match row.uid {
+    for (Replacement { mut add, status_given }, uid) in todos.into_iter().zip(uids) {
+        match uid {
             None => {
                 order.push(Ref::New(new));
                 new += 1;

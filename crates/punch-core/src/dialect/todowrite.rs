@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::input::{invalid, list, object, text};
-use super::list::{List, ListItem, match_rows};
+use super::list::{List, ListItem, RowName, match_rows};
 use crate::view::Progress;
 use crate::view::checklist;
 use crate::{
@@ -28,6 +28,12 @@ pub struct Row {
     pub status: Status,
     /// Present tense.
     pub active_form: String,
+}
+
+impl Row {
+    fn name(&self) -> RowName<'_> {
+        RowName { uid: self.uid, id: self.id.as_deref(), content: &self.content }
+    }
 }
 
 /// Why a call was refused.
@@ -85,34 +91,43 @@ fn read_rows(call: &Value) -> Result<Vec<Row>, Refusal> {
     if todos.len() > MAX_TODOS {
         return Err(invalid("todos", format!("{} todos, at most {MAX_TODOS} fit in one call", todos.len())));
     }
-    let mut rows = Vec::with_capacity(todos.len());
-    for (n, item) in todos.iter().enumerate() {
-        let at = format!("todos[{n}]");
-        let map = object(item, &at)?;
-        let required = |key: &str| -> Result<String, Refusal> {
-            let value = text(map, key, &at)?.ok_or_else(|| invalid(format!("{at}.{key}"), "missing"))?;
-            let length = crate::text::utf16_len(value);
-            match length {
-                _ if crate::text::is_blank(value) => Err(invalid(format!("{at}.{key}"), "must not be empty")),
-                // One line: another one could look like a row of the list that the model reads.
-                0..=MAX_LENGTH => Ok(crate::text::one_line(value)),
-                _ => Err(invalid(format!("{at}.{key}"), format!("{length} characters, at most {MAX_LENGTH} fit"))),
-            }
-        };
-        let status = match text(map, "status", &at)? {
-            Some("pending") => Status::Pending,
-            Some("in_progress") => Status::InProgress,
-            Some("completed") => Status::Completed,
-            Some(word) => {
-                let what = format!("`{}` is none of pending, in_progress, completed", crate::text::clip(word, 40));
-                return Err(invalid(format!("{at}.status"), what));
-            }
-            None => return Err(invalid(format!("{at}.status"), "missing")),
-        };
-        let id = text(map, "id", &at)?.filter(|id| !id.is_empty()).map(str::to_owned);
-        rows.push(Row { uid: None, id, content: required("content")?, status, active_form: required("activeForm")? });
+    let row = |(n, item)| read_row(item).map_err(|refusal| below(refusal, n));
+    todos.iter().enumerate().map(row).collect()
+}
+
+fn read_row(item: &Value) -> Result<Row, Refusal> {
+    let map = object(item, "")?;
+    let required = |key: &str| -> Result<String, Refusal> {
+        let value = text(map, key, "")?.ok_or_else(|| invalid(key, "missing"))?;
+        let length = crate::text::utf16_len(value);
+        match length {
+            _ if crate::text::is_blank(value) => Err(invalid(key, "must not be empty")),
+            // One line: another one could look like a row of the list that the model reads.
+            0..=MAX_LENGTH => Ok(crate::text::one_line(value)),
+            _ => Err(invalid(key, format!("{length} characters, at most {MAX_LENGTH} fit"))),
+        }
+    };
+    let status = match text(map, "status", "")? {
+        Some("pending") => Status::Pending,
+        Some("in_progress") => Status::InProgress,
+        Some("completed") => Status::Completed,
+        Some(word) => {
+            let what = format!("`{}` is none of pending, in_progress, completed", crate::text::clip(word, 40));
+            return Err(invalid("status", what));
+        }
+        None => return Err(invalid("status", "missing")),
+    };
+    let id = text(map, "id", "")?.filter(|id| !id.is_empty()).map(str::to_owned);
+    Ok(Row { uid: None, id, content: required("content")?, status, active_form: required("activeForm")? })
+}
+
+/// A refusal of the n-th row, with its place in the call.
+fn below(refusal: Refusal, n: usize) -> Refusal {
+    match refusal {
+        Refusal::Invalid { at, what } if at.is_empty() => Refusal::Invalid { at: format!("todos[{n}]"), what },
+        Refusal::Invalid { at, what } => Refusal::Invalid { at: format!("todos[{n}].{at}"), what },
+        other => other,
     }
-    Ok(rows)
 }
 
 /// Full replacement: payload rows get the handles of the todos they mean.
@@ -125,11 +140,12 @@ pub fn step(shown: &[Row], call: Vec<Row>) -> Vec<Row> {
             row.id = None;
         }
     }
-    let mut list = to_list(&rows);
-    match_rows(&mut list.items, &to_list(shown).items);
-    for (row, item) in rows.iter_mut().zip(list.items) {
-        row.uid = item.uid;
-    }
+    let uids = {
+        let (rows, shown): (Vec<_>, Vec<_>) =
+            (rows.iter().map(Row::name).collect(), shown.iter().map(Row::name).collect());
+        match_rows(&rows, &shown)
+    };
+    rows.iter_mut().zip(uids).for_each(|(row, uid)| row.uid = uid);
     rows
 }
 
@@ -152,14 +168,14 @@ pub fn items(rows: &[Row]) -> Value {
 }
 
 /// The list for [`super::list::diff`].
-pub fn to_list(rows: &[Row]) -> List {
-    let item = |row: &Row| ListItem {
+pub fn to_list(rows: Vec<Row>) -> List {
+    let item = |row: Row| ListItem {
         uid: row.uid,
-        id: row.id.clone(),
-        content: row.content.clone(),
-        active_form: Some(row.active_form.clone()),
+        id: row.id,
+        content: row.content,
+        active_form: Some(row.active_form),
         status: row.status,
         ..ListItem::default()
     };
-    List { phases: Vec::new(), items: rows.iter().map(item).collect() }
+    List { phases: Vec::new(), items: rows.into_iter().map(item).collect() }
 }

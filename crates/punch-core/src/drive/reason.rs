@@ -198,8 +198,8 @@ impl Reason {
         }
     }
 
-    /// What the user can do about it; empty if there is nothing to do.
-    pub const fn hint(&self) -> &'static str {
+    /// What the user can do about it, with the commands for it; empty if there is nothing to do.
+    pub const fn command_hint(&self) -> &'static str {
         match self {
             Self::Disabled => "`punch config show` shows where that is set",
             Self::SwitchedOff => "run `punch keep-going on` to switch it on",
@@ -207,10 +207,25 @@ impl Reason {
             Self::Subagent => "run `punch config set keep_going.subagents true` to include them",
             Self::WaitsForPeople { .. } => "decide, run `punch unhold ID`, then tell the agent",
             Self::NothingActionable { .. } => "`punch why` shows what is in the way",
-            Self::OnlyOptional { .. } => "tell the agent if it should do them",
             Self::Failed { .. } => "`punch list --failed` shows them, `punch reopen ID` retries one",
-            Self::ChecksRunning { .. } => "the agent learns the result with your next message",
             Self::ChecksUnapproved { .. } => "`punch inbox` shows the commands and how to approve them",
+            _ => self.hint(),
+        }
+    }
+
+    /// What the user can do about it, in words that name no command; empty if there is nothing to do.
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Disabled => "the setting `keep_going.enabled` switches it on",
+            Self::SwitchedOff => "switch it on to continue",
+            Self::Paused => "resume it to continue",
+            Self::Subagent => "the setting `keep_going.subagents` includes them",
+            Self::WaitsForPeople { .. } => "decide, release the todos, then tell the agent",
+            Self::NothingActionable { .. } => "look at what the open todos wait for",
+            Self::OnlyOptional { .. } => "tell the agent if it should do them",
+            Self::Failed { .. } => "reopen those that the agent should try again",
+            Self::ChecksRunning { .. } => "the agent learns the result with your next message",
+            Self::ChecksUnapproved { .. } => "approve the commands that check them",
             Self::FailedTurns { .. } | Self::CoolingDown { .. } => {
                 "read what the agent reported, then send it a message"
             }
@@ -244,7 +259,7 @@ impl Reason {
     pub fn tell(&self, facts: &Facts) -> Option<String> {
         if let Self::Failed { .. } = self {
             // Once, after it happened: the user knows it from then on.
-            let text = || format!("punch: stopped, {}.\nNext: {}.", self.text(), self.hint());
+            let text = || format!("punch: stopped, {}.\nNext: {}.", self.text(), self.command_hint());
             return facts.progress.then(text);
         }
         if let Self::Finished = self {
@@ -260,7 +275,7 @@ impl Reason {
         let checks = facts.unproven.iter().filter(|one| !named || one.pending.is_none());
         let checks: Vec<String> = checks.map(Unproven::mention).collect();
         let checks = if checks.is_empty() { String::new() } else { format!("\nNot done: {}.", checks.join(", ")) };
-        Some(format!("punch: stopped, {todos} open: {}.{checks}\nNext: {}.", self.text(), self.hint()))
+        Some(format!("punch: stopped, {todos} open: {}.{checks}\nNext: {}.", self.text(), self.command_hint()))
     }
 }
 

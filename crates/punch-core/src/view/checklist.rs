@@ -2,7 +2,6 @@
 //! the update notice and the transition lines for people.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::ops::Range;
 
 use super::cap::{Cap, Page, Then};
@@ -106,9 +105,9 @@ fn fill(page: &mut Page, rows: &[Row<'_>], line: impl Fn(&Row<'_>) -> String) ->
 }
 
 fn push_row(out: &mut String, status: ShownStatus, content: &str, active: Option<&str>) {
-    let _ = write!(out, "{} {content}", status.check_box());
+    out.extend([status.check_box(), " ", content]);
     if let (true, Some(active)) = (status.is_running(), active) {
-        let _ = write!(out, " <- {active}");
+        out.extend([" <- ", active]);
     }
 }
 

@@ -1,12 +1,16 @@
 //! The boxed panel of the todowrite proposal.
 
+use std::borrow::Cow;
+
 use super::row::{Row, tidy, window};
-use super::width::{columns, first_that_fits, pad};
+use super::width::{columns, first_that_fits, fit, pad};
 use super::{Glyphs, NONE, Progress};
 
 /// How the panel is drawn. Every line has exactly `width` columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panel {
+    /// What stands in the upper edge. A title that does not fit is cut.
+    pub title: Cow<'static, str>,
     /// Columns, brought into 10 to 1,000.
     pub width: usize,
     /// Rows for todos, brought into 1 to 200; the last one says `+N more` when they do not suffice.
@@ -19,7 +23,7 @@ pub struct Panel {
 
 impl Default for Panel {
     fn default() -> Self {
-        Self { width: 46, rows: 20, bar: true, glyphs: Glyphs::Unicode }
+        Self { title: Cow::Borrowed("Tasks"), width: 46, rows: 20, bar: true, glyphs: Glyphs::Unicode }
     }
 }
 
@@ -60,7 +64,9 @@ impl Panel {
 
     fn top(&self, width: usize) -> String {
         let frame = self.frame();
-        let start = format!("{}{} Tasks ", frame.corners[0], frame.rule);
+        let text = tidy(&self.title);
+        let title = fit(&text, width - 5, self.glyphs.ellipsis());
+        let start = format!("{}{} {title} ", frame.corners[0], frame.rule);
         format!("{start}{}{}", frame.rule.repeat(width - columns(&start) - 1), frame.corners[1])
     }
 

@@ -72,7 +72,7 @@ fn by_todowrite(plan: &mut Plan, call: &Value) -> Option<(Vec<todowrite::Row>, O
     let shown = todowrite::project(plan);
     let rows = todowrite::step(&shown, todowrite::read(call).ok()?);
     let policy = todowrite::policy(plan.row.policy);
-    let done = change(plan, &todowrite::to_list(&shown), &todowrite::to_list(&rows), policy);
+    let done = change(plan, &todowrite::to_list(shown), &todowrite::to_list(rows.clone()), policy);
     Some((rows, done.unwrap_or_else(|r| panic!("{r:?}"))))
 }
 

@@ -126,7 +126,7 @@ proptest! {
         if let Ok(rows) = todowrite::read(&two) {
             let asked = todowrite::step(&by_todowrite, rows);
             let policy = todowrite::policy(plan.row.policy);
-            let merge = Merge::of(todowrite::to_list(&by_todowrite), todowrite::to_list(&asked), plan, policy);
+            let merge = Merge::of(todowrite::to_list(by_todowrite.clone()), todowrite::to_list(asked.clone()), plan, policy);
             merge.map_err(|r| TestCaseError::fail(format!("{r:?}")))?.checks()?;
         }
     }

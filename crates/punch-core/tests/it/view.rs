@@ -517,9 +517,9 @@ fn glyphs() -> impl Strategy<Value = Glyphs> {
 
 proptest! {
     #[test]
-    fn every_panel_line_has_exactly_the_width(plan in plans(), wide in 10_usize..200, most in 0_usize..30, glyphs in glyphs(), bar: bool) {
+    fn every_panel_line_has_exactly_the_width(plan in plans(), title in ".{0,30}", wide in 10_usize..200, most in 0_usize..30, glyphs in glyphs(), bar: bool) {
         let rows = rows(&plan);
-        let drawn = Panel { width: wide, rows: most, bar, glyphs }.draw(&rows, plain(&rows));
+        let drawn = Panel { title: title.into(), width: wide, rows: most, bar, glyphs }.draw(&rows, plain(&rows));
         prop_assert!(harmless(&drawn));
         prop_assert!(drawn.lines().count() <= most.max(1) + 5);
         for line in drawn.lines() {

@@ -2,7 +2,7 @@
 //! and what it names. A replacement is compared with what the session was last shown, so what others changed meanwhile
 //! stays, and only what is in its own list can be archived by leaving it out.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use punch_core::apply::spare;
 use punch_core::dialect::list::{diff, reclaim};
@@ -126,9 +126,10 @@ fn run(
     let before = window.part.row.revision;
     let Step { mut base, stepped, mut list, names: given, mut gone } =
         step(call, &window, then.as_ref(), state, caller, &names, now);
-    if let Call::Todowrite(_) = call {
-        let unknown = list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone());
-        let found = tx.find_open_by_content(&unknown.collect())?;
+    let unknown: BTreeSet<String> =
+        list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone()).collect();
+    if matches!(call, Call::Todowrite(_)) && !unknown.is_empty() {
+        let found = tx.find_open_by_content(&unknown)?;
         found.iter().for_each(|todo| window.part.put(todo.clone()));
         adopt(&mut list, &mut base, found, caller, now);
     }
@@ -154,7 +155,7 @@ fn run(
             names.pair(&name, &todo.id);
         }
     }
-    let mut shown: HashSet<Uid> = listed.iter().copied().collect();
+    let mut shown: BTreeSet<Uid> = listed.iter().copied().collect();
     if window.whole || call.replaces() {
         if call.replaces() {
             let ids = listed.iter().filter_map(|uid| changed.plan.get(*uid)).map(|todo| todo.id.as_str());
@@ -162,10 +163,10 @@ fn run(
         }
         state.scope = listed;
     } else {
-        let known: HashSet<Uid> = state.scope.iter().copied().collect();
+        let known: BTreeSet<Uid> = state.scope.iter().copied().collect();
         state.scope.extend(listed.into_iter().filter(|uid| !known.contains(uid)));
     }
-    let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+    let scope: BTreeSet<Uid> = state.scope.iter().copied().collect();
     state.beyond.retain(|uid| !scope.contains(uid));
     state.beside.retain(|uid| !scope.contains(uid));
     if call.dialect() == Dialect::Cursor && !call.replaces() {

@@ -2,7 +2,7 @@
 //! was assigned, and what its call names. A plan of up to [`WHOLE`] todos is loaded as a whole; of a larger one a call
 //! loads what it touches.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use punch_core::dialect::phases::{PhaseOp, Target};
 use punch_core::{Dep, Event, Footprint, Patch, Plan, Status, Todo, Uid};
@@ -43,9 +43,7 @@ impl ListWindow {
         let whole = row.counts.total() <= WHOLE as u64;
         let mut window = Self { part: Plan::slice(row), whole };
         if whole {
-            for todo in tx.list(Which::Live, None, usize::MAX)? {
-                window.part.put(todo);
-            }
+            tx.load_live(&mut window.part)?;
         }
         let mut wanted = Footprint { ids: call.ids(), ..Footprint::default() };
         wanted.ids.extend(call.ids().iter().map(|name| names.id(name).to_owned()));
@@ -82,7 +80,7 @@ impl ListWindow {
         let row = &self.part.row;
         let phases: Vec<_> = row.phases.iter().filter(|p| names.contains(&p.name)).map(|p| Some(p.uid)).collect();
         if state.scope.len() > WHOLE {
-            let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+            let scope: BTreeSet<Uid> = state.scope.iter().copied().collect();
             if !phases.is_empty() {
                 let own = |todo: &Todo| phases.contains(&todo.phase) && scope.contains(&todo.uid);
                 self.look(tx, Which::Live, usize::MAX, &own)?;
@@ -143,8 +141,8 @@ impl ListWindow {
     }
 
     /// What is shown beside the list that was worked on: what is in progress, what is open first. Loads it.
-    pub fn window(tx: &dyn Snapshot, now: i64, plan: &mut Plan) -> Result<HashSet<Uid>, StoreError> {
-        let (mut more, mut shown) = (Vec::new(), HashSet::new());
+    pub fn window(tx: &dyn Snapshot, now: i64, plan: &mut Plan) -> Result<BTreeSet<Uid>, StoreError> {
+        let (mut more, mut shown) = (Vec::new(), BTreeSet::new());
         if plan.row.counts.in_progress > 0 {
             more.extend(tx.list(Which::Running, None, WINDOW)?);
         }

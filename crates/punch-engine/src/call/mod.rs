@@ -29,7 +29,7 @@ use serde_json::Value;
 
 use crate::config::{Settings, Subagents};
 use crate::user_changes::Informing;
-use crate::{Engine, EngineError, Proofs, Request, Role, SessionState, WorkTree, link, owner_of, session};
+use crate::{Embedding, Engine, EngineError, Proofs, Request, Role, SessionState, WorkTree, link, owner_of, session};
 use arguments::ToolCall;
 
 pub use answer::{Answer, CallError, Called};
@@ -65,6 +65,8 @@ pub struct Caller<'a> {
     pub work: Work,
     /// The server, for calls that do not name their session: a receipt may say later whose call it was.
     pub server: Option<SessionKey>,
+    /// What the program around the session decides.
+    pub embedding: Embedding<'a>,
 }
 
 impl<'a> Caller<'a> {
@@ -85,6 +87,7 @@ impl<'a> Caller<'a> {
             structured: false,
             work: Work::default(),
             server: None,
+            embedding: Embedding::default(),
         }
     }
 }
@@ -267,6 +270,7 @@ impl<'a> Caller<'a> {
             commit: self.work.commit.as_deref(),
             proofs: Some(&self.work.proofs),
             tree: self.work.tree.as_ref().map(|tree| tree.root.as_path()),
+            ids: self.embedding.ids,
             ..Request::of(self.actor.clone())
         }
     }

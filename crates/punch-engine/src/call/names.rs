@@ -49,6 +49,11 @@ impl Names {
         self.ids.get(name).map_or_else(|| name.strip_prefix(OUTSIDE).unwrap_or(name), String::as_str)
     }
 
+    /// Returns true if this conversation calls the todo with an id by that id.
+    pub fn is_own_label(&self, id: &str) -> bool {
+        !self.labels.contains_key(id) && !self.ids.contains_key(id) && !id.starts_with(OUTSIDE)
+    }
+
     /// How this conversation calls the todo with an id.
     pub fn label(&self, id: &str) -> String {
         match self.labels.get(id) {

@@ -1,10 +1,13 @@
 //! The dialects' own algorithms on the list of a session, and what they answer.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use punch_core::dialect::list::{List, ListItem, match_rows};
+use punch_core::dialect::list::{List, ListItem, RowName, match_rows};
 use punch_core::dialect::phases::{Phase, PhaseOp};
 use punch_core::dialect::{cursor, phases, todowrite};
+use punch_core::json::object;
+use punch_core::view::checklist;
 use punch_core::{Plan, Status, Todo, Uid, text};
 use serde_json::{Value, json};
 
@@ -47,7 +50,7 @@ pub(super) fn step(
 ) -> Step {
     let part = &window.part;
     let then = before.unwrap_or(part);
-    let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+    let scope: BTreeSet<Uid> = state.scope.iter().copied().collect();
     // A name that this conversation was never shown does not mean what someone else is working on.
     let of_others = |t: &Todo| {
         t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
@@ -118,11 +121,15 @@ pub(super) fn step(
                 id: row.id.as_deref().map(|id| names.label(id)),
                 ..row.clone()
             };
-            let named: Vec<todowrite::Row> = base.iter().map(label).collect();
+            let plain = |row: &todowrite::Row| row.id.as_deref().is_none_or(|id| names.is_own_label(id));
+            let named: Cow<'_, [todowrite::Row]> = match base.iter().all(plain) {
+                true => Cow::Borrowed(&base),
+                false => base.iter().map(label).collect(),
+            };
             let rows = todowrite::step(&named, rows.clone());
             let given = rows.iter().map(|row| row.id.clone()).collect();
-            let list = todowrite::to_list(&rows);
-            Step { base: todowrite::to_list(&base), stepped: Stepped::Todowrite, list, names: given, gone: Vec::new() }
+            let (base, list) = (todowrite::to_list(base), todowrite::to_list(rows));
+            Step { base, stepped: Stepped::Todowrite, list, names: given, gone: Vec::new() }
         }
     }
 }
@@ -185,7 +192,7 @@ fn added_for<'p>(state: &SessionState, part: &'p Plan, content: &str) -> Option<
 fn elsewhere(
     part: &Plan,
     contents: &BTreeSet<String>,
-    scope: &HashSet<Uid>,
+    scope: &BTreeSet<Uid>,
     is_busy: &dyn Fn(&Todo) -> bool,
 ) -> HashSet<Uid> {
     let said = |todo: &&Todo| contents.contains(&todo.content);
@@ -197,20 +204,21 @@ fn elsewhere(
 
 /// A list that is sent again in a new conversation means the open todos it names, not copies of them.
 pub(super) fn adopt(list: &mut List, base: &mut List, known: Vec<Todo>, caller: &Caller<'_>, now: i64) {
-    let taken: HashSet<Uid> = list.items.iter().chain(&base.items).filter_map(|item| item.uid).collect();
+    let taken: BTreeSet<Uid> = list.items.iter().chain(&base.items).filter_map(|item| item.uid).collect();
     let free = |t: &Todo| !taken.contains(&t.uid) && !t.leased_by_other(caller.actor.owner(), now);
     let mut plan = Plan::default();
     known.into_iter().filter(free).for_each(|todo| plan.put(todo));
-    let found = todowrite::to_list(&todowrite::project(&plan)).items;
+    let found = todowrite::to_list(todowrite::project(&plan)).items;
     // By what they say alone: an id that was never shown is not a reference.
-    let bare = |item: &ListItem| ListItem { uid: item.uid, content: item.content.clone(), ..ListItem::default() };
-    let known: Vec<ListItem> = found.iter().map(bare).collect();
-    let mut items: Vec<ListItem> = list.items.iter().map(bare).collect();
-    match_rows(&mut items, &known);
+    let uids = {
+        let rows: Vec<_> = list.items.iter().map(|item| RowName { id: None, ..item.name() }).collect();
+        let known: Vec<_> = found.iter().map(|item| RowName { id: None, ..item.name() }).collect();
+        match_rows(&rows, &known)
+    };
     let by_uid: BTreeMap<Uid, &ListItem> = found.iter().filter_map(|item| Some((item.uid?, item))).collect();
-    for (row, item) in list.items.iter_mut().zip(items) {
+    for (row, uid) in list.items.iter_mut().zip(uids) {
         if row.uid.is_none()
-            && let Some(found) = item.uid.and_then(|uid| by_uid.get(&uid))
+            && let Some(found) = uid.and_then(|uid| by_uid.get(&uid))
         {
             row.uid = found.uid;
             base.items.push((*found).clone());
@@ -244,7 +252,7 @@ fn base36(mut n: u64) -> String {
 pub(super) fn answer(
     stepped: Stepped,
     plan: &Plan,
-    (shown, own): (&HashSet<Uid>, &HashSet<Uid>),
+    (shown, own): (&BTreeSet<Uid>, &BTreeSet<Uid>),
     names: &Names,
     caller: &Caller<'_>,
 ) -> Answer {
@@ -277,7 +285,8 @@ pub(super) fn answer(
                 let completed = answer.completed.iter();
                 let completed: Value = completed.map(|c| json!({"phase": c.phase, "content": c.content})).collect();
                 let phases = phases::phases_to_json(&answer.phases);
-                let mut out = json!({"phases": phases, "storage": "session", "completedTasks": completed});
+                let storage = json!(if caller.embedding.in_memory { "memory" } else { "session" });
+                let mut out = object([("phases", phases), ("storage", storage), ("completedTasks", completed)]);
                 if !answer.errors.is_empty() {
                     out["errors"] = json!(answer.errors);
                 }
@@ -295,13 +304,13 @@ pub(super) fn answer(
         Stepped::Todowrite => {
             let rows: Vec<todowrite::Row> = todowrite::project(plan).into_iter().filter(|r| mine(r.uid)).collect();
             let structured =
-                wanted(&|| json!({"progress": todowrite::progress(&rows), "items": todowrite::items(&rows)}));
-            let mut shown = rows;
-            for row in &mut shown {
-                row.content = text::neutral(&row.content).into_owned();
-                row.active_form = text::neutral(&row.active_form).into_owned();
-            }
-            Answer::new(capped(&todowrite::render(&shown)), structured, revision)
+                wanted(&|| object([("progress", todowrite::progress(&rows)), ("items", todowrite::items(&rows))]));
+            let safe =
+                rows.iter().map(|row| (row.status, text::neutral(&row.content), text::neutral(&row.active_form)));
+            let shown: Vec<_> = safe.collect();
+            let text =
+                checklist::render(shown.iter().map(|(status, content, active)| (*status, &**content, &**active)));
+            Answer::new(capped(&text), structured, revision)
         }
     }
 }

@@ -156,23 +156,25 @@ fn layer(path: Option<&PathBuf>, _source: fn(PathBuf) -> Source) -> Result<Layer
     path.map_or_else(|| Ok(Layer::new()), unreadable)
 }
 
-/// The value of one setting, or its default. Not inlined: there are dozens of settings, and they are read once.
+/// Sets one setting to its value, or to its default. Not inlined: there are dozens of settings, and they are read once.
 #[inline(never)]
 pub(super) fn resolve<T: Setting>(
+    out: &mut Sourced<T>,
     name: &str,
     default: &str,
     range: Range,
     find: &dyn Fn(&str) -> Option<LocatedValue>,
-) -> Result<Sourced<T>, ConfigError> {
+) -> Result<(), ConfigError> {
     let found = find(name).unwrap_or_else(|| LocatedValue {
         scalar: Scalar::Loose(default.to_owned()),
         source: Source::Default,
         place: SettingOrigin::Default,
     });
-    match T::read(&found.scalar, range) {
-        Some(value) => Ok(Sourced { value, source: found.source }),
-        None => Err(ConfigError::bad_value(found.place, name, &found.scalar, &T::expected(range))),
-    }
+    let Some(value) = T::read(&found.scalar, range) else {
+        return Err(ConfigError::bad_value(found.place, name, &found.scalar, &T::expected(range)));
+    };
+    *out = Sourced { value, source: found.source };
+    Ok(())
 }
 
 fn find(layers: &[Layer], agent: Option<&str>, name: &str) -> Option<LocatedValue> {

@@ -14,7 +14,7 @@ use super::{duration, scalar::Scalar};
 pub(super) type Range = (i64, i64);
 
 /// A type of the table.
-pub(super) trait Setting: Sized {
+pub(super) trait Setting: Default {
     /// The value, if it was written as it should be.
     fn read(given: &Scalar, range: Range) -> Option<Self>;
     /// What it should be, to follow the word "expected".
@@ -25,10 +25,11 @@ pub(super) trait Setting: Sized {
 
 punch_core::words! {
     /// When to use colors.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Color {
         /// On a terminal.
+        #[default]
         Auto = "auto",
         /// Always.
         Always = "always",
@@ -39,12 +40,13 @@ punch_core::words! {
 
 punch_core::words! {
     /// How eagerly work is handed to subagents.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Subagents {
         /// Assignments are refused.
         Off = "off",
         /// Possible, not asked for.
+        #[default]
         Conservative = "conservative",
         /// Ready todos are to be handed out in parallel.
         Aggressive = "aggressive",
@@ -66,12 +68,13 @@ punch_core::words! {
 
 punch_core::words! {
     /// At the end of which batches of work a checkpoint is made.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Batches {
         /// None.
         Off = "off",
         /// Those that were assigned: `next --budget`, the view `schedule`.
+        #[default]
         Given = "given",
         /// Parallel groups too.
         Groups = "groups",
@@ -80,10 +83,11 @@ punch_core::words! {
 
 punch_core::words! {
     /// What an agent of a run gets that asks for permission.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Permission {
         /// Asks the user at the terminal; without one the todo is held.
+        #[default]
         Ask = "ask",
         /// What it asks for.
         Allow = "allow",

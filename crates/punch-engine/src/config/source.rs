@@ -37,3 +37,10 @@ pub struct Sourced<T> {
     /// Where it comes from.
     pub source: Source,
 }
+
+impl<T: Default> Sourced<T> {
+    /// A value that is about to be set.
+    pub(super) fn unset() -> Self {
+        Self { value: T::default(), source: Source::Default }
+    }
+}

@@ -36,7 +36,10 @@ macro_rules! settings {
         impl Settings {
             /// Asks for every key; what is not found has its default.
             pub(super) fn resolve(find: &dyn Fn(&str) -> Option<LocatedValue>) -> Result<Self, ConfigError> {
-                Ok(Self { $($field: resolve::<$type>($name, $default, $range, find)?,)* })
+                // Filled in place: a literal of dozens of fallible fields compiles into drops of all the earlier ones.
+                let mut out = Self { $($field: Sourced::unset(),)* };
+                $(resolve::<$type>(&mut out.$field, $name, $default, $range, find)?;)*
+                Ok(out)
             }
 
             /// Every setting as a file would have it, in the order of the table.

@@ -127,6 +127,19 @@ impl Engine {
 
 /// Returns whole revisions of one moment of a plan. The page ends with the revision in which `limit` events are reached.
 pub fn revisions_after(snapshot: &dyn Snapshot, cursor: Cursor, limit: usize) -> Result<Revisions, EngineError> {
+    let mut found = events_after(snapshot, cursor, limit)?;
+    if let Revisions::Page(page) = &mut found
+        && !page.revisions.is_empty()
+    {
+        let events = page.revisions.iter().flat_map(|revision| &revision.events);
+        let todos: BTreeSet<Uid> = events.filter_map(todo_of).collect();
+        snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut page.touched)?;
+    }
+    Ok(found)
+}
+
+/// Returns whole revisions like [`revisions_after`], without the todos that they touched.
+pub(crate) fn events_after(snapshot: &dyn Snapshot, cursor: Cursor, limit: usize) -> Result<Revisions, EngineError> {
     let (row, since) = (snapshot.row()?, cursor.revision);
     let last = row.revision;
     let gap = Ok(Revisions::Gap(Gap { revision: last }));
@@ -138,12 +151,12 @@ pub fn revisions_after(snapshot: &dyn Snapshot, cursor: Cursor, limit: usize) ->
     if !page.more || limit == 0 {
         return Ok(Revisions::Page(page));
     }
-    let events = snapshot.events(since, limit)?;
-    let todos: BTreeSet<Uid> = events.iter().filter_map(todo_of).collect();
-    for events in events.chunk_by(|a, b| a.revision == b.revision) {
-        let Some(revision) = Revision::of(events.to_vec()).filter(|revision| revision.number == page.next + 1) else {
-            return gap;
-        };
+    let mut events = snapshot.events(since, limit)?.into_iter().peekable();
+    while let Some(first) = events.next() {
+        let number = first.revision;
+        let rest = std::iter::from_fn(|| events.next_if(|event| event.revision == number));
+        let revision = Revision::of(std::iter::once(first).chain(rest).collect());
+        let Some(revision) = revision.filter(|revision| revision.number == page.next + 1) else { return gap };
         page.next = revision.number;
         page.revisions.push(revision);
     }
@@ -151,7 +164,6 @@ pub fn revisions_after(snapshot: &dyn Snapshot, cursor: Cursor, limit: usize) ->
         return gap;
     }
     page.more = page.next < last;
-    snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut page.touched)?;
     Ok(Revisions::Page(page))
 }
 

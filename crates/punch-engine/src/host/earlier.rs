@@ -25,13 +25,13 @@ pub enum Earlier {
 
 impl HostReport {
     /// What came before the turn, if this is the report at which that is found out.
-    pub(super) fn before(&self, counters: &Counters) -> Before {
-        let known = |marker: &str| counters.turns.iter().any(|turn| turn.marker.as_deref() == Some(marker));
+    pub(super) fn before<'c>(&self, counters: &dyn Fn() -> &'c Counters) -> Before {
+        let known = |marker: &str| counters().turns.iter().any(|turn| turn.marker.as_deref() == Some(marker));
         match (&self.earlier, self.turn.as_deref()) {
             (Earlier::Told(turns), _) => {
                 turns.iter().rev().find(|turn| known(turn)).map_or(Before::Nothing, |turn| Before::Turn(turn.clone()))
             }
-            (Earlier::Written(file, find), Some(turn)) if self.places() && counters.is_unplaced(turn) => {
+            (Earlier::Written(file, find), Some(turn)) if self.places() && counters().is_unplaced(turn) => {
                 find(file, turn, &known)
             }
             _ => Before::Unknown,

@@ -17,13 +17,13 @@ mod sessions;
 mod stop;
 mod switch;
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::path::PathBuf;
 
 use punch_core::drive::{ContextUse, Decision, Effect, Facts, HostEvent, Start};
 use punch_core::view::Progress;
 use punch_core::{Actor, Op, Ref, Uid};
-use punch_store::{Ahead, Durability, PlanInfo, SessionKey, Tx};
+use punch_store::{Ahead, Durability, PlanInfo, Session, SessionKey, Tx};
 
 use crate::call::{Made, Notes, TodoUse};
 use crate::config::{Plans, Settings, Source};
@@ -161,7 +161,9 @@ impl Engine {
         if report.key.session_id().is_empty() {
             return Ok(ReportOutcome::default());
         }
-        let Some((plan, state)) = self.about(report, used.is_some())? else { return Ok(ReportOutcome::default()) };
+        let Some((plan, session)) = self.about(report, used.is_some())? else { return Ok(ReportOutcome::default()) };
+        // Most reports need nothing of it here: the listener reads the session again, with the plan of that moment.
+        let state = LazyCell::new(|| session.as_ref().map(session::read).unwrap_or_default());
         let resumes = match report.event {
             HostEvent::SessionStarted { how } => matches!(how, Start::Startup | Start::Resume | Start::Fork),
             HostEvent::Prompted { by_person } => by_person,
@@ -182,7 +184,7 @@ impl Engine {
             HostEvent::SessionStarted { .. } if report.choice.plans == Plans::Shared => self.others(&plan)?,
             _ => Vec::new(),
         };
-        let before = &report.before(&state.drive);
+        let before = &report.before(&|| &state.drive);
         let (plan, others, reads) = (&plan, &others[..], read.is_some());
         let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
         let stops = matches!(report.event, HostEvent::Stopping { .. });
@@ -193,7 +195,7 @@ impl Engine {
         if used.is_some() || stops {
             // A stop is always counted and a copy always made: what they most likely have to enter is read before.
             let likely = used.is_some() || !state.meter.running.is_empty();
-            measured = (reads && likely && report.key.subagent().is_none()).then(|| measure(state.meter.mark));
+            measured = (reads && likely && report.key.subagent().is_none()).then(|| measure(state.meter.mark.clone()));
         } else {
             // Everything else is looked at first without taking a turn at the store.
             let outcome = self.read(plan.id, |snapshot| {
@@ -236,7 +238,7 @@ impl Engine {
                 })?
             }
         };
-        if !state.asked.is_empty() && matches!(&report.event, HostEvent::ToolEnded { tool } if tool.ran.is_some()) {
+        if matches!(&report.event, HostEvent::ToolEnded { tool } if tool.ran.is_some()) && !state.asked.is_empty() {
             self.complete_asked(plan.id, report, settings, Asked::Checked)?;
         }
         if stops && !state.asked.is_empty() && matches!(outcome.decision, Some(Decision::Allow { .. })) {
@@ -257,8 +259,8 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// The plan that a report is about, and the state of its session there. `create`: make one if there is none.
-    fn about(&self, report: &HostReport, create: bool) -> Result<Option<(PlanInfo, SessionState)>, EngineError> {
+    /// The plan that a report is about, and its session if that is bound there. `create`: make one if there is none.
+    fn about(&self, report: &HostReport, create: bool) -> Result<Option<(PlanInfo, Option<Session>)>, EngineError> {
         let mut choice = report.choice.clone();
         choice.session.get_or_insert_with(|| report.key.clone());
         let look = || self.browse(|catalogue| Ok((meant(catalogue, &choice), catalogue.session(&report.key)?)));
@@ -269,7 +271,7 @@ impl Engine {
         }
         let Some(plan) = plan? else { return Ok(None) };
         let here = session.filter(|session| session.plan == Some(plan.id));
-        Ok(Some((plan, here.as_ref().map(session::read).unwrap_or_default())))
+        Ok(Some((plan, here)))
     }
 }
 

@@ -33,6 +33,7 @@ fn caller(session: &str) -> Caller<'static> {
         structured: true,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     }
 }
 

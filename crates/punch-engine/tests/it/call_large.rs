@@ -43,6 +43,7 @@ impl World {
             structured: true,
             work: Default::default(),
             server: None,
+            embedding: Default::default(),
         };
         let answer = self.engine.call(self.plan, &caller, dialect, Tool::Write, &arguments, None).unwrap();
         assert!(!answer.is_error, "{}", answer.text);

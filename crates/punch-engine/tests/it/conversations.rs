@@ -35,6 +35,7 @@ impl World {
             structured: true,
             work: Default::default(),
             server: None,
+            embedding: Default::default(),
         };
         self.engine.call(self.plan, &caller, dialect, tool, arguments, None).unwrap()
     }

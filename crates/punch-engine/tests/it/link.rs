@@ -28,6 +28,7 @@ fn write(engine: &Engine, plan: PlanId, session: &str, arguments: &Value) -> u64
         structured: true,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     };
     let answer = engine.call(plan, &caller, Dialect::Todowrite, Tool::Write, arguments, None).unwrap();
     assert!(!answer.is_error, "{}", answer.text);

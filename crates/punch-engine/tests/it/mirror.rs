@@ -39,6 +39,7 @@ fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
         structured: true,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     }
 }
 

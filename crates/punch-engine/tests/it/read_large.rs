@@ -38,6 +38,7 @@ fn read(engine: &Engine, plan: PlanId, arguments: serde_json::Value) -> String {
         structured: false,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     };
     engine.call(plan, &caller, Dialect::Native, Tool::Read, &arguments, None).unwrap().text
 }

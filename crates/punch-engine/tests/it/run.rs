@@ -75,6 +75,7 @@ fn every_surface_reports_and_says_so() {
             structured: false,
             work: Work::default(),
             server: None,
+            embedding: Default::default(),
         };
         let answer = engine.call(plan, &caller, dialect, Tool::Write, &arguments, None).unwrap();
         let found = todo(&engine, plan, "T-1");

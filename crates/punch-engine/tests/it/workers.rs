@@ -43,6 +43,7 @@ impl World {
             structured: true,
             work: Default::default(),
             server: None,
+            embedding: Default::default(),
         };
         self.engine.call(self.plan, &caller, dialect, tool, arguments, None).unwrap()
     }
@@ -185,6 +186,7 @@ fn a_worker_is_one_on_every_plan() {
         structured: false,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     };
     let answer = world.engine.call(elsewhere, &caller, Dialect::Native, Tool::Write, &arguments, None).unwrap();
     assert!(answer.text.starts_with("Error not_allowed"), "{}", answer.text);

@@ -73,6 +73,7 @@ fn spend(dialect: Dialect, calls: &[Value]) -> usize {
         structured: false,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     };
     let mut spent = 0;
     for call in calls {

@@ -162,6 +162,7 @@ proptest! {
             structured: false,
             work: Default::default(),
             server: None,
+            embedding: Default::default(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for (dialect, call) in &sent {

@@ -34,7 +34,7 @@ pub struct MemoryStore {
 #[derive(Clone, Debug, Default)]
 struct State {
     plans: BTreeMap<PlanId, Arc<StoredPlan>>,
-    sessions: Arc<BTreeMap<SessionKey, Session>>,
+    sessions: Arc<BTreeMap<SessionKey, Arc<Session>>>,
     decisions: SharedMap<(SessionKey, u64), Decision>,
     completed_files: BTreeMap<u64, (PlanId, CompletedFiles)>,
     expected_calls: BTreeMap<u64, ExpectedCall>,

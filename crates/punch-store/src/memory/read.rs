@@ -19,11 +19,11 @@ impl<S: Deref<Target = State>> Catalogue for View<S> {
     }
 
     fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
-        Ok(self.state.sessions.get(key).cloned())
+        Ok(self.state.sessions.get(key).map(|session| (**session).clone()))
     }
 
     fn sessions(&self) -> Result<Vec<Session>, StoreError> {
-        let mut out: Vec<Session> = self.state.sessions.values().cloned().collect();
+        let mut out: Vec<Session> = self.state.sessions.values().map(|session| (**session).clone()).collect();
         out.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
         Ok(out)
     }
@@ -62,8 +62,9 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         for revision in &footprint.revisions {
             into.put_events(*revision, kept.events.get(revision).cloned().unwrap_or_default());
         }
-        for todo in kept.plan.all().filter(|todo| asked_for(&kept.plan, todo, footprint)) {
-            into.put(todo.clone());
+        match footprint.all {
+            true => share(&kept.plan, kept.plan.all(), into),
+            false => load_some(&kept.plan, footprint, into),
         }
         if footprint.first {
             kept.plan.live().first().into_iter().for_each(|todo| into.put((*todo).clone()));
@@ -93,6 +94,12 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         let live = self.state.kept(self.plan)?.plan.live().into_iter();
         let rest = live.filter(|todo| wanted(todo) && after.is_none_or(|mark| ListMark::of(todo) > mark));
         Ok(rest.take(limit).cloned().collect())
+    }
+
+    fn load_live(&self, into: &mut Plan) -> Result<(), StoreError> {
+        let plan = &self.state.kept(self.plan)?.plan;
+        share(plan, plan.all().filter(|todo| todo.is_live()), into);
+        Ok(())
     }
 
     fn page(&self, which: Which, skip: usize, limit: usize) -> Result<Vec<Todo>, StoreError> {
@@ -258,15 +265,26 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
     }
 }
 
-fn asked_for(plan: &Plan, todo: &Todo, footprint: &Footprint) -> bool {
-    let waits = || {
+/// Puts the todos that a footprint names, and looks through the plan only for what it describes.
+fn load_some(plan: &Plan, footprint: &Footprint, into: &mut Plan) {
+    let named = footprint.todos.iter().filter_map(|uid| plan.get(*uid));
+    let by_id = footprint.ids.iter().filter_map(|id| plan.by_id(id));
+    share(plan, named.chain(by_id), into);
+    let runs = |todo: &&Todo| footprint.all_running || footprint.running.contains(&todo.owner);
+    share(plan, plan.running().filter(runs), into);
+    if footprint.dependents.is_empty() && footprint.dangling.is_empty() {
+        return;
+    }
+    let waits = |todo: &&Todo| {
         todo.depends_on.iter().any(|dep| match dep {
             punch_core::Dep::On(to) | punch_core::Dep::Suspended(to) => footprint.dependents.contains(to),
             punch_core::Dep::Dangling(id) => footprint.dangling.contains(id),
         })
     };
-    let by_id = || plan.by_id(&todo.id).is_some_and(|live| live.uid == todo.uid) && footprint.ids.contains(&todo.id);
-    let asked = || footprint.all_running || footprint.running.contains(&todo.owner);
-    let runs = || todo.status == Status::InProgress && asked();
-    footprint.all || footprint.todos.contains(&todo.uid) || (todo.is_live() && (by_id() || waits() || runs()))
+    share(plan, plan.all().filter(|todo| todo.is_live()).filter(waits), into);
+}
+
+/// Puts todos of one plan into another, which copies none of them.
+fn share<'a>(plan: &Plan, todos: impl Iterator<Item = &'a Todo>, into: &mut Plan) {
+    todos.filter_map(|todo| plan.share(todo.uid)).for_each(|todo| drop(into.put_shared(todo)));
 }

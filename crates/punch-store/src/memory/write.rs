@@ -75,7 +75,8 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
 
     fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
         self.changed = true;
-        std::sync::Arc::make_mut(&mut self.state.sessions).insert(session.key.clone(), session.clone());
+        std::sync::Arc::make_mut(&mut self.state.sessions)
+            .insert(session.key.clone(), std::sync::Arc::new(session.clone()));
         Ok(())
     }
 

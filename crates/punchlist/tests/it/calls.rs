@@ -11,12 +11,13 @@ fn session(dialect: Dialect) -> Session {
 fn every_dialect_has_its_tools_in_every_shape() {
     for dialect in &Dialect::ALL {
         let shapes: Vec<Vec<Value>> = Shape::ALL.iter().map(|shape| tools(*dialect, &Group::ALL, *shape)).collect();
-        let [anthropic, chat, responses, mcp] = shapes.as_slice() else { panic!() };
+        let [anthropic, chat, responses, mcp, gemini] = shapes.as_slice() else { panic!() };
         for (n, tool) in anthropic.iter().enumerate() {
             assert_eq!(chat[n]["function"]["name"], tool["name"]);
             assert_eq!(chat[n]["function"]["parameters"], tool["input_schema"]);
             assert_eq!(responses[n]["parameters"], tool["input_schema"]);
             assert_eq!(mcp[n]["inputSchema"], tool["input_schema"]);
+            assert_eq!(gemini[n]["parametersJsonSchema"], tool["input_schema"]);
             assert_eq!(tool["input_schema"]["type"], "object");
             assert!(!tool["description"].as_str().unwrap().is_empty());
         }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use punchlist::{Change, Dialect, Op, Options, Session, Status, Update};
+use punchlist::{Change, Dialect, Op, Options, Progress, Session, Status, Update};
 use serde_json::json;
 
 const SOON: Duration = Duration::from_secs(20);
@@ -28,7 +28,8 @@ fn every_status_has_its_event_also_if_many_were_written_before_anyone_looked() {
     let (pending, running, done) = (Status::Pending, Status::InProgress, Status::Completed);
     let status = |from, to| Change::Status { from, to };
     let changes: Vec<Change> = seen(&session).into_iter().map(|(_, change)| change).collect();
-    let main: Vec<&Change> = changes.iter().filter(|change| !matches!(change, Change::Edited { .. })).collect();
+    let is_main = |change: &&Change| !matches!(change, Change::Edited { .. } | Change::Progress { .. });
+    let main: Vec<&Change> = changes.iter().filter(is_main).collect();
     assert_eq!(
         main,
         [
@@ -51,6 +52,35 @@ fn a_todo_that_comes_in_progress_is_added_and_started() {
     assert_eq!(found[0].change, Change::Added);
     assert!(found.iter().any(|e| e.change == Change::Status { from: Status::Pending, to: Status::InProgress }));
     assert_eq!(found[0].todo.as_ref().unwrap().active_form.as_deref(), Some("Writing docs"));
+}
+
+#[test]
+fn progress_is_an_event_whenever_it_changed() {
+    let session = Session::in_memory(Options::new("t")).unwrap();
+    let mut events = session.subscribe().unwrap();
+    let mut progress = |ops: &[Op]| -> Vec<Progress> {
+        session.apply(ops).unwrap();
+        let Some(Update::Events(found)) = events.wait(SOON).unwrap() else { panic!() };
+        found
+            .into_iter()
+            .filter_map(|e| if let Change::Progress { progress } = e.change { Some(progress) } else { None })
+            .collect()
+    };
+    assert_eq!(progress(&[Op::add("One"), Op::add("Two")]), [Progress { completed: 0, total: 2 }]);
+    assert_eq!(progress(&[Op::note("T-1", "half")]), []);
+    assert_eq!(progress(&[Op::done("T-1")]), [Progress { completed: 1, total: 2 }]);
+}
+
+#[test]
+fn a_refused_call_is_an_event() {
+    let session = Session::in_memory(Options::new("t")).unwrap();
+    let mut events = session.subscribe().unwrap();
+    assert!(session.call("todo_write", &json!({"ops": [{"op": "done", "id": "nothing"}]})).unwrap().is_error);
+    let Some(Update::Events(found)) = events.wait(SOON).unwrap() else { panic!() };
+    let Change::WriteFailed { message } = &found[0].change else { panic!("{found:?}") };
+    assert!(message.contains("nothing"), "{message}");
+    assert_eq!((found.len(), found[0].by.as_str(), found[0].kind), (1, "t", None));
+    assert_eq!(events.wait(Duration::ZERO).unwrap(), None);
 }
 
 #[test]

@@ -36,6 +36,28 @@ fn texts_name_commands_only_for_hosts_that_have_a_shell() {
 }
 
 #[test]
+fn errors_reasons_and_the_inbox_name_commands_only_for_hosts_that_have_a_shell() {
+    let session = Session::in_memory(Options::new("t")).unwrap();
+    session.apply(&[Op::add("One"), Op::hold("T-1", "why?")]).unwrap();
+    let refused = session.apply(&[Op::done("nothing")]).unwrap_err();
+    assert!(!refused.hint.contains("punch ") && refused.hint.contains("Session::todos"), "{refused}");
+    assert_eq!(session.inbox().unwrap()[0].command, None);
+    let shell = session.beside(Options::new("t").has_shell()).unwrap();
+    assert_eq!(shell.inbox().unwrap()[0].command.as_deref(), Some("punch unhold T-1"));
+    session.call("todo_write", &json!({"ops": [{"op": "note", "id": "T-1", "text": "x"}]})).unwrap();
+    let Next::Stop(reason) = session.turn_ended(Finish::EndTurn).unwrap() else { panic!() };
+    assert_eq!(reason.code(), "waits_for_people");
+    assert!(!reason.hint().is_empty() && !reason.hint().contains("punch "), "{}", reason.hint());
+}
+
+#[test]
+fn names_of_agents_are_checked() {
+    for name in ["", " ", "My Agent!\n\u{1b}[31m", &"x".repeat(81)] {
+        assert_eq!(Session::in_memory(Options::new(name)).err().map(|error| error.code), Some("invalid"), "{name:?}");
+    }
+}
+
+#[test]
 fn a_session_without_tools_has_no_instructions() {
     let session = Session::in_memory(Options::new("t").role(Role::None)).unwrap();
     assert_eq!(session.instructions(), "");

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use punchlist::{Ask, Format, HoldKind, Import, NewTodo, Op, Options, Session, State, Status};
+use punchlist::{
+    Ask, Dialect, Finish, Format, HoldKind, Import, NewTodo, Next, Op, Options, Panel, QuestionOption, Reason, Reply,
+    Session, State, Status, View,
+};
 use serde_json::json;
 
 fn session() -> Session {
@@ -62,6 +65,63 @@ fn holds_wait_for_the_user_or_for_a_time_and_are_in_the_inbox() {
     );
     session.apply(&[Op::release("a"), Op::start("a")]).unwrap();
     assert!(session.inbox().unwrap().iter().all(|item| item.todo.as_deref() != Some("a")));
+}
+
+#[test]
+fn a_question_pauses_the_session_until_it_is_answered_once() {
+    let session = session();
+    session.call("todo_write", &json!({"ops": [{"op": "add", "id": "a", "content": "Clean up"}]})).unwrap();
+    let option = |id: &str, allows| QuestionOption { id: id.into(), label: id.into(), allows };
+    let first = session.ask("May I?", None, &[option("yes", true)]).unwrap();
+    let id = session.ask("May I remove target?", Some("a"), &[option("yes", true), option("no", false)]).unwrap();
+    let open = session.questions().unwrap();
+    assert_eq!((open.len(), open[0].id, open[0].todo.as_deref()), (1, id, Some("a")));
+    assert_eq!(session.turn_ended(Finish::EndTurn).unwrap(), Next::Stop(Reason::Asked));
+    assert!(session.inbox().unwrap().iter().any(|item| item.question == Some(id)));
+    assert!(session.answer(first, &Reply::Allow, None).is_err(), "another question took its place");
+    assert!(session.answer(id, &Reply::Option("perhaps".into()), None).is_err());
+    session.answer(id, &Reply::Option("no".into()), Some("I need it")).unwrap();
+    assert!(session.answer(id, &Reply::Allow, None).is_err(), "only the first answer counts");
+    assert!(session.questions().unwrap().is_empty());
+    assert!(matches!(session.turn_ended(Finish::EndTurn).unwrap(), Next::Continue { .. }));
+    let other = session.beside(Options::new("other")).unwrap();
+    let theirs = other.ask("And I?", None, &[]).unwrap();
+    assert!(session.answer(theirs, &Reply::Refuse, None).is_err(), "a session answers for itself");
+}
+
+#[test]
+fn ids_are_made_by_the_host_if_it_wants() {
+    let options = || Options::new("host").ids(|n| format!("task-{n}"));
+    let native = Session::in_memory(options()).unwrap();
+    assert_eq!(
+        native.apply(&[Op::add("One"), Op::add(NewTodo::new("Two").id("two"))]).unwrap().added,
+        ["task-1", "two"]
+    );
+    native.call("todo_write", &json!({"ops": [{"op": "add", "content": "Three"}]})).unwrap();
+    native.beside(Options::new("other")).unwrap().apply(&[Op::add("Four")]).unwrap();
+    let ids: Vec<String> = native.todos().unwrap().into_iter().filter_map(|todo| todo.id).collect();
+    assert_eq!(ids, ["task-1", "two", "task-3", "task-4"]);
+    let list = Session::in_memory(options().dialect(Dialect::Todowrite)).unwrap();
+    let todo = json!({"content": "Docs", "status": "pending", "activeForm": "Writing docs"});
+    list.call("TodoWrite", &json!({"todos": [todo]})).unwrap();
+    assert_eq!(list.todos().unwrap()[0].id.as_deref(), Some("task-1"));
+    let same = Session::in_memory(Options::new("host").ids(|_| "same".to_owned())).unwrap();
+    assert_eq!(same.apply(&[Op::add("One"), Op::add("Two")]).unwrap_err().code, "duplicate_id");
+}
+
+#[test]
+fn panels_follow_the_settings_and_the_host() {
+    let session =
+        Session::in_memory(Options::new("host").setting("view.ascii", "true").setting("view.clear_delay", "0"))
+            .unwrap();
+    session.apply(&[Op::add("One"), Op::add("Two")]).unwrap();
+    session.apply(&[Op::done("T-1")]).unwrap();
+    let panel = session.view(View::Panel).unwrap();
+    assert!(panel.is_ascii() && panel.contains("Two") && !panel.contains("One") && panel.contains("1/2"), "{panel}");
+    let own = Panel { title: "Plan".into(), width: 60, bar: false, ..Panel::default() };
+    let drawn = session.panel(&own).unwrap();
+    assert!(drawn.starts_with("┌─ Plan ─") && drawn.lines().all(|line| line.chars().count() == 60), "{drawn}");
+    assert!(session.view(View::Notice).unwrap().starts_with("Todo list updated:"));
 }
 
 #[test]
@@ -142,6 +202,14 @@ fn batches_fit_a_budget() {
     assert_eq!(schedule.windows.iter().map(|window| window.todos.len()).sum::<usize>(), 3);
 }
 
+/// A whole list of the TodoWrite tool, now and then with two todos in progress, which is refused.
+fn whole_list() -> impl Strategy<Value = serde_json::Value> {
+    let status = prop::sample::select(vec!["pending", "pending", "in_progress", "completed"]);
+    let todo = (prop::sample::select(vec!["a", "b", "c"]), status)
+        .prop_map(|(content, status)| json!({"content": content, "status": status, "activeForm": content}));
+    prop::collection::vec(todo, 0..4).prop_map(|todos| json!({"todos": todos}))
+}
+
 fn call() -> impl Strategy<Value = serde_json::Value> {
     let id = || prop::sample::select(vec!["a", "b", "c", "nobody"]);
     let op = prop_oneof![
@@ -157,6 +225,17 @@ fn call() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn answers_to_whole_lists_say_changed_exactly_when_the_plan_changed(calls in prop::collection::vec(whole_list(), 1..12)) {
+        let session = Session::in_memory(Options::new("host").dialect(Dialect::Todowrite)).unwrap();
+        for call in calls {
+            let before = session.revision().unwrap();
+            let answer = session.call("TodoWrite", &call).unwrap();
+            prop_assert_eq!(answer.changed, session.revision().unwrap() != before, "{}", call);
+            prop_assert_eq!(answer.is_error, !answer.errors.is_empty());
+        }
+    }
 
     #[test]
     fn answers_say_changed_exactly_when_the_plan_changed(calls in prop::collection::vec(call(), 1..12)) {

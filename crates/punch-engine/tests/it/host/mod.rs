@@ -100,6 +100,7 @@ impl World {
             structured: true,
             work: Default::default(),
             server: None,
+            embedding: Default::default(),
         }
     }
 

@@ -135,6 +135,7 @@ fn an_agent_is_told_at_its_next_turn_what_people_changed_in_the_file() {
         structured: false,
         work: Default::default(),
         server: None,
+        embedding: Default::default(),
     };
     let start = json!({"ops": [{"op": "start", "id": "a"}]});
     world.engine.call(world.plan, &caller, Dialect::Native, Tool::Write, &start, None).unwrap();

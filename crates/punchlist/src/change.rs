@@ -1,0 +1,105 @@
+//! What an event in the log says, in the words of this library.
+
+use punch_core::view::Progress;
+use punch_core::{Kind, Patch, Status};
+use serde::Serialize;
+
+/// Fields that users and agents edit. The others follow from a change of status, such as times and owners.
+const EDITED: &[&str] = &[
+    "id",
+    "content",
+    "active_form",
+    "description",
+    "depends_on",
+    "phase",
+    "position",
+    "priority",
+    "labels",
+    "complexity",
+    "estimated_tokens",
+    "criteria",
+    "verify",
+    "files",
+    "hidden",
+];
+
+/// What happened to a todo or to the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Change {
+    /// The todo is new.
+    Added,
+    /// Its status changed.
+    Status {
+        /// What it was. A todo that came with another status than pending was pending for a moment.
+        from: Status,
+        /// What it is.
+        to: Status,
+    },
+    /// A note was added.
+    Noted {
+        /// The note. It is untrusted.
+        text: String,
+    },
+    /// It was put on hold, or the reason changed.
+    Held {
+        /// Why. The text is untrusted.
+        reason: String,
+    },
+    /// The hold ended.
+    Released,
+    /// Other fields changed.
+    Edited {
+        /// Their names.
+        fields: Vec<&'static str>,
+    },
+    /// It was archived.
+    Removed,
+    /// It came back from the archive.
+    Restored,
+    /// The phases or the policy of the plan changed.
+    Plan,
+    /// More todos are completed, or there are more or fewer of them. Comes after the changes that it follows from.
+    Progress {
+        /// How far the plan is.
+        progress: Progress,
+    },
+    /// A call of an agent was refused, and changed nothing.
+    WriteFailed {
+        /// What was wrong. It is untrusted.
+        message: String,
+    },
+}
+
+/// What an event says, in the order in which a UI would show it.
+pub(crate) fn changes(event: &punch_core::Event) -> Vec<Change> {
+    let Patch::Todo(_, patches) = &event.patch else { return vec![Change::Plan] };
+    let added = event.kind == Kind::Added;
+    let (mut out, mut fields) = (Vec::new(), Vec::new());
+    if added {
+        out.push(Change::Added);
+    }
+    for patch in patches {
+        match patch {
+            punch_core::Change::Status(status) => out.push(Change::Status { from: status.before, to: status.after }),
+            punch_core::Change::Notes(notes) => {
+                out.extend(notes.added.iter().map(|note| Change::Noted { text: note.text.clone() }));
+            }
+            punch_core::Change::Removed(removed) => {
+                out.push(if removed.after.is_some() { Change::Removed } else { Change::Restored });
+            }
+            punch_core::Change::Hold(hold) => out.push(match &hold.after {
+                Some(hold) => Change::Held { reason: hold.reason.clone() },
+                None => Change::Released,
+            }),
+            // The fields of a new todo are not edits.
+            other if !added && EDITED.contains(&other.field()) => fields.push(other.field()),
+            _ => {}
+        }
+    }
+    if !fields.is_empty() {
+        out.push(Change::Edited { fields });
+    }
+    out
+}
