@@ -92,6 +92,13 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
     ];
     let tokens = |used| Spending { what: "tokens", text: format!("{used} of 100 tokens"), used, limit: 100, since: 5 };
     let run = RunFact { number: 3, spending: vec![tokens(81)], ..RunFact::default() };
+    let unmerged = RunFact {
+        number: 1,
+        ended_at: Some(1),
+        outcome: Some("done"),
+        unmerged: Some("punch/main-1/result".into()),
+        ..RunFact::default()
+    };
     let ended = RunFact {
         number: 2,
         ended_at: Some(6),
@@ -105,7 +112,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
         questions: &[question],
         file_conflicts: &[conflict],
         approvals: &approvals,
-        runs: &[run, ended],
+        runs: &[run, ended, unmerged],
         workers: &[worker],
         ..facts(&plan)
     });
@@ -132,6 +139,8 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
               punch run show 3
     quiet     T-7  Slow work: no sign of life from claude; the last one was 15 minutes ago
               punch show T-7
+    finished  run 1 has ended: done; its work on `punch/main-1/result` is not merged
+              git merge punch/main-1/result
     "#);
     let kinds: Vec<InboxKind> = items.iter().map(|item| item.kind).collect();
     assert!(kinds.is_sorted() && InboxKind::ALL.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
@@ -140,7 +149,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
     hold      T-2  Write the docs: which color?
     conflict  T-2  Write the docs: status of T-2: the file says done
     failed    T-1  Port the store: the tests do not pass at all (blocks 2 open todos)
-    +7 more
+    +8 more
     ");
 }
 
