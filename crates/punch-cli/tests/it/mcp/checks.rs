@@ -219,7 +219,10 @@ fn a_check_that_is_not_approved_waits_in_the_inbox_and_runs_once_it_is() {
     assert!(text.starts_with("Error needs_consent"), "{text}");
     let inbox = said(folder.path(), &["inbox"]);
     assert!(inbox.contains("its check is not approved: test -e there"), "{inbox}");
-    assert!(said(folder.path(), &["show", "T-1"]).contains("reported"), "it waits for the user, not for the agent");
+    assert!(
+        said(folder.path(), &["show", "T-1", "--json"]).contains("\"reported\""),
+        "it waits for the user, not for the agent"
+    );
     let answer = hook(folder.path(), "Stop", r#"{"session_id":"s"}"#);
     assert!(!answer.contains("\"block\""), "nothing is left for the agent: {answer}");
     allow(folder.path());
