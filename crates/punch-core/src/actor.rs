@@ -27,19 +27,23 @@ pub enum ActorKind {
 }
 
 /// Identifies one worker of a run; the text form is the owner of what the worker has in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerId {
     /// The run.
     pub run: u64,
-    /// How often the run was resumed before: a worker that a crash left behind never has the name of a new one.
+    /// How often the run was resumed before, or how often a process took the name of the fleet's worker: what a crash left
+    /// behind never has the name of something new.
     pub epoch: u32,
     /// The number of the worker in this epoch.
     pub number: u64,
+    /// The worker of a fleet that started it; `None` for the runner that holds the plan.
+    pub fleet: Option<String>,
 }
 
 impl fmt::Display for WorkerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{WORKER}{}/{}.{}", self.run, self.epoch, self.number)
+        write!(f, "{WORKER}{}/{}.{}", self.run, self.epoch, self.number)?;
+        self.fleet.as_ref().map_or(Ok(()), |name| write!(f, "@{name}"))
     }
 }
 
@@ -49,8 +53,10 @@ impl FromStr for WorkerId {
     fn from_str(owner: &str) -> Result<Self, ()> {
         let read = || {
             let (run, place) = owner.strip_prefix(WORKER)?.split_once('/')?;
-            let (epoch, number) = place.split_once('.')?;
-            Some(Self { run: run.parse().ok()?, epoch: epoch.parse().ok()?, number: number.parse().ok()? })
+            let (epoch, place) = place.split_once('.')?;
+            let (number, fleet) = place.split_once('@').map_or((place, None), |(number, name)| (number, Some(name)));
+            let fleet = fleet.map(str::to_owned);
+            Some(Self { run: run.parse().ok()?, epoch: epoch.parse().ok()?, number: number.parse().ok()?, fleet })
         };
         read().ok_or(())
     }
@@ -252,10 +258,13 @@ mod tests {
 
     #[test]
     fn a_worker_id_is_read_from_its_own_text_only() {
-        let id = WorkerId { run: 3, epoch: 2, number: 11 };
+        let id = WorkerId { run: 3, epoch: 2, number: 11, fleet: None };
         assert_eq!(id.to_string(), "run:3/2.11");
-        assert_eq!(WorkerId::of("run:3/2.11"), Some(id));
-        for other in ["", "run", "run:", "run:3", "run:3/2", "run:x/1.1", "worker-1", "mcp-run:3/1.1"] {
+        assert_eq!(WorkerId::of("run:3/2.11"), Some(id.clone()));
+        let of_fleet = WorkerId { fleet: Some("gpu-1".into()), ..id };
+        assert_eq!(of_fleet.to_string(), "run:3/2.11@gpu-1");
+        assert_eq!(WorkerId::of("run:3/2.11@gpu-1"), Some(of_fleet));
+        for other in ["", "run", "run:", "run:3/2.@a", "run:3", "run:3/2", "run:x/1.1", "worker-1", "mcp-run:3/1.1"] {
             assert_eq!(WorkerId::of(other), None, "{other}");
         }
     }

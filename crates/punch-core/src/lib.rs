@@ -30,6 +30,7 @@ pub mod reason;
 mod record;
 mod refusal;
 pub mod replay;
+pub mod runs_on;
 pub mod schedule;
 pub mod schema;
 mod shown;

@@ -29,9 +29,10 @@ pub fn assignment_key(tag: &str) -> SessionKey {
 }
 
 /// Returns the key of the session to which the todos of a run's worker are assigned.
-pub fn worker_key(plan: PlanId, worker: WorkerId) -> SessionKey {
-    let WorkerId { run, epoch, number } = worker;
-    assignment_key(&format!("run-{}-{run}-{epoch}-{number}", plan.0))
+pub fn worker_key(plan: PlanId, worker: &WorkerId) -> SessionKey {
+    let WorkerId { run, epoch, number, fleet } = worker;
+    let name = fleet.as_ref().map(|name| format!("-{name}")).unwrap_or_default();
+    assignment_key(&format!("run-{}-{run}-{epoch}-{number}{name}", plan.0))
 }
 
 impl Engine {

@@ -7,6 +7,7 @@ use punch_core::{Footprint, Plan, text};
 use punch_store::{Catalogue, PlanId, PlanInfo, SessionKey, Snapshot, Store, StoreError};
 
 use crate::config::Plans;
+use crate::run::HeldRun;
 use crate::{EngineError, Saved};
 
 /// Milliseconds since the epoch.
@@ -66,8 +67,8 @@ pub struct Engine {
     pub(crate) store: Box<dyn Store>,
     clock: Clock,
     tell: Option<Tell>,
-    /// The plan that this process runs, and the epoch of its lease.
-    pub(crate) held_run: Mutex<Option<(PlanId, u64)>>,
+    /// The plan that this process runs.
+    pub(crate) held_run: Mutex<Option<HeldRun>>,
 }
 
 impl Engine {

@@ -50,6 +50,14 @@ punch_core::errors! {
         RunReplaced: "run_replaced",
             ("another runner has taken over this plan"),
             ("`punch run list` shows the runs; this one has stopped writing");
+        /// Another process has the name of a worker.
+        WorkerTaken { name: String, by: String }: "worker_taken",
+            ("another worker is called `{name}` ({by})"),
+            ("choose another name with `--name`; `punch worker list` shows the workers");
+        /// Another process has taken the name of this worker, which had not been seen for too long.
+        WorkerReplaced { name: String }: "worker_replaced",
+            ("another process is the worker `{name}` now"),
+            ("`punch worker list` shows the workers; this one has stopped writing");
         /// An approval could not be stored.
         ApprovalNotStored { why: String }: "approval_not_stored",
             ("the approval could not be stored: {why}"),

@@ -151,6 +151,7 @@ fn items_of(
             since: question.asked_at,
         })
         .collect();
+    let fleet = crate::fleet::labels_of_fleet(snapshot, now)?;
     let idle = i64::try_from(query.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX);
     let info = snapshot.info()?;
     let link = link_of(snapshot, info.id)?;
@@ -163,6 +164,7 @@ fn items_of(
         runs: &runs,
         workers: &workers,
         unread_failures: &unread_failures(snapshot, plan)?,
+        fleet: fleet.as_deref(),
         quiet_after: idle / 2,
         seen,
         last_by_user: is_by_user(snapshot, plan.row.revision)?,

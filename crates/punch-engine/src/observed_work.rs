@@ -53,7 +53,7 @@ fn named<'p>(plan: &'p Plan, target: &Ref) -> Option<&'p Todo> {
 /// worker of a run it is the conversation that took up the assignment.
 fn of_owner(snapshot: &dyn Snapshot, owner: &str) -> Result<Option<SessionState>, StoreError> {
     let catalogue: &dyn Catalogue = snapshot;
-    let worker = WorkerId::of(owner).map(|id| Ok(worker_key(snapshot.info()?.id, id))).transpose()?;
+    let worker = WorkerId::of(owner).map(|id| Ok(worker_key(snapshot.info()?.id, &id))).transpose()?;
     let key = match worker {
         Some(assigned) => match linked(catalogue, &assigned)? {
             Some(key) => key,

@@ -12,7 +12,12 @@ use crate::worktree::WorktreeError;
 punch_core::errors! {
     /// Why a run could not begin, or broke off.
     #[derive(Debug)]
-    pub enum RunError {}
+    pub enum RunError {
+        /// A worker did not reach the store in time, so its agents were ended.
+        CutOff: "worker_cut_off",
+            ("the store was out of reach for too long, so the agents of this worker were ended"),
+            ("the worker continues once the store answers again; others may have taken over its todos");
+    }
     from {
         /// Check commands of todos are not approved.
         Consent(missing: MissingApprovals) => "needs_consent", missing.message(), missing.hint();

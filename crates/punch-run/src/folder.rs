@@ -30,7 +30,19 @@ pub fn prefix(store: &Path, plan: PlanId) -> String {
     runs(store).join(format!("{}-", plan.0)).display().to_string()
 }
 
+/// Returns the folder for the files of a worker of a fleet.
+pub fn of_worker(store: &Path, name: &str) -> PathBuf {
+    runs(store).join(format!("worker-{name}"))
+}
+
 impl Folder {
+    /// Creates the folder for the files of a worker in a run.
+    pub fn make_in(folder: &Path, plan: PlanId, run: u64) -> io::Result<Self> {
+        let path = folder.join(format!("{}-{run}", plan.0));
+        create_own_folder(&path)?;
+        Ok(Self { path })
+    }
+
     /// Creates the folder of a run and deletes that of the run that is now too old to keep.
     pub fn make(store: &Path, plan: PlanId, run: u64) -> io::Result<Self> {
         let path = of_run(store, plan, run);

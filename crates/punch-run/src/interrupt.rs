@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     asked: Arc<AtomicU32>,
+    /// Requests that count for this one too, except for the first few.
+    above: Option<(Arc<AtomicU32>, u32)>,
 }
 
 impl Interrupt {
@@ -15,14 +17,26 @@ impl Interrupt {
         self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns one of its own that also heeds the requests of this one after the first `ignored`.
+    #[must_use]
+    pub fn below(&self, ignored: u32) -> Self {
+        Self { asked: Arc::default(), above: Some((Arc::clone(&self.asked), ignored)) }
+    }
+
     /// Returns true after the first request.
     pub fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed) > 0
+        self.count() > 0
     }
 
     /// Returns true after the second request.
     pub fn is_urgent(&self) -> bool {
-        self.asked.load(Ordering::Relaxed) > 1
+        self.count() > 1
+    }
+
+    fn count(&self) -> u32 {
+        let above =
+            self.above.as_ref().map_or(0, |(asked, ignored)| asked.load(Ordering::Relaxed).saturating_sub(*ignored));
+        self.asked.load(Ordering::Relaxed).saturating_add(above)
     }
 
     /// Turns the signals that ask a process to end into requests, on a thread of its own. If the thread cannot be

@@ -5,6 +5,7 @@
 
 pub mod agent;
 mod error;
+mod fleet;
 mod folder;
 mod interrupt;
 mod lock;
@@ -16,6 +17,7 @@ mod runner;
 pub mod worktree;
 
 pub use error::{MissingApprovals, RunError};
+pub use fleet::{FleetOptions, FleetWorld, work};
 pub use folder::of_run;
 pub use interrupt::Interrupt;
 pub use observer::{RunEvent, RunObserver, Settled};

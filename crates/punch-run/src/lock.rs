@@ -28,8 +28,13 @@ pub enum LockError {
 impl Lock {
     /// Takes the lock of a plan. `runs` is the folder for the files of runs.
     pub fn take(folder: &Path, plan: PlanId) -> Result<Self, LockError> {
+        Self::take_file(folder, &format!("plan-{}.lock", plan.0))
+    }
+
+    /// Takes the lock of a file in a folder, which is created if missing.
+    pub fn take_file(folder: &Path, name: &str) -> Result<Self, LockError> {
         create_own_folder(folder).map_err(LockError::Failed)?;
-        let path = folder.join(format!("plan-{}.lock", plan.0));
+        let path = folder.join(name);
         let mut file = update_own(&path).map_err(LockError::Failed)?;
         match file.try_lock() {
             Ok(()) => {}

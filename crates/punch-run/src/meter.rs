@@ -44,6 +44,12 @@ impl Meter {
         self.todos.entry(spent.uid).or_default().add(spent);
     }
 
+    /// Replaces what was counted by the entries of the ledger.
+    pub fn reload(&mut self, ledger: &[Spent]) {
+        (self.sum, self.todos) = (Sum::default(), HashMap::new());
+        ledger.iter().for_each(|spent| self.add(spent));
+    }
+
     /// Counts a turn of a seat from its beginning, so that turns at the same time do not exceed the limit together.
     pub fn begin_turn(&mut self, seat: usize) {
         self.open_turns.insert(seat);

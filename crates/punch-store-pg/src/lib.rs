@@ -39,6 +39,7 @@ mod value;
 mod view;
 mod watch;
 mod wire;
+mod worker;
 mod write;
 
 pub use login::Login;

@@ -9,14 +9,14 @@ use punch_store::backend::content_number;
 use punch_store::{
     ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
     Decision, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
-    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which,
+    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which, WorkerRecord,
 };
 
 use crate::link::{Ask, ask};
 use crate::todo::columns;
 use crate::value::{Columns, Value, count};
 use crate::view::View;
-use crate::{activity, control, events, hand_out, ledger, load, question, reader};
+use crate::{activity, control, events, hand_out, ledger, load, question, reader, worker};
 
 impl Catalogue for View<'_> {
     fn now(&self) -> Option<i64> {
@@ -77,6 +77,10 @@ impl Catalogue for View<'_> {
 
     fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
         hand_out::expected_calls(self)
+    }
+
+    fn workers(&self) -> Result<Vec<WorkerRecord>, StoreError> {
+        worker::all(self)
     }
 }
 

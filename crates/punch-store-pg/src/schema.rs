@@ -15,8 +15,10 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { to: Version { major: 1, minor: 0 }, sql: include_str!("../migrations/0001_plans.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { to: Version { major: 1, minor: 0 }, sql: include_str!("../migrations/0001_plans.sql") },
+    Migration { to: Version { major: 1, minor: 1 }, sql: include_str!("../migrations/0002_workers.sql") },
+];
 
 /// What this program writes.
 pub const KNOWN: Version = MIGRATIONS[MIGRATIONS.len() - 1].to;

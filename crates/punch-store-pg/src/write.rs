@@ -7,13 +7,13 @@ use punch_core::{Event, Outcome, Plan, Uid};
 use punch_store::{
     ANSWER_LIFETIME_MS, Activity, Batch, Checkpoint, CompletedFiles, Control, DECISION_LIFETIME_MS, DECISIONS_KEPT,
     ExpectedCall, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord,
-    Session, SessionKey, Spent, StoreError, Tx, backend,
+    Session, SessionKey, Spent, StoreError, Tx, WorkerRecord, backend,
 };
 
 use crate::link::ask;
 use crate::value::Columns;
 use crate::view::View;
-use crate::{activity, control, events, hand_out, ledger, question, reader, todo};
+use crate::{activity, control, events, hand_out, ledger, question, reader, todo, worker};
 
 impl View<'_> {
     /// Fails if another plan in use has that name.
@@ -228,6 +228,10 @@ impl Tx for View<'_> {
     fn forget_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
         hand_out::forget_expected_call(self, call);
         Ok(())
+    }
+
+    fn put_worker(&mut self, worker: &WorkerRecord) -> Result<bool, StoreError> {
+        worker::put(self, worker)
     }
 
     fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {

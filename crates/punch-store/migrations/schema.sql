@@ -248,6 +248,13 @@ CREATE INDEX todo_running ON todo (plan, owner) WHERE removed IS NULL AND status
 CREATE INDEX todo_said ON todo (plan, said) WHERE removed IS NULL;
 CREATE INDEX todo_timer ON todo (plan, held_until)
     WHERE removed IS NULL AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL;
+CREATE TABLE worker (
+    name TEXT PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    until INTEGER,
+    body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE worktree_plan (
     worktree TEXT PRIMARY KEY,
     plan INTEGER NOT NULL REFERENCES plan (id)

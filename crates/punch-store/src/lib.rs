@@ -40,7 +40,7 @@ pub use record::{
     COMPLETED_FILES_KEPT, Checkpoint, CompletedFiles, Control, ControlScope, DECISION_LIFETIME_MS, DECISIONS_KEPT,
     Decision, Durability, EXPECTED_CALLS_KEPT, ExpectedCall, ListMark, OFFERS_KEPT, PlanId, PlanInfo, QUESTIONS_KEPT,
     Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT, ReadMarker, ReadyMark, Run,
-    RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent, Usage, Wanted, Which,
+    RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent, Usage, WORKER_LIFETIME_MS, Wanted, Which, WorkerRecord,
 };
 #[cfg(feature = "files")]
 pub use replace::{Replacement, replace_file};

@@ -12,7 +12,7 @@ use crate::{
     Activity, ActivitySpan, Ahead, Batch, Checkpoint, CloneFacts, CloneFactsTx, CompletedFiles, Control, ControlScope,
     Decision, Durability, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionAnswer, QuestionFilter,
     QuestionOutcome, ReadMarker, ReadyMark, Run, RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent,
-    StoreError, Usage, Which,
+    StoreError, Usage, Which, WorkerRecord,
 };
 
 /// A place for plans.
@@ -113,6 +113,9 @@ pub trait Catalogue: CloneFacts {
 
     /// Calls that hooks have announced and that no server has met yet, oldest first.
     fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError>;
+
+    /// Every worker of the store, by name; also those that have left.
+    fn workers(&self) -> Result<Vec<WorkerRecord>, StoreError>;
 }
 
 /// One moment of one plan. Nothing here writes.
@@ -353,6 +356,10 @@ pub trait Tx: Snapshot + CloneFactsTx {
 
     /// Forgets an announced call, once it has come.
     fn forget_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError>;
+
+    /// Keeps what a worker writes about itself, and forgets workers that were last seen [`crate::WORKER_LIFETIME_MS`] before
+    /// it. Returns false, and keeps nothing, if the name is stored with a later epoch: another process has it.
+    fn put_worker(&mut self, worker: &WorkerRecord) -> Result<bool, StoreError>;
 
     /// Forgets the events of all revisions before `before`: writes each as one line of JSON to `export`, folds them
     /// into the baseline and deletes them. Answers how many there were. If `export` fails, nothing is forgotten. What the

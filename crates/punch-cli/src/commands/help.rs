@@ -27,7 +27,7 @@ pub const GROUPS: [(&str, &[&str]); 6] = [
         "When something waits",
         &["inbox", "why", "hold", "unhold", "cancel", "fail", "reopen", "verify", "note", "move", "rm"],
     ),
-    ("Agents", &["install", "uninstall", "keep-going", "run", "claim", "unclaim", "assign"]),
+    ("Agents", &["install", "uninstall", "keep-going", "run", "worker", "claim", "unclaim", "assign"]),
     ("Plans and files", &["plan", "checkpoint", "import", "export"]),
     ("Look closer", &["watch", "serve", "status", "graph", "schedule", "log", "stats"]),
     ("Setup", &["init", "config", "doctor", "token", "demo", "completions", "help", "version"]),

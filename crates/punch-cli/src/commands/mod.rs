@@ -69,6 +69,7 @@ mod version;
 mod watch;
 mod why;
 mod why_stop;
+mod worker;
 
 use std::cell::OnceCell;
 
@@ -169,6 +170,9 @@ pub enum Command {
     /// Run agents until the plan is done
     #[command(long_about = run::LONG_ABOUT)]
     Run(DeferredArgs<run::Run>),
+    /// Take todos on this machine, beside workers on others
+    #[command(long_about = worker::LONG_ABOUT)]
+    Worker(DeferredArgs<worker::Worker>),
     /// Show past runs: how they ended and what they cost
     #[command(hide = true)]
     Runs(DeferredArgs<runs::Runs>),
@@ -328,6 +332,7 @@ impl Command {
             Self::CheckReported(DeferredArgs(verb)) => return Ok(verb.run(global)),
             Self::NotifyInbox(DeferredArgs(verb)) => return Ok(verb.run(global)),
             Self::Run(DeferredArgs(verb)) => return verb.run(global),
+            Self::Worker(DeferredArgs(verb)) => return verb.run(global),
             Self::Cost(DeferredArgs(verb)) => verb.run(global),
             Self::Watch(DeferredArgs(verb)) => return verb.run(project()?),
             Self::Serve(DeferredArgs(verb)) => return verb.run(project()?),

@@ -16,6 +16,8 @@ mod exchange;
 mod files;
 mod first_day;
 mod flags;
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+mod fleet;
 mod formats;
 mod git;
 mod guard;

@@ -211,6 +211,19 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
             "answers_from_other_machines_count_only_if_the_run_says_so",
         ),
     ),
+    (
+        "verify.where",
+        "worker",
+        "coordinator",
+        Elsewhere("crates/punch-cli/tests/it/fleet.rs", "checks_run_where_the_setting_says"),
+    ),
+    ("worker.remote", "nowhere", "elsewhere", Commands("add x\n? worker --agent exec:true")),
+    (
+        "worker.lease",
+        "3s",
+        "30s",
+        Elsewhere("crates/punch-cli/tests/it/fleet.rs", "the_todos_of_a_worker_that_was_killed_go_to_another"),
+    ),
     // Without a commit there is nothing to make a worktree of.
     ("run.worktrees", "true", "false", Commands("add x\ngit update-ref -d HEAD\n? run --agent exec:true")),
     ("reminders.enabled", "true", "false", Asked(reminder)),

@@ -201,7 +201,7 @@ fn a_wrong_setting_stops_every_verb_and_can_be_mended() {
     2> hint: `punch config show` lists every setting
     exit 1
     $ punch doctor --json
-    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: unknown setting `view.asci` (did you mean `view.ascii`?)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"writes","severity":"ok","detail":"every recorded write is there"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 3.1"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 matches the event log"},{"what":"plan main: derived values","severity":"ok","detail":"consistent (1 todo)"},{"what":"size","severity":"ok","detail":"208.0 KB; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it"},{"what":"agents","severity":"note","detail":"none on PATH; `punch install NAME` prepares one all the same"}],"agents":[{"agent":"claude","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"codex","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"qwen","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"gemini","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"cursor","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"opencode","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"copilot","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"droid","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]}],"reachable":null}
+    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: unknown setting `view.asci` (did you mean `view.ascii`?)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"writes","severity":"ok","detail":"every recorded write is there"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 3.2"},{"what":"integrity","severity":"ok","detail":"pages, references, columns and edges are sound"},{"what":"plan main: history","severity":"ok","detail":"revision 1 matches the event log"},{"what":"plan main: derived values","severity":"ok","detail":"consistent (1 todo)"},{"what":"size","severity":"ok","detail":"208.0 KB; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it"},{"what":"agents","severity":"note","detail":"none on PATH; `punch install NAME` prepares one all the same"}],"agents":[{"agent":"claude","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"codex","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"qwen","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"gemini","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"cursor","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"opencode","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"copilot","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"droid","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]}],"reachable":null}
     $ punch config unset view.asci
     `view.asci` is unset in `$ROOT/p/.punch/config.toml`
     $ punch list
@@ -225,7 +225,7 @@ fn doctor_tells_what_it_looked_at() {
     ok        store: `$ROOT/p/.git/punch/store.db` (git)
     ok        permissions: writable, and private to this user
     ok        writes: every recorded write is there
-    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.1
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 2 matches the event log
     ok        plan main: derived values: consistent (2 todos)
@@ -236,7 +236,7 @@ fn doctor_tells_what_it_looked_at() {
     ok        store: `$ROOT/p/.git/punch/store.db` (git)
     ok        permissions: writable, and private to this user
     ok        writes: every recorded write is there
-    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.1
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 2 matches the event log
     ok        plan main: derived values: consistent (2 todos)
@@ -308,7 +308,7 @@ fn the_store_is_copied_restored_and_pruned() {
     ")), @r#"
     $ punch store info
     store: $ROOT/p/.punch/store.db (outside)
-    id: NAME, schema 3.1, SQLite 3.54.1
+    id: NAME, schema 3.2, SQLite 3.54.1
     size: N bytes
     holds: 1 plan, 2 todos, 3 events, 0 sessions
     copy: $ROOT/home/.local/state/punch/copies/NAME.db (a moment ago)
@@ -334,7 +334,7 @@ fn the_store_is_copied_restored_and_pruned() {
     ok        store: `$ROOT/p/.punch/store.db` (outside)
     ok        permissions: writable, and private to this user
     ok        writes: every recorded write is there
-    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.1
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 3 matches the event log
     ok        plan main: derived values: consistent (2 todos)
@@ -350,7 +350,7 @@ fn the_store_is_copied_restored_and_pruned() {
     ok        store: `$ROOT/p/.punch/store.db` (outside)
     ok        permissions: writable, and private to this user
     ok        writes: every recorded write is there
-    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.1
+    ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: pages, references, columns and edges are sound
     ok        plan main: history: revision 2 matches the event log
     ok        plan main: derived values: consistent (2 todos)

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
             file_conflicts: &[],
             approvals: &[],
             runs: &[],
+            fleet: None,
             workers: &[],
             unread_failures: &[],
             quiet_after: 1,

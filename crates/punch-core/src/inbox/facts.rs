@@ -1,6 +1,8 @@
 //! What the inbox has to know besides the plan. Stores and runners fill it in; the core only reads it.
 
-use crate::{Plan, Uid};
+use std::collections::BTreeSet;
+
+use crate::{Label, Plan, Uid};
 
 /// Everything that the inbox follows from.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +25,8 @@ pub struct InboxFacts<'a> {
     pub workers: &'a [WorkerFact],
     /// Todos whose check failed after the agent that called them done had stopped, so that no agent has read the result.
     pub unread_failures: &'a [Uid],
+    /// The labels of each worker of the fleet that is alive; `None` where no fleet works on the plan.
+    pub fleet: Option<&'a [BTreeSet<Label>]>,
     /// After how many milliseconds without a sign of life an agent is quiet.
     pub quiet_after: i64,
     /// Up to where the user has looked; `None` if never.

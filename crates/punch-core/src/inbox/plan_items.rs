@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::behind::{LiveTodos, Start};
 use super::{Found, InboxFacts, InboxKind, todos};
 use crate::graph::NodeState;
+use crate::runs_on::{may_take, needed_labels};
 use crate::text::clip;
 use crate::{Dep, HoldKind, Status, Todo, Uid, is_plan_check};
 
@@ -18,7 +19,7 @@ pub(super) fn items<'p>(facts: &InboxFacts<'p>, live: &LiveTodos<'p>) -> Vec<Fou
     for todo in live.todos.iter().copied() {
         match todo.status_at(facts.now) {
             Status::Failed => out.push(failed(facts, todo)),
-            Status::Pending => out.extend(held(facts, todo)),
+            Status::Pending => out.extend(held(facts, todo).or_else(|| untakable(facts, todo))),
             Status::InProgress | Status::Completed | Status::Cancelled => {}
         }
         out.extend(failing_check(facts, todo));
@@ -58,6 +59,18 @@ fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
         HoldKind::External | HoldKind::Timer | HoldKind::Job | HoldKind::Other | HoldKind::Parked => return None,
     };
     Some(Found::about(kind, todo, hold.reason.trim(), hold.at, facts.command("unhold", &[&todo.id])))
+}
+
+/// A todo that could start now, if a worker had its labels.
+fn untakable(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
+    let fleet = facts.fleet.filter(|_| todo.is_ready(facts.now) && !todo.flags.reported)?;
+    let needed: Vec<&str> = needed_labels(todo).collect();
+    if needed.is_empty() || fleet.iter().any(|labels| may_take(labels, todo)) {
+        return None;
+    }
+    let labels = needed.iter().map(|label| format!("`{}`", clip(label, 60))).collect::<Vec<_>>().join(" and ");
+    let what = format!("no worker can take it: none has the label {labels}");
+    Some(Found::about(InboxKind::Stuck, todo, &what, todo.updated_at, "punch worker list".to_owned()))
 }
 
 /// What open todos wait for in vain.

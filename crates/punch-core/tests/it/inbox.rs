@@ -1,5 +1,7 @@
 //! The inbox: what is in it, in which order, and how many todos wait for each item.
 
+use std::collections::BTreeSet;
+
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use punch_core::inbox::{
@@ -9,7 +11,7 @@ use punch_core::inbox::{
 use punch_core::view::Cap;
 use punch_core::view::inbox::{capped, count, full};
 use punch_core::view::spans;
-use punch_core::{Dep, Hold, HoldKind, Plan, Status, Uid, text};
+use punch_core::{Dep, Hold, HoldKind, Label, Plan, Status, Uid, text};
 use punch_testkit::batches::{batch, sequences};
 use punch_testkit::inbox::needs;
 
@@ -27,6 +29,7 @@ fn facts(plan: &Plan) -> InboxFacts<'_> {
         file_conflicts: &[],
         approvals: &[],
         runs: &[],
+        fleet: None,
         workers: &[],
         unread_failures: &[],
         quiet_after: 900_000,
@@ -58,6 +61,28 @@ fn plan() -> Plan {
         plan.put(todo);
     }
     plan
+}
+
+#[test]
+fn a_todo_that_no_worker_can_take_is_stuck() {
+    let plan = Sample::new()
+        .with(0, Status::Pending, "Train", |todo| todo.labels = labels(&["runs-on:gpu", "runs-on:linux", "ml"]))
+        .todo(0, Status::Pending, "Anywhere")
+        .plan;
+    let stuck = |fleet: Option<&[BTreeSet<Label>]>| {
+        let items = inbox(&InboxFacts { fleet, ..facts(&plan) });
+        items.into_iter().map(|item| (item.kind, item.text)).collect::<Vec<_>>()
+    };
+    assert_eq!(stuck(None), [], "no fleet works on the plan");
+    let text = "Train: no worker can take it: none has the label `gpu` and `linux`".to_owned();
+    let apart = [labels(&["gpu"]), labels(&["linux"])];
+    assert_eq!(stuck(Some(&apart)), [(InboxKind::Stuck, text.clone())], "one worker needs all of them");
+    assert_eq!(stuck(Some(&[])), [(InboxKind::Stuck, text)]);
+    assert_eq!(stuck(Some(&[labels(&["gpu", "linux", "mac"])])), []);
+}
+
+fn labels(words: &[&str]) -> BTreeSet<Label> {
+    Label::parse_all(words.iter().copied()).unwrap()
 }
 
 #[test]

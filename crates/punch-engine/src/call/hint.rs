@@ -33,6 +33,8 @@ impl EngineError {
             | Self::SubagentsOff
             | Self::RunTaken { .. }
             | Self::RunReplaced
+            | Self::WorkerTaken { .. }
+            | Self::WorkerReplaced { .. }
             | Self::ApprovalNotStored { .. }
             | Self::PlanFile(_) => self.hint(),
         }

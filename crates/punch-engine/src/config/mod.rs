@@ -26,7 +26,7 @@ pub use error::{ConfigError, SettingOrigin};
 pub use ignored::Ignored;
 pub use key::{Authority, Key};
 pub use load::{Config, Inputs, Shown};
-pub use setting::{Batches, Color, Permission, Plans, Subagents};
+pub use setting::{Batches, Color, Permission, Plans, Subagents, VerifyPlace};
 pub use source::{Source, Sourced};
 pub use table::{KEYS, Settings};
 #[cfg(feature = "files")]

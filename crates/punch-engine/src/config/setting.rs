@@ -96,6 +96,18 @@ punch_core::words! {
     }
 }
 
+punch_core::words! {
+    /// Where the work of a fleet is checked.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum VerifyPlace {
+        /// On the machine of the worker, before it is handed in.
+        Worker = "worker",
+        /// Only where it is merged.
+        Coordinator = "coordinator",
+    }
+}
+
 impl Setting for bool {
     fn read(given: &Scalar, _: Range) -> Option<Self> {
         match given {
@@ -219,7 +231,7 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(Batches, Color, Permission, Plans, Subagents);
+choices!(Batches, Color, Permission, Plans, Subagents, VerifyPlace);
 choices!(StartGate, InProgressLimit, OnCycle, MissingDep, CancelledDep, OnRemove, DepOnRunning, VerifyMode);
 
 /// The names of the core's policies are those of its wire format, so they are taken from there.

@@ -8,7 +8,7 @@ use punch_core::{
 };
 
 use super::{
-    Authority, Batches, Color, ConfigError, Key, Permission, Plans, Shown, Source, Sourced, Subagents,
+    Authority, Batches, Color, ConfigError, Key, Permission, Plans, Shown, Source, Sourced, Subagents, VerifyPlace,
     load::{LocatedValue, resolve},
     scalar::Scalar,
     setting::Setting,
@@ -119,6 +119,8 @@ settings! {
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None, ANYONE;
     /// Command that checks the whole plan, such as `make test`. It runs when every todo is done, and on the result branch of a run. While it fails, the plan is not finished.
     verify_plan: Option<String> = "verify.plan", "", (1, 2_000), None, COMMAND;
+    /// Where `punch worker` checks todos: `worker` on the machine that did the work, and again where it is merged if the result has moved on; `coordinator` only where it is merged.
+    verify_where: VerifyPlace = "verify.where", "worker", ANY, None, USER;
     /// After a restore, reopen completed todos whose work is no longer in git: `true` reopens them; `false` only marks them as stale.
     checkpoint_reopen: bool = "checkpoint.reopen", "true", ANY, None, ANYONE;
     /// Make a checkpoint when a batch of work is finished: `off` never; `given` after a batch handed out by `punch next --budget` or the view `schedule`; `groups` after parallel groups too.
@@ -194,6 +196,10 @@ settings! {
     run_remote_answers: bool = "run.remote_answers", "false", ANY, None, OWN_FILE;
     /// Give every todo of a run its own git worktree.
     run_worktrees: bool = "run.worktrees", "false", ANY, None, USER;
+    /// The git remote through which the workers of a fleet exchange their work.
+    worker_remote: Option<String> = "worker.remote", "origin", (1, 200), None, USER;
+    /// How long a worker counts as alive unless it is heard of. Its agents are ended after two thirds of this time without contact to the store; afterwards other workers take over.
+    worker_lease: Duration = "worker.lease", "30s", (2 * SECOND, 60 * SECOND), None, USER;
     /// Command that prepares the worktree of a todo before its agent starts, such as `npm ci`. It runs in the worktree; if it fails, no attempt is counted.
     run_setup: Option<String> = "run.setup", "", (1, 2_000), None, COMMAND;
     /// Files ignored by git that are copied into the worktree of a todo: globs separated by commas, such as `.env, config/*.local`. Links are not copied.

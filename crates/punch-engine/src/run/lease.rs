@@ -13,6 +13,15 @@ use crate::{Engine, EngineError};
 /// How long the lease lasts unless renewed, in milliseconds.
 const LEASE: i64 = 30_000;
 
+/// The plan that this process runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldRun {
+    plan: PlanId,
+    epoch: u64,
+    /// How long the lease lasts unless renewed, in milliseconds.
+    lease: i64,
+}
+
 /// The runner that holds a lease, stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHolder {
@@ -22,12 +31,25 @@ pub struct RunHolder {
     folder: String,
     /// The number of its process.
     process: u32,
+    /// How long its lease lasts unless renewed, in milliseconds.
+    #[serde(skip, default = "usual_lease")]
+    lease: i64,
+}
+
+const fn usual_lease() -> i64 {
+    LEASE
 }
 
 impl RunHolder {
     /// This process, with the folder for the files of its runs.
     pub fn this_process(folder: &std::path::Path) -> Self {
-        Self { host: host_name(), folder: folder.display().to_string(), process: std::process::id() }
+        Self { host: host_name(), folder: folder.display().to_string(), process: std::process::id(), lease: LEASE }
+    }
+
+    /// Returns the same holder with a lease of another length, in milliseconds.
+    #[must_use]
+    pub fn with_lease(self, lease: i64) -> Self {
+        Self { lease, ..self }
     }
 
     /// How messages name the runner.
@@ -52,49 +74,64 @@ impl Engine {
             if let Some(epoch) = earlier {
                 tx.release_run(epoch)?;
             }
+            // Whether the lease of another runner is plausible does not depend on how long ours lasts.
             match tx.take_run(&stored, LEASE, now)? {
-                RunGrant::Granted { epoch } => Ok(epoch),
+                RunGrant::Granted { epoch } => {
+                    tx.renew_run(epoch, holder.lease, now)?;
+                    Ok(epoch)
+                }
                 RunGrant::HeldBy(lease) => {
                     let by = serde_json::from_str::<RunHolder>(&lease.holder).map(|holder| holder.shown());
                     Err(EngineError::RunTaken { by: by.unwrap_or(lease.holder) })
                 }
             }
         })?;
-        self.set_held_run(Some((plan, epoch)));
+        self.set_held_run(Some(HeldRun { plan, epoch, lease: holder.lease }));
         Ok(())
+    }
+
+    /// Returns true if a runner could take the plan now: nobody holds it, or an earlier process with the same folder.
+    pub fn is_run_free(&self, plan: PlanId, holder: &RunHolder) -> Result<bool, EngineError> {
+        let clock = self.now();
+        self.read(plan, |snapshot| {
+            let now = snapshot.now().unwrap_or(clock);
+            let Some(lease) = snapshot.run_lease()?.filter(|lease| lease.is_live(LEASE, now)) else { return Ok(true) };
+            let held_by = serde_json::from_str::<RunHolder>(&lease.holder).ok();
+            Ok(held_by.is_some_and(|by| (&by.host, &by.folder) == (&holder.host, &holder.folder)))
+        })
     }
 
     /// Renews the lease of the plan that this process runs.
     pub fn renew_run(&self, plan: PlanId) -> Result<(), EngineError> {
         self.write(plan, Durability::Relaxed, |tx, now| {
-            let Some(epoch) = self.held_epoch(plan) else { return Ok(()) };
-            if tx.renew_run(epoch, LEASE, now)? { Ok(()) } else { Err(EngineError::RunReplaced) }
+            let Some(held) = self.held_run(plan) else { return Ok(()) };
+            if tx.renew_run(held.epoch, held.lease, now)? { Ok(()) } else { Err(EngineError::RunReplaced) }
         })
     }
 
     /// Gives up the lease of the plan that this process runs.
     pub fn release_run(&self, plan: PlanId) -> Result<(), EngineError> {
-        let Some(epoch) = self.held_epoch(plan) else { return Ok(()) };
-        let released = self.write(plan, Durability::Full, |tx, _| Ok(tx.release_run(epoch)?));
+        let Some(held) = self.held_run(plan) else { return Ok(()) };
+        let released = self.write(plan, Durability::Full, |tx, _| Ok(tx.release_run(held.epoch)?));
         self.set_held_run(None);
         released.map(drop)
     }
 
     /// Fails if this process ran the plan and another runner has taken it since.
     pub(crate) fn require_held_run(&self, plan: PlanId, snapshot: &dyn Snapshot) -> Result<(), EngineError> {
-        let Some(epoch) = self.held_epoch(plan) else { return Ok(()) };
+        let Some(held) = self.held_run(plan) else { return Ok(()) };
         match snapshot.run_lease()? {
-            Some(lease) if lease.epoch == epoch => Ok(()),
+            Some(lease) if lease.epoch == held.epoch => Ok(()),
             _ => Err(EngineError::RunReplaced),
         }
     }
 
-    fn held_epoch(&self, plan: PlanId) -> Option<u64> {
+    fn held_run(&self, plan: PlanId) -> Option<HeldRun> {
         let held = *self.held_run.lock().unwrap_or_else(PoisonError::into_inner);
-        held.filter(|(held, _)| *held == plan).map(|(_, epoch)| epoch)
+        held.filter(|held| held.plan == plan)
     }
 
-    fn set_held_run(&self, held: Option<(PlanId, u64)>) {
+    fn set_held_run(&self, held: Option<HeldRun>) {
         *self.held_run.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 }

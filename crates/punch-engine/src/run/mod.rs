@@ -17,13 +17,15 @@ mod worker_claims;
 
 pub use controls::{Controlled, RunControls};
 pub use event::RunEvent;
+pub(crate) use lease::HeldRun;
 pub use lease::RunHolder;
 pub use ledger::{AttemptCost, Sum, dollars};
-pub(crate) use record::read as read_run;
 pub use record::{Begin, Ended, RunBody, RunOutcome, RunRecord};
+pub(crate) use record::{read as read_run, written as written_run};
 pub use seats::{SeatStage, SeatStatus};
 #[cfg(feature = "files")]
 pub use session_file::SessionFile;
 pub use timeline::{SeatTurn, TurnEnd, seat_turns};
 pub use turns::OpenTurn;
+pub(crate) use turns::charge as charge_turns;
 pub use view::{RunRow, RunStep, RunView, SeatRow, TodoCost};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::turns::{self, OpenTurn};
+use crate::fleet::{FleetSeats, HandedIn};
 use crate::{Engine, EngineError, question};
 
 /// How a run ended.
@@ -65,6 +66,12 @@ pub struct RunBody {
     /// Turns that have begun and not ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open_turns: Vec<OpenTurn>,
+    /// The seats of each worker of the fleet that works on the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fleet: Vec<FleetSeats>,
+    /// Work that workers of the fleet have pushed and the coordinator has not decided about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handed_in: Vec<HandedIn>,
 }
 
 /// The record of a run.
@@ -84,6 +91,11 @@ impl RunRecord {
     /// Returns true if the run can be resumed: it was killed, interrupted, or reached a limit.
     pub const fn is_resumable(&self) -> bool {
         !matches!(self.body.outcome, Some(RunOutcome::Done | RunOutcome::Stalled))
+    }
+
+    /// Returns true if the workers of a fleet work on the run, and the one that holds the plan coordinates them.
+    pub fn is_fleet(&self) -> bool {
+        is_fleet(&self.body.options)
     }
 
     /// Returns true if the run works in lanes.
@@ -116,13 +128,16 @@ pub struct Ended {
 
 impl Engine {
     /// Begins a run, or resumes the last one if it was killed, interrupted, or reached a limit. A resumed run keeps its
-    /// number and its ledger, so its limits hold over all its parts.
+    /// number and its ledger, so its limits hold over all its parts. A fleet resumes only runs of a fleet, and leaves
+    /// everything alone that its workers have there: they may be at work.
     pub fn begin_run(&self, plan: PlanId, begin: &Begin) -> Result<RunRecord, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let last = tx.runs(1)?.first().map(read);
             let revision = tx.row()?.revision;
             let next = last.as_ref().map_or(1, |run| run.id + 1);
-            let mut run = match last.filter(|run| !begin.fresh && run.is_resumable()) {
+            let fleet = is_fleet(&begin.options);
+            let resumes = |run: &RunRecord| !begin.fresh && run.is_resumable() && run.is_fleet() == fleet;
+            let mut run = match last.filter(resumes) {
                 Some(run) => run,
                 None => {
                     let body = RunBody { from: revision, ..RunBody::default() };
@@ -136,17 +151,24 @@ impl Engine {
                 };
                 let went_on = last.saturating_sub(run.body.taken_up);
                 run.body.wall = run.body.wall.saturating_add(u64::try_from(went_on).unwrap_or(0));
-                turns::charge_open(tx, &mut run, now)?;
+                if !fleet {
+                    turns::charge_open(tx, &mut run, now)?;
+                }
             }
             run.body.taken_up = now;
+            if run.body.epoch == 0 || !fleet {
+                run.body.agents.clone_from(&begin.agents);
+                run.body.options.clone_from(&begin.options);
+            }
+            let goes_on = fleet && run.ended_at.take().is_none();
             run.ended_at = None;
-            run.body.agents.clone_from(&begin.agents);
-            run.body.options.clone_from(&begin.options);
             run.body.epoch += 1;
             (run.body.outcome, run.body.to) = (None, None);
             run.body.because.clear();
             // Ends an earlier part that was killed, with its seats and what was wanted of it: the user asks for work now.
-            tx.put_run(&written(&RunRecord { ended_at: Some(now), ..run.clone() }))?;
+            if !goes_on {
+                tx.put_run(&written(&RunRecord { ended_at: Some(now), ..run.clone() }))?;
+            }
             tx.put_run(&written(&run))?;
             Ok(run)
         })
@@ -196,9 +218,13 @@ pub(crate) fn read(run: &Run) -> RunRecord {
     RunRecord { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }
 }
 
-pub(super) fn written(run: &RunRecord) -> Run {
+pub(crate) fn written(run: &RunRecord) -> Run {
     let body = serde_json::to_string(&run.body).unwrap_or_default();
     Run { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }
+}
+
+fn is_fleet(options: &Value) -> bool {
+    options["fleet"] == true
 }
 
 /// Returns until when a run that was killed ran at least: the latest time that it left in the store.

@@ -49,7 +49,17 @@ impl OpenTurn {
 
 /// Charges the turns that were left open and forgets them.
 pub(super) fn charge_open(tx: &mut dyn Tx, run: &mut RunRecord, now: i64) -> Result<(), EngineError> {
-    for turn in std::mem::take(&mut run.body.open_turns) {
+    charge(tx, run, now, |_| true)
+}
+
+/// Charges the open turns that `is_lost` picks and forgets them.
+pub(crate) fn charge(
+    tx: &mut dyn Tx,
+    run: &mut RunRecord,
+    now: i64,
+    is_lost: impl Fn(&OpenTurn) -> bool,
+) -> Result<(), EngineError> {
+    for turn in run.body.open_turns.extract_if(.., |turn| is_lost(turn)) {
         tx.spend(&turn.interrupted(run.id, now))?;
     }
     Ok(())

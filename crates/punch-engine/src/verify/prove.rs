@@ -36,8 +36,14 @@ pub struct Proof {
 }
 
 impl Proof {
-    pub(super) fn of(todo: &Todo, evidence: Evidence) -> Self {
+    /// A check that passed for a todo, under the claim that the todo has now.
+    pub fn of(todo: &Todo, evidence: Evidence) -> Self {
         Self { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence }
+    }
+
+    /// What the check found.
+    pub const fn evidence(&self) -> &Evidence {
+        &self.evidence
     }
 }
 
@@ -65,6 +71,11 @@ impl Proofs {
             evidence: Some(Evidence { text, ..proof.evidence.clone() }),
             fence: fence.or(Some(proof.fence)),
         }
+    }
+
+    /// Takes one more, if there is one.
+    pub fn extend(&mut self, proof: Option<Proof>) {
+        self.found.extend(proof);
     }
 
     /// Takes one more.

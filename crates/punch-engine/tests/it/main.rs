@@ -11,6 +11,7 @@ mod config_edit;
 mod config_files;
 mod config_sources;
 mod conversations;
+mod fleet;
 mod follow;
 mod head;
 mod host;

@@ -7,7 +7,7 @@ use punch_store::{MemoryStore, PlanId, SessionKey, Spent};
 use serde_json::json;
 
 fn worker_name(epoch: u32, number: u64) -> String {
-    WorkerId { run: 1, epoch, number }.to_string()
+    WorkerId { run: 1, epoch, number, fleet: None }.to_string()
 }
 
 const LEASE: i64 = 60_000;

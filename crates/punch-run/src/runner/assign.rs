@@ -12,18 +12,31 @@ use crate::error::RunError;
 impl Runner<'_, '_> {
     /// Assigns everything that can be started now.
     pub(super) fn assign(&mut self) -> Result<(), RunError> {
+        if self.is_coordinator() {
+            return self.verify_handed_in();
+        }
+        self.settle_seats();
         let mut refused: HashSet<Uid> = HashSet::new();
-        while self.stop.is_none() && !self.paused && self.seats.iter().any(Seat::is_free) {
+        while self.may_start() && self.seats.iter().any(Seat::is_free) {
             let Some(uid) = self.best(&refused)? else { break };
+            if !self.take_seat(uid)? {
+                break;
+            }
             if let Some(why) = self.meter.stops_run() {
                 self.stop = Some(Stop::Budget(why));
                 break;
             }
             if !self.start(uid)? {
                 refused.insert(uid);
+                self.settle_seats();
             }
         }
         Ok(())
+    }
+
+    /// Returns true if the runner may give out todos.
+    fn may_start(&self) -> bool {
+        self.stop.is_none() && !self.paused && !self.run_over && !self.is_draining()
     }
 
     /// Returns the todo to start next.
@@ -34,7 +47,9 @@ impl Runner<'_, '_> {
         let now = self.world.engine.now();
         let busy: Vec<Uid> = self.seats.iter().filter_map(|seat| seat.state.todo()).collect();
         self.refresh_cache()?;
-        Ok(self.cache.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid)))
+        let (fleet, world) = (self.fleet, self.world);
+        let takes = |todo: &Todo| fleet.is_none_or(|part| part.takes(world, todo));
+        Ok(self.cache.best(&ask, &busy, now, |todo| !refused.contains(&todo.uid) && takes(todo)))
     }
 
     /// Starts a todo; false if that was not possible after all.

@@ -18,6 +18,7 @@ use super::seat::{Rules, Seat, SeatEvent};
 use super::{Message, Runner, World};
 use crate::agent::{self, Kind, LimitSigns, Spec};
 use crate::error::{MissingApprovals, RunError};
+use crate::fleet::{FleetPart, Part, Watchdog};
 use crate::folder::{self, Folder};
 use crate::interrupt::Interrupt;
 use crate::lock::{Lock, LockError};
@@ -35,9 +36,10 @@ const NAMED: usize = 10;
 
 /// The right to run a plan, given up when dropped: the lease in the store counts for all machines, the lock file tells on
 /// this one whether the holder is alive.
-struct PlanLease<'e> {
+pub(super) struct PlanLease<'e> {
     world: &'e World<'e>,
-    _lock: Lock,
+    /// A worker of a fleet has a lock of its own.
+    _lock: Option<Lock>,
 }
 
 impl<'e> PlanLease<'e> {
@@ -48,7 +50,13 @@ impl<'e> PlanLease<'e> {
             LockError::Failed(error) => RunError::File(error),
         })?;
         world.engine.take_run(world.plan, &RunHolder::this_process(&runs))?;
-        Ok(Self { world, _lock: lock })
+        Ok(Self { world, _lock: Some(lock) })
+    }
+
+    /// Takes the plan for the coordinator of a fleet, whose worker holds the lock of its own folder.
+    pub(super) fn take_for(world: &'e World<'e>, holder: &RunHolder) -> Result<Self, RunError> {
+        world.engine.take_run(world.plan, holder)?;
+        Ok(Self { world, _lock: None })
     }
 }
 
@@ -61,9 +69,25 @@ impl Drop for PlanLease<'_> {
 
 /// What a run holds from its beginning to its end: the lease, its record, its lanes.
 pub(super) struct Begun<'e> {
-    _lease: PlanLease<'e>,
-    record: RunRecord,
+    /// `None` for a worker of a fleet, which works beside the coordinator.
+    pub _lease: Option<PlanLease<'e>>,
+    pub record: RunRecord,
     pub lanes: Option<Lanes>,
+    pub folder: Folder,
+    /// The number before that of the first seat.
+    pub seats_before: usize,
+    pub watchdog: Option<Watchdog>,
+}
+
+/// What a runner and its threads share.
+pub(super) struct Shared<'e> {
+    pub world: &'e World<'e>,
+    pub options: &'e Options,
+    pub journal: &'e Journal<'e>,
+    pub interrupt: &'e Interrupt,
+    pub lanes: Option<&'e Lanes>,
+    pub fleet: Option<FleetPart<'e>>,
+    pub watchdog: Option<&'e Watchdog>,
 }
 
 /// Takes the lease and begins or resumes the run.
@@ -103,7 +127,8 @@ pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journ
             return Err(error.into());
         }
     };
-    Ok(Begun { _lease: lease, record, lanes })
+    let folder = Folder::make(&world.store, world.plan, record.id)?;
+    Ok(Begun { _lease: Some(lease), record, lanes, folder, seats_before: 0, watchdog: None })
 }
 
 fn lanes(world: &World<'_>, record: &RunRecord, journal: &Journal<'_>) -> Result<Lanes, WorktreeError> {
@@ -142,13 +167,10 @@ fn require_approvals(world: &World<'_>) -> Result<(), RunError> {
 /// Returns the runner and the receiving end of its channel.
 pub(super) fn runner<'s, 'e>(
     scope: &'s Scope<'s, 'e>,
-    world: &'e World<'e>,
-    options: &'e Options,
-    journal: &'e Journal<'e>,
-    interrupt: &'e Interrupt,
-    lanes: Option<&'e Lanes>,
+    shared: &Shared<'e>,
     begun: &Begun<'_>,
 ) -> Result<(Runner<'s, 'e>, Receiver<Message>), RunError> {
+    let Shared { world, options, journal, interrupt, lanes, fleet, watchdog } = *shared;
     let (send, receive) = sync_channel(WAITING);
     let run = begun.record.clone();
     let ledger = world.engine.ledger(world.plan, run.id)?;
@@ -157,10 +179,11 @@ pub(super) fn runner<'s, 'e>(
     let agents = options.specs.iter().map(|spec| agent::agent(spec, &limits)).collect::<Result<Vec<_>, _>>()?;
     let setup = Setup::of(world.settings);
     let runner = Runner {
-        folder: Folder::make(&world.store, world.plan, run.id)?,
+        folder: begun.folder.clone(),
         meter: Meter::new(options.limits, options.todo_limits, &ledger, before),
         rules: Rules {
-            prepares: lanes.is_some() && !setup.is_empty(),
+            // A worker of a fleet fetches before an agent starts, which must not keep the runner waiting.
+            prepares: lanes.is_some() && (!setup.is_empty() || fleet.is_some()),
             ..Rules::of(
                 world.settings,
                 run.id,
@@ -171,7 +194,7 @@ pub(super) fn runner<'s, 'e>(
         },
         setup,
         ports: HashMap::new(),
-        seats: (0..options.seats.max(1)).filter_map(|n| seat(n, &options.specs)).collect(),
+        seats: (0..agents_of(options, fleet)).filter_map(|n| seat(n, begun.seats_before, &options.specs)).collect(),
         processes: HashMap::new(),
         agents,
         world,
@@ -194,6 +217,11 @@ pub(super) fn runner<'s, 'e>(
         published: HashMap::new(),
         inbox: InboxWatch::default(),
         renewed: Instant::now(),
+        fleet,
+        watchdog,
+        handed_in: HashMap::new(),
+        looked: None,
+        run_over: false,
     };
     Ok((runner, receive))
 }
@@ -233,15 +261,15 @@ impl Runner<'_, '_> {
 
     /// Opens a reported todo again: the work is not in this run, so it cannot be checked here.
     fn reopen_reported(&mut self, todo: &Todo) -> Result<(), RunError> {
+        self.reopen_because(todo, "was reported in the worktrees of another run; `punch run list` names its branch")
+    }
+
+    /// Opens a todo again although it was reported. `why` completes a sentence that begins with its id.
+    pub(super) fn reopen_because(&mut self, todo: &Todo, why: &str) -> Result<(), RunError> {
         let request = Request::of(self.actor(todo.owner.as_deref()));
         let ops = [Op::Reopen(Ref::Uid(todo.uid))];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
-            Ok(_) => {
-                let id = line(&todo.id);
-                self.remark(format!(
-                    "{id} was reported in the worktrees of another run; `punch run list` names its branch"
-                ));
-            }
+            Ok(_) => self.remark(format!("{} {why}", line(&todo.id))),
             Err(EngineError::Refused(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -250,8 +278,7 @@ impl Runner<'_, '_> {
 
     /// Claims a todo that was reported and has no owner, and checks it; false if it cannot be claimed.
     pub(super) fn adopt(&mut self, todo: &Todo) -> Result<bool, RunError> {
-        let number = self.next_number();
-        let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number }.to_string();
+        let owner = self.next_owner().to_string();
         let Some(todo) = self.claim_for(&owner, None, todo.uid)? else { return Ok(false) };
         self.check_reported(todo, owner)?;
         Ok(true)
@@ -264,8 +291,7 @@ impl Runner<'_, '_> {
         if settings.plan_check().is_none() {
             return Ok(false);
         }
-        let number = self.next_number();
-        let owner = WorkerId { run: self.run.id, epoch: self.run.body.epoch, number }.to_string();
+        let owner = self.next_owner().to_string();
         let request = Request { settings: Some(settings), ..Request::of(self.actor(Some(&owner))) };
         let plan = self.world.plan;
         let Some(todo) = self.persist(|engine| engine.report_plan_check(plan, &request, settings, None))? else {
@@ -276,19 +302,27 @@ impl Runner<'_, '_> {
     }
 
     /// Checks a todo that no agent of this run works on, on a seat of its own.
-    fn check_reported(&mut self, todo: Todo, owner: String) -> Result<(), RunError> {
+    pub(super) fn check_reported(&mut self, todo: Todo, owner: String) -> Result<(), RunError> {
         self.seats.push(Seat::for_check());
         self.dispatch(self.seats.len() - 1, SeatEvent::CheckReported { todo, owner })
     }
 }
 
-/// Returns the seat with this index. Seats take the agents in turn.
-fn seat(index: usize, specs: &[Spec]) -> Option<Seat> {
+/// Returns how many agents work at the same time. A coordinator has none.
+fn agents_of(options: &Options, fleet: Option<FleetPart<'_>>) -> usize {
+    match fleet {
+        Some(FleetPart { part: Part::Coordinator, .. }) => 0,
+        _ => options.seats.max(1),
+    }
+}
+
+/// Returns the seat with this index, numbered after `before`. Seats take the agents in turn.
+fn seat(index: usize, before: usize, specs: &[Spec]) -> Option<Seat> {
     let at = index.checked_rem(specs.len())?;
     let spec = specs.get(at)?;
     Some(Seat {
         exit_reports_done: spec.kind == Kind::Exec,
         opens_conversation: spec.kind == Kind::Acp,
-        ..Seat::new(index + 1, at, spec.name().to_owned(), spec.to_string())
+        ..Seat::new(before + index + 1, at, spec.name().to_owned(), spec.to_string())
     })
 }

@@ -1,8 +1,8 @@
 //! Checks a reported todo on a thread of its own: settles the work of the lane, runs the todo's command, publishes the
 //! commit, and completes the todo under its fence. Only this code completes todos in a run.
 
-use punch_core::{Actor, Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
-use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proofs, Request, VerifyError, WorkTree};
+use punch_core::{Actor, Evidence, Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
+use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proof, Proofs, Request, VerifyError, WorkTree};
 
 use super::seat::Verdict;
 use super::store_retry::StoreRetry;
@@ -16,7 +16,10 @@ const ROUNDS: usize = 5;
 impl Runner<'_, '_> {
     /// Begins the check of a todo; its verdict comes as a message. A todo that was worked on in a lane cannot be judged
     /// without it.
-    pub(super) fn check(&self, todo: Todo, owner: String, lane: Option<Lane>, environment: Vec<(String, String)>) {
+    pub(super) fn check(&mut self, todo: Todo, owner: String, lane: Option<Lane>, environment: Vec<(String, String)>) {
+        if let Some(part) = self.fleet {
+            return self.check_in_fleet(part, todo, owner, lane, environment);
+        }
         let (store, send, lanes, run) = (self.store_retry(), self.send.clone(), self.lanes, self.run.id);
         let lane = match lanes {
             Some(lanes) if lane.is_none() => lanes.open(&todo.id).map(Some),
@@ -25,7 +28,7 @@ impl Runner<'_, '_> {
         self.scope.spawn(move || {
             let uid = todo.uid;
             let verdict = match lane {
-                Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane), environment }.run(),
+                Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane), environment, proof: None }.run(),
                 Err(error) => Ok(Verdict::Hold(format!("its worktree cannot be had: {error}"))),
             };
             // The receiver is gone if the run has ended: the todo stays reported.
@@ -34,19 +37,21 @@ impl Runner<'_, '_> {
     }
 }
 
-struct Check<'e> {
-    store: StoreRetry<'e>,
-    run: u64,
-    todo: Todo,
-    owner: String,
-    lane: Option<(&'e Lanes, Lane)>,
+pub(super) struct Check<'e> {
+    pub store: StoreRetry<'e>,
+    pub run: u64,
+    pub todo: Todo,
+    pub owner: String,
+    pub lane: Option<(&'e Lanes, Lane)>,
     /// Variables of the lane.
-    environment: Vec<(String, String)>,
+    pub environment: Vec<(String, String)>,
+    /// A check that a worker of the fleet has run, and the commit for which it passed.
+    pub proof: Option<(String, Evidence)>,
 }
 
 impl Check<'_> {
     /// The error means that the store did not answer even after a while; the todo stays reported.
-    fn run(&self) -> Result<Verdict, EngineError> {
+    pub(super) fn run(&self) -> Result<Verdict, EngineError> {
         for _ in 0..ROUNDS {
             match self.round() {
                 Ok(Some(verdict)) => return Ok(verdict),
@@ -59,7 +64,7 @@ impl Check<'_> {
     }
 
     /// Returns the todo as it is now, if the claim still holds. Its command may have changed.
-    fn claimed_todo(&self) -> Result<Option<Todo>, EngineError> {
+    pub(super) fn claimed_todo(&self) -> Result<Option<Todo>, EngineError> {
         let (uid, fence) = (self.todo.uid, self.todo.fence);
         let part = Footprint { todos: [uid].into(), ..Footprint::default() };
         let part = self.store.persist(|engine| engine.slice(self.store.world.plan, &part))?;
@@ -78,7 +83,7 @@ impl Check<'_> {
             Some((lanes, lane)) => {
                 // On one line: what follows could be read as trailers.
                 let message = format!("{}: {}", line(&self.todo.id), punch_core::text::one_line(&self.todo.content));
-                match lanes.settle(lane, &message) {
+                match lanes.fetch().and_then(|()| lanes.settle(lane, &message)) {
                     Ok(Settled::Held(held)) => {
                         let reason = held.reason();
                         return Ok(Some(match held.is_conflict() {
@@ -95,23 +100,14 @@ impl Check<'_> {
                     Err(error @ WorktreeError::Relinked { .. }) => {
                         return Ok(Some(Verdict::Hold(format!("{error}; {}", error.hint()))));
                     }
-                    Err(error) => return Ok(Some(Verdict::Failed(format!("its work cannot be taken in: {error}")))),
+                    Err(error) => return Ok(Some(not_taken_in(&error))),
                 }
             }
         };
         let tree = WorkTree { root, git, consents: world.consents.clone() };
-        let stopped = || self.store.interrupt.is_asked();
-        // Nothing may lead the command's git out of the lane.
-        let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
-        let environment = &self.environment;
-        let plan_check = world.settings.plan_check();
-        let checker =
-            Checker { without, environment, plan_check, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
         let plan = world.plan;
         let mut proofs = Proofs::default();
-        if todo.verify.is_some() {
-            proofs.push(self.store.persist(|engine| engine.prove(plan, &checker, &todo.id))?);
-        }
+        proofs.extend(self.prove(&tree, &todo, commit.as_deref())?);
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
             // The result branch never moves back, so work without a valid claim must not get there.
             if self.claimed_todo()?.is_none() {
@@ -124,7 +120,7 @@ impl Check<'_> {
                     let why = format!("`{}` is checked out in {path}: leave it there", lanes.result_branch());
                     return Ok(Some(Verdict::Hold(why)));
                 }
-                Err(error) => return Ok(Some(Verdict::Failed(format!("its work cannot be taken in: {error}")))),
+                Err(error) => return Ok(Some(not_taken_in(&error))),
             }
         }
         let commit = commit.or_else(|| tree.commit());
@@ -159,7 +155,34 @@ impl Check<'_> {
         }
     }
 
-    fn verdict_on_error(&self, error: EngineError) -> Result<Verdict, EngineError> {
+    /// Runs the check of the todo, if it has one. What a worker has checked, for exactly this commit, is not checked again.
+    pub(super) fn prove(
+        &self,
+        tree: &WorkTree,
+        todo: &Todo,
+        commit: Option<&str>,
+    ) -> Result<Option<Proof>, EngineError> {
+        let world = self.store.world;
+        if todo.verify.is_none() {
+            return Ok(None);
+        }
+        let known = self.proof.as_ref().filter(|(checked, proof)| {
+            Some(checked.as_str()) == commit && proof.command == todo.verify && proof.passed()
+        });
+        if let Some((_, evidence)) = known {
+            return Ok(Some(Proof::of(todo, evidence.clone())));
+        }
+        let stopped = || self.store.interrupt.is_asked();
+        // Nothing may lead the command's git out of the lane.
+        let without: &[&str] = if self.lane.is_some() { &GIT_ELSEWHERE } else { &[] };
+        let environment = &self.environment;
+        let plan_check = world.settings.plan_check();
+        let checker =
+            Checker { without, environment, plan_check, ..tree.checker(world.settings.verify_timeout.value, &stopped) };
+        self.store.persist(|engine| engine.prove(world.plan, &checker, &todo.id)).map(Some)
+    }
+
+    pub(super) fn verdict_on_error(&self, error: EngineError) -> Result<Verdict, EngineError> {
         Ok(match error {
             EngineError::Verify(VerifyError::Stopped { .. }) => Verdict::Stopped,
             EngineError::Verify(error @ VerifyError::Consent { .. }) => {
@@ -181,4 +204,15 @@ const fn is_failing(refusal: &Refusal) -> bool {
 
 fn words(refusals: &[Refusal]) -> String {
     refusals.first().map(Refusal::message).unwrap_or_default()
+}
+
+/// Returns the verdict on work that git does not take in. What the remote of a fleet refuses is not the agent's fault.
+pub(super) fn not_taken_in(error: &WorktreeError) -> Verdict {
+    match error {
+        WorktreeError::Remote { .. }
+        | WorktreeError::Refused { .. }
+        | WorktreeError::Rewritten { .. }
+        | WorktreeError::NoRemote { .. } => Verdict::Hold(format!("{error}; {}", error.hint())),
+        error => Verdict::Failed(format!("its work cannot be taken in: {error}")),
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use punch_core::drive::{Finish, HostEvent};
 use punch_core::schedule::estimate;
-use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid, WorkerId};
+use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid};
 use punch_engine::config::{Source, Sourced};
 use punch_engine::{Answer, Choice, EngineError, GivenAnswer, HostReport, OpenTurn, Request, worker_key};
 use punch_store::{Durability, SessionKey, Spent};
@@ -104,10 +104,13 @@ impl Runner<'_, '_> {
                 let (agent, spent) = (self.seats[at].number, self.meter.of(todo.uid));
                 self.report(&RunEvent::Completed { agent, todo: line(&todo.id), content: line(&todo.content), spent });
             }
+            Effect::HandedIn(todo) => self.count_handed_in(&todo),
             Effect::Hold { todo, owner, kind, why } => {
                 self.hold(self.seats[at].number, &todo, Some(&owner), (kind, &why))?;
             }
             Effect::Reopen(todo) => self.reopen(&todo)?,
+            // A worker of a fleet renews all its claims together.
+            Effect::Renew { .. } if self.is_worker() => {}
             Effect::Renew { uid, owner } => {
                 let until = self.world.engine.now().saturating_add(self.world.settings.lease_ms());
                 let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
@@ -149,9 +152,8 @@ impl Runner<'_, '_> {
     fn claim(&mut self, uid: Uid, worker: Option<Worker>) -> Result<SeatEvent, RunError> {
         let known = worker.is_some();
         let worker = worker.unwrap_or_else(|| {
-            let (run, epoch, start) = (self.run.id, self.run.body.epoch, self.next_number());
-            let id = WorkerId { run, epoch, number: start };
-            Worker { start, owner: id.to_string(), key: worker_key(self.world.plan, id) }
+            let id = self.next_owner();
+            Worker { start: id.number, owner: id.to_string(), key: worker_key(self.world.plan, &id) }
         });
         let Some(todo) = self.claim_for(&worker.owner, Some(&worker.key), uid)? else {
             return Ok(SeatEvent::NotClaimed);

@@ -31,6 +31,9 @@ impl Runner<'_, '_> {
         if self.stop.is_some() {
             return Ok(true);
         }
+        if let Some(part) = self.fleet {
+            return self.is_part_over(part);
+        }
         if self.seats.iter().all(Seat::is_stopped) && self.seats.iter().any(|seat| seat.stop_requested) {
             self.stop = Some(Stop::Interrupted);
             return Ok(true);
@@ -90,6 +93,9 @@ impl Runner<'_, '_> {
 
     /// Determines the outcome, cleans up the lanes, and records and reports the outcome.
     pub(super) fn end(&mut self) -> Result<Finished, RunError> {
+        if let Some(finished) = self.end_part()? {
+            return Ok(finished);
+        }
         let stop = self.stop.take();
         let skip = self.options.skip_optional;
         let now = self.world.engine.now();

@@ -5,12 +5,16 @@ use std::time::{Duration, Instant};
 use super::seat::SeatEvent;
 use super::{Runner, Stop};
 use crate::error::RunError;
+use crate::fleet::{FleetPart, Part, Watchdog};
 
 /// How often the lease of the plan is renewed: a third of what it lasts.
 const RENEWAL: Duration = Duration::from_secs(10);
 
 impl Runner<'_, '_> {
     pub(super) fn housekeeping(&mut self) -> Result<(), RunError> {
+        if self.watchdog.is_some_and(Watchdog::is_cut_off) {
+            return Err(RunError::CutOff);
+        }
         self.renew_lease()?;
         self.compare_with_plan()?;
         self.apply_stop_requests()?;
@@ -23,10 +27,18 @@ impl Runner<'_, '_> {
 
     /// Renews the lease of the plan. If another runner has it, this one ends at once and writes nothing more.
     fn renew_lease(&mut self) -> Result<(), RunError> {
-        if self.renewed.elapsed() >= RENEWAL {
+        let renewal = self.fleet.map_or(RENEWAL, |part| part.fleet.lease / 3);
+        if self.renewed.elapsed() >= renewal {
             // The lease counts from a time before it was asked for.
             let asked = Instant::now();
-            self.persist(|engine| engine.renew_run(self.world.plan))?;
+            match self.fleet {
+                Some(FleetPart { fleet, part: Part::Worker }) => self.renew_claims(fleet, asked)?,
+                Some(FleetPart { part: Part::Coordinator, .. }) => {
+                    self.persist(|engine| engine.renew_run(self.world.plan))?;
+                    self.take_over_dead_workers()?;
+                }
+                None => self.persist(|engine| engine.renew_run(self.world.plan))?,
+            }
             self.renewed = asked;
         }
         Ok(())
@@ -58,6 +70,7 @@ impl Runner<'_, '_> {
         }
         self.compared = stamp;
         self.inbox.plan_changed();
+        self.look_at_run()?;
         self.apply_controls()?;
         for at in 0..self.seats.len() {
             let Some(uid) = self.seats[at].state.job_in_work().map(|job| job.todo.uid) else { continue };

@@ -25,7 +25,7 @@ impl Runner<'_, '_> {
         if resume.is_some() {
             worker.start = self.next_number();
         }
-        let lane = self.lanes.map(|lanes| lanes.open(&todo.id)).transpose().map_err(|error| error.to_string())?;
+        let lane = self.lanes.map(|lanes| lanes.open_known(&todo.id)).transpose().map_err(|error| error.to_string())?;
         self.write_session(&worker, todo).map_err(|error| error.to_string())?;
         let (prompt, resume) = match resume {
             Some(Resume { session: Some(session), text }) => (text, Some(session)),
@@ -109,6 +109,9 @@ impl Runner<'_, '_> {
 
     /// Names the files of one start of an agent.
     fn start_name(&self, start: u64) -> String {
-        format!("{}.{start}", self.run.body.epoch)
+        match self.fleet {
+            Some(part) => format!("{}.{start}", part.fleet.worker.epoch),
+            None => format!("{}.{start}", self.run.body.epoch),
+        }
     }
 }

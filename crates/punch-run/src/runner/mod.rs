@@ -7,6 +7,8 @@ mod check;
 mod controls;
 mod effects;
 mod end;
+mod fleet_part;
+mod hand_in;
 mod housekeeping;
 mod journal;
 mod launch;
@@ -24,13 +26,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-use punch_core::{Actor, Plan, Uid};
+use punch_core::{Actor, Plan, Uid, WorkerId};
 use punch_engine::config::Settings;
-use punch_engine::{Consents, Engine, EngineError, RunControls, RunOutcome, RunRecord, Sum};
+use punch_engine::{Consents, Engine, EngineError, HandedIn, RunControls, RunOutcome, RunRecord, Sum, WorkerName};
 use punch_store::{PlanId, StoreError};
 
 use crate::agent::{Agent, Report, Running};
 use crate::error::RunError;
+use crate::fleet::{FleetPart, Part, Watchdog};
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::meter::Meter;
@@ -154,8 +157,18 @@ struct Runner<'s, 'e> {
     published: HashMap<usize, Published>,
     /// What has entered the inbox, for notifications.
     inbox: InboxWatch,
-    /// When the lease of the plan was last renewed.
+    /// When the lease of the plan, or the claims of a worker, were last renewed.
     renewed: Instant,
+    /// The part that the runner has in a fleet; `None` for `punch run`.
+    fleet: Option<FleetPart<'e>>,
+    /// Ends the agents of a worker that does not reach the store.
+    watchdog: Option<&'e Watchdog>,
+    /// Work that was handed in and is being verified, by todo.
+    handed_in: HashMap<Uid, HandedIn>,
+    /// When a coordinator last looked for work that was handed in.
+    looked: Option<Instant>,
+    /// The run of the fleet has ended.
+    run_over: bool,
 }
 
 /// Works through the plan until nothing more can be done, a limit is reached, or the user stops the run.
@@ -165,12 +178,30 @@ pub fn run(
     observer: &dyn RunObserver,
     interrupt: &Interrupt,
 ) -> Result<Finished, RunError> {
+    run_part(world, options, observer, interrupt, None)
+}
+
+/// Works through the plan, alone or with a part in a fleet.
+pub(crate) fn run_part(
+    world: &World<'_>,
+    options: &Options,
+    observer: &dyn RunObserver,
+    interrupt: &Interrupt,
+    fleet: Option<FleetPart<'_>>,
+) -> Result<Finished, RunError> {
     let journal = Journal::new(observer);
-    let begun = begin::begin(world, options, &journal)?;
+    let begun = match fleet {
+        None => begin::begin(world, options, &journal)?,
+        Some(part) => fleet_part::begin(world, options, &journal, part)?,
+    };
     let lanes = begun.lanes.as_ref();
+    let watchdog = begun.watchdog.as_ref();
     let done = thread::scope(|scope| {
-        let (mut runner, receive) = begin::runner(scope, world, options, &journal, interrupt, lanes, &begun)?;
+        let shared = begin::Shared { world, options, journal: &journal, interrupt, lanes, fleet, watchdog };
+        let (mut runner, receive) = begin::runner(scope, &shared, &begun)?;
+        runner.watch_agents();
         let worked = runner.work(&receive);
+        watchdog.into_iter().for_each(Watchdog::end);
         runner.forget_questions();
         if worked.is_err() {
             // Stops the checks that are still running: the scope waits for each of them.
@@ -188,7 +219,10 @@ pub fn run(
 
 impl<'s, 'e> Runner<'s, 'e> {
     fn work(&mut self, receive: &Receiver<Message>) -> Result<(), RunError> {
-        self.recover_leftovers()?;
+        match self.fleet {
+            None => self.recover_leftovers()?,
+            Some(part) => self.recover_part(part)?,
+        }
         loop {
             self.housekeeping()?;
             self.assign()?;
@@ -228,9 +262,24 @@ impl<'s, 'e> Runner<'s, 'e> {
     }
 
     /// Returns a number that no other start of an agent or check in this part of the run has.
-    const fn next_number(&mut self) -> u64 {
+    fn next_number(&mut self) -> u64 {
+        if let Some(FleetPart { fleet, part: Part::Worker }) = self.fleet {
+            return fleet.next_start();
+        }
         self.count += 1;
         self.count
+    }
+
+    /// Returns a new owner for claims.
+    fn next_owner(&mut self) -> WorkerId {
+        let (run, number) = (self.run.id, self.next_number());
+        match self.fleet {
+            Some(FleetPart { fleet, part: Part::Worker }) => {
+                let WorkerName { name, epoch } = fleet.worker.clone();
+                WorkerId { run, epoch, number, fleet: Some(name) }
+            }
+            _ => WorkerId { run, epoch: self.run.body.epoch, number, fleet: None },
+        }
     }
 
     fn report(&self, event: &RunEvent) {

@@ -33,7 +33,8 @@ impl InboxWatch {
 impl Runner<'_, '_> {
     /// Notifies the user of what has entered the inbox.
     pub(super) fn notify_of_inbox(&mut self) -> Result<(), RunError> {
-        if self.world.settings.notify_command.value.is_none() || !self.inbox.is_due() {
+        // In a fleet the coordinator tells the user.
+        if self.world.settings.notify_command.value.is_none() || !self.inbox.is_due() || self.is_worker() {
             return Ok(());
         }
         let (world, plan) = (self.world, self.world.plan);

@@ -45,7 +45,7 @@ impl Setup {
     }
 
     /// Opens the lane of a todo and prepares it. The error says why that failed.
-    fn prepare(
+    pub(super) fn prepare(
         &self,
         lanes: &Lanes,
         todo: &Todo,

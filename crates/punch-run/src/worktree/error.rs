@@ -46,6 +46,27 @@ punch_core::errors! {
         Copy { path: PathBuf, cause: String }: "lane_copy",
             ("cannot copy `{path}` into the worktree: {cause}"),
             ("change `run.copy`, or remove what is in the way");
+        /// The repository has no remote that a fleet could share.
+        NoRemote { remote: String }: "no_remote",
+            ("the repository has no remote `{remote}`"),
+            ("add it with `git remote add {remote} URL`, or choose another one with `worker.remote`");
+        /// The git remote cannot be reached.
+        Remote { what: String, remote: String, said: String }: "remote_failed",
+            ("git could not {what} `{remote}`: {said}"),
+            ("check the network and the address of the remote; the work stays on its branch");
+        /// The git remote refuses what was pushed, or is full.
+        Refused { remote: String, said: String }: "remote_refused",
+            ("`{remote}` refused what was pushed: {said}"),
+            ("check that this machine may push branches `punch/*` to `{remote}` and that it has space; \
+              the work stays on its branch");
+        /// A branch of the remote no longer contains what it contained.
+        Rewritten { branch: String, remote: String }: "remote_rewritten",
+            ("`{branch}` on `{remote}` was rewritten or deleted"),
+            ("push what it contained from another clone, for example `git push {remote} COMMIT:refs/heads/{branch}`");
+        /// The coordinator has not made the result branch of the run yet.
+        NoResult { branch: String, remote: String }: "no_result",
+            ("`{remote}` has no branch `{branch}` yet"),
+            ("the coordinator of the plan creates it");
         /// A git command failed.
         Git { what: String, said: String }: "git_failed",
             ("git could not {what}: {said}"),

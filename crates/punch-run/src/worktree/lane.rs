@@ -14,9 +14,16 @@ pub struct Lane {
     pub branch: String,
     /// The folder of its worktree, outside of the user's worktree.
     pub path: PathBuf,
+    /// The branch of the remote with the work of its todo, where a fleet shares one.
+    pub remote: Option<String>,
 }
 
 impl Lane {
+    /// Returns the branch that users and other machines see.
+    pub(super) fn shown_branch(&self) -> &str {
+        self.remote.as_deref().unwrap_or(&self.branch)
+    }
+
     /// Returns the full ref of its branch.
     pub(super) fn full_branch(&self) -> String {
         format!("refs/heads/{}", self.branch)

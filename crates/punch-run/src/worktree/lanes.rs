@@ -15,7 +15,9 @@ use super::lane::{self, Lane};
 use super::lane_state::LaneState;
 use super::name::{branch_of, lane_part, mark_of, part, result_branch};
 use super::refs::{KnownRef, Refs};
+use super::remote::{Remote, RemotePart, tracked};
 use super::repair::remove_half_made;
+use super::settle::put_aside;
 
 /// Number of alternative names tried for a lane whose name is taken.
 const TRIES: usize = 50;
@@ -36,6 +38,8 @@ pub struct Lanes {
     tip: Mutex<String>,
     /// Options that name an author if git has none configured. Determined when first needed.
     pub(super) identity: OnceLock<&'static [&'static str]>,
+    /// The git remote that a fleet shares. The result branch is then that of the remote, and this repository has none.
+    pub(super) remote: Option<Remote>,
 }
 
 /// Something the user should know before agents begin.
@@ -70,6 +74,26 @@ impl Lanes {
     /// if it is resumed. `folder` is for the lanes of all runs, outside of the user's worktree, and is created if
     /// missing.
     pub fn begin(root: &Path, folder: &Path, run: &str) -> Result<(Self, Vec<Remark>), WorktreeError> {
+        Self::begin_with(root, folder, run, None)
+    }
+
+    /// Sets up lanes for a run that a fleet shares through a git remote. The coordinator creates the result branch there if
+    /// it is missing, from the current commit of its worktree.
+    pub fn begin_shared(
+        root: &Path,
+        folder: &Path,
+        run: &str,
+        remote: Remote,
+    ) -> Result<(Self, Vec<Remark>), WorktreeError> {
+        Self::begin_with(root, folder, run, Some(remote))
+    }
+
+    fn begin_with(
+        root: &Path,
+        folder: &Path,
+        run: &str,
+        remote: Option<Remote>,
+    ) -> Result<(Self, Vec<Remark>), WorktreeError> {
         let git = Git::new(root);
         usable(&git)?;
         let head = git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })?;
@@ -88,25 +112,28 @@ impl Lanes {
         let common = PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into());
         let result = result_branch(run);
         let (branch, mark) = (format!("refs/heads/{result}"), mark_of(&result));
-        let (base, tip) = match (git.commit(&branch)?, git.commit(&mark)?) {
-            (Some(tip), Some(base)) => (base, tip),
-            (Some(_), None) => return Err(WorktreeError::BranchTaken { branch: result }),
-            (None, _) => {
-                // A branch of that name would block the refs below it.
-                for above in ["punch".to_owned(), format!("punch/{}", part(run))] {
-                    if git.commit(&format!("refs/heads/{above}"))?.is_some() {
-                        return Err(WorktreeError::BranchTaken { branch: above });
+        let (base, tip) = match &remote {
+            Some(remote) => shared_result(&git, remote, run, &result, head)?,
+            None => match (git.commit(&branch)?, git.commit(&mark)?) {
+                (Some(tip), Some(base)) => (base, tip),
+                (Some(_), None) => return Err(WorktreeError::BranchTaken { branch: result }),
+                (None, _) => {
+                    // A branch of that name would block the refs below it.
+                    for above in ["punch".to_owned(), format!("punch/{}", part(run))] {
+                        if git.commit(&format!("refs/heads/{above}"))?.is_some() {
+                            return Err(WorktreeError::BranchTaken { branch: above });
+                        }
                     }
+                    let both = format!("create {branch} {head}\nupdate {mark} {head}\n");
+                    git.read_with("make the result branch", &["update-ref", "--stdin"], Some(&both))?;
+                    (head.clone(), head)
                 }
-                let both = format!("create {branch} {head}\nupdate {mark} {head}\n");
-                git.read_with("make the result branch", &["update-ref", "--stdin"], Some(&both))?;
-                (head.clone(), head)
-            }
+            },
         };
         let remarks = remarks(&git)?;
         let (tip, identity) = (Mutex::new(tip), OnceLock::new());
         let recorded = Mutex::default();
-        Ok((Self { git, common, recorded, folder, run: run.to_owned(), result, base, tip, identity }, remarks))
+        Ok((Self { git, common, recorded, folder, run: run.to_owned(), result, base, tip, identity, remote }, remarks))
     }
 
     /// Returns the name of the result branch.
@@ -122,22 +149,40 @@ impl Lanes {
     /// Opens the lane of this name. An existing one is as it was left; a new one begins with everything on the result
     /// branch, which includes the work of the todos that its todo depends on.
     pub fn open(&self, name: &str) -> Result<Lane, WorktreeError> {
+        self.fetch()?;
+        self.open_known(name)
+    }
+
+    /// Opens the lane of this name like [`Lanes::open`], with what was last fetched from the remote: nothing here waits for
+    /// the network.
+    pub fn open_known(&self, name: &str) -> Result<Lane, WorktreeError> {
+        let remote = self.remote.as_ref().map(|_| self.remote_branch(name));
+        let name = self.remote.as_ref().map_or_else(|| name.to_owned(), |remote| remote.lane_name(name));
         let mut turn = self.turn();
-        let name = lane_part(name);
+        let name = lane_part(&name);
         let mut taken = None;
         for n in 1..=TRIES {
             let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
-            let lane = Lane { branch: branch_of(&self.run, &name), path: self.folder.join(&name), name };
+            let (branch, path) = (branch_of(&self.run, &name), self.folder.join(&name));
+            let lane = Lane { name, branch, path, remote: remote.clone() };
             let (branch, mark) = (lane.full_branch(), mark_of(&lane.branch));
             let refs = self.git.refs(&[&branch, &mark, &self.full_result()])?;
-            let known = refs.has(&branch);
+            let mut known = refs.has(&branch);
             if known && !refs.has(&mark) {
                 taken = Some(lane.branch);
                 continue;
             }
             let tip = self.tip_of(&refs, &mut turn)?;
+            let mut first = tip;
+            if self.remote.is_some() {
+                // Putting a lane of this clone aside takes a turn of its own.
+                drop(turn);
+                first = self.first_commit(&lane, &first)?;
+                turn = self.turn();
+                known = self.git.commit(&branch)?.is_some();
+            }
             if lane.path.symlink_metadata().is_err() {
-                self.add(&lane, known, &tip)?;
+                self.add(&lane, known, &first)?;
             } else {
                 match lane::at(&self.git, &lane.path)? {
                     // Files in an unregistered folder may be work of the user.
@@ -145,7 +190,7 @@ impl Lanes {
                     // Files that were never checked out would look like deletions by the agent.
                     Some(found) if found.is_half_made() => {
                         self.unmake(&lane)?;
-                        self.add(&lane, known, &tip)?;
+                        self.add(&lane, known, &first)?;
                     }
                     Some(_) => {}
                 }
@@ -159,6 +204,12 @@ impl Lanes {
             return Ok(lane);
         }
         Err(WorktreeError::BranchTaken { branch: taken.unwrap_or_else(|| branch_of(&self.run, &name)) })
+    }
+
+    /// Returns true if this clone has work in the lane of this name.
+    pub fn has_work(&self, name: &str) -> Result<bool, WorktreeError> {
+        let branch = format!("refs/heads/{}", branch_of(&self.run, &lane_part(name)));
+        Ok(self.git.commit(&branch)?.is_some())
     }
 
     /// Moves a lane without changes of its own to the result branch. Returns whether the lane is at the result branch
@@ -185,7 +236,7 @@ impl Lanes {
         let head = self.git.commit("HEAD")?.unwrap_or_default();
         if tip == self.base || (!head.is_empty() && self.git.is_behind(&tip, &head)?) {
             let done = if tip == self.base { ResultState::Nothing } else { ResultState::TakenIn };
-            if let Some(result) = refs.get(&self.full_result()) {
+            if let Some(result) = refs.get(&self.full_result()).filter(|_| self.remote.is_none()) {
                 self.drop_branch(&self.result, result)?;
             }
             return Ok(done);
@@ -194,7 +245,10 @@ impl Lanes {
         let commits = self.git.read("count commits", &["rev-list", "--count", &range])?.parse().unwrap_or_default();
         let forward = !head.is_empty() && self.git.is_behind(&head, &tip)?;
         let flag = if forward { "--ff-only " } else { "" };
-        let command = format!("git merge {flag}{}", self.result);
+        let command = match &self.remote {
+            Some(remote) => format!("git pull {flag}{} {}", remote.name, self.result),
+            None => format!("git merge {flag}{}", self.result),
+        };
         Ok(ResultState::Waiting { branch: self.result.clone(), commits, command })
     }
 
@@ -204,7 +258,10 @@ impl Lanes {
 
     /// Returns the full ref of the result branch.
     pub(super) fn full_result(&self) -> String {
-        format!("refs/heads/{}", self.result)
+        match self.remote {
+            Some(_) => tracked(&self.result),
+            None => format!("refs/heads/{}", self.result),
+        }
     }
 
     /// Returns the commit of the result branch.
@@ -218,12 +275,29 @@ impl Lanes {
         match refs.get(&self.full_result()) {
             Some(result) => known.clone_from(&result.commit),
             None => {
-                let both =
-                    format!("create {} {known}\nupdate {} {}\n", self.full_result(), mark_of(&self.result), self.base);
+                let mark = match self.remote {
+                    Some(_) => String::new(),
+                    None => format!("update {} {}\n", mark_of(&self.result), self.base),
+                };
+                let both = format!("create {} {known}\n{mark}", self.full_result());
                 self.git.read_with("make the result branch again", &["update-ref", "--stdin"], Some(&both))?;
             }
         }
         Ok(known.clone())
+    }
+
+    /// Removes a lane of this clone that has other work than the remote. The work of agents stays on a branch beside it.
+    pub(super) fn put_lane_aside(&self, lane: &Lane, part: RemotePart) -> Result<(), WorktreeError> {
+        if lane.path.is_dir() {
+            self.close(lane, "Work of an earlier attempt\n")?;
+        }
+        if let Some(found) = self.git.refs(&[&lane.full_branch()])?.get(&lane.full_branch()) {
+            if part == RemotePart::Worker {
+                put_aside(&self.git, lane, &found.commit)?;
+            }
+            self.drop_branch(&lane.branch, found)?;
+        }
+        Ok(())
     }
 
     /// Deletes a branch and its mark, unless it is checked out or was moved. Returns whether it did.
@@ -294,6 +368,26 @@ impl fmt::Display for Remark {
             Self::Submodules(n) => write!(f, "the folders of {n} submodules are empty in the worktrees of agents"),
         }
     }
+}
+
+/// Returns the first and the current commit of the result branch that a fleet shares. Only the coordinator creates it.
+fn shared_result(
+    git: &Git,
+    remote: &Remote,
+    run: &str,
+    result: &str,
+    head: String,
+) -> Result<(String, String), WorktreeError> {
+    remote.require(git)?;
+    let tip = match (remote.fetch_result(git, run, result)?, remote.part) {
+        (Some(tip), _) => tip,
+        (None, RemotePart::Coordinator) => Lanes::create_result(git, remote, run, result, &head)?,
+        (None, RemotePart::Worker) => {
+            return Err(WorktreeError::NoResult { branch: result.to_owned(), remote: remote.name.clone() });
+        }
+    };
+    let base = git.fork(&head, &tip)?.unwrap_or_else(|| tip.clone());
+    Ok((base, tip))
 }
 
 /// Checks that git and the repository support lanes.

@@ -42,6 +42,14 @@ impl Lanes {
             // A lane without changes is already contained in the result branch.
             return Ok(if self.git.is_behind(commit, &tip)? { Published::Now } else { Published::Moved });
         }
+        if let Some(remote) = &self.remote {
+            let published = self.publish_to(remote, &tip, commit)?;
+            if published == Published::Now {
+                known.clear();
+                known.push_str(commit);
+            }
+            return Ok(published);
+        }
         let branch = self.full_result();
         if let Some(path) = refs.get(&branch).and_then(|result| result.tree.clone()) {
             return Ok(Published::CheckedOut { path });

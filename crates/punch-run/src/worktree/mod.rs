@@ -12,6 +12,7 @@ mod merge;
 mod name;
 mod record;
 mod refs;
+mod remote;
 mod repair;
 mod settle;
 mod submodule;
@@ -23,6 +24,7 @@ pub use lane_diff::LaneDiff;
 pub use lanes::{Lanes, Remark, ResultState};
 pub use merge::Published;
 pub use name::{branch_of, result_branch};
+pub use remote::{Pushed, Remote, RemotePart, require_remote};
 pub use settle::{Held, HeldReason, Settled};
 pub use sweep::{Leftover, left_behind};
 

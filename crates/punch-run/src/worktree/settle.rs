@@ -100,8 +100,9 @@ impl Lanes {
     /// Commits uncommitted work and merges the result branch, inside the lane. The agent must not be working in it.
     /// Calling this again is harmless.
     pub fn settle(&self, lane: &Lane, message: &str) -> Result<Settled, WorktreeError> {
-        let held =
-            |why, paths| Settled::Held(Held { why, paths, branch: lane.branch.clone(), result: self.result.clone() });
+        let held = |why, paths| {
+            Settled::Held(Held { why, paths, branch: lane.shown_branch().into(), result: self.result.clone() })
+        };
         let git = self.lane_git(lane)?;
         let refs = match self.commit_all(&git, lane, message)? {
             Ok(refs) => refs,
@@ -126,7 +127,7 @@ impl Lanes {
             }
             Some(_) => {}
         }
-        match self.join(&git, &tip, &work, &format!("Merge {} into {}\n", lane.branch, self.result))? {
+        match self.join(&git, &tip, &work, &format!("Merge {} into {}\n", lane.shown_branch(), self.result))? {
             Merge::Clean(commit) => {
                 git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &commit])?;
                 Ok(Settled::Ready { commit, merged: true })
@@ -214,7 +215,7 @@ fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
 }
 
 /// Keeps commits that the agent dropped from its history on a branch beside the lane's, which `punch run list` names.
-fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
+pub(super) fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
     let short = work.get(..10).unwrap_or(work);
     let branch = format!("{}-before-{short}", lane.branch);
     let both = format!("update refs/heads/{branch} {work}\nupdate {} {work}\n", mark_of(&branch));

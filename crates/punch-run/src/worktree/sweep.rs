@@ -8,6 +8,7 @@ use super::git::Git;
 use super::lane::{self, Lane};
 use super::name::{MARKS, mark_of};
 use super::refs::Refs;
+use super::remote::tracked;
 use super::{Lanes, WorktreeError};
 
 /// What is left of a lane.
@@ -50,13 +51,17 @@ impl Lanes {
         let tip = self.tip_of(&refs, &mut self.turn())?;
         match refs.get(&lane.full_branch()).map(|work| work.clone().not_in(&lane.path)) {
             Some(work) => {
-                let has_all = work.commit == tip || self.git.is_behind(&work.commit, &tip)?;
+                let is_pushed = self.remote.is_some()
+                    && self.git.commit(&tracked(lane.shown_branch()))?.as_ref() == Some(&work.commit);
+                let has_all = is_pushed || work.commit == tip || self.git.is_behind(&work.commit, &tip)?;
                 let dropped = has_all && self.drop_branch(&lane.branch, &work)?;
                 left.branch = (!dropped).then(|| lane.branch.clone());
             }
             // A mark without a branch: an earlier attempt was interrupted, or the user deleted the branch.
             None => drop(self.git.run(&["update-ref", "-d", &mark_of(&lane.branch)], None)?),
         }
+        // A branch that stays on the remote does no harm.
+        let _ = self.drop_remote(lane, &tip);
         Ok(left)
     }
 
@@ -100,7 +105,8 @@ impl Lanes {
         let prefix = self.result.trim_end_matches("result").to_owned();
         let lane = |branch: String| {
             let name = branch.strip_prefix(&prefix)?.to_owned();
-            (branch != self.result).then(|| Lane { path: self.folder.join(&name), name, branch })
+            let ours = branch != self.result && self.remote.as_ref().is_none_or(|remote| remote.has_lane(&name));
+            ours.then(|| Lane { path: self.folder.join(&name), name, branch, remote: None })
         };
         Ok(marked(&self.git, &prefix)?.into_iter().filter_map(lane).collect())
     }

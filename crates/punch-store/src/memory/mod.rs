@@ -20,7 +20,7 @@ use shared_map::SharedMap;
 use crate::hub::Hub;
 use crate::{
     Catalogue, Changes, Checkpoint, CompletedFiles, Control, ControlScope, Decision, Durability, ExpectedCall, PlanId,
-    PlanInfo, Run, Session, SessionKey, Snapshot, Spent, Store, StoreError, StoreLabel, Tx,
+    PlanInfo, Run, Session, SessionKey, Snapshot, Spent, Store, StoreError, StoreLabel, Tx, WorkerRecord,
 };
 
 /// Plans in memory.
@@ -40,6 +40,7 @@ struct State {
     expected_calls: BTreeMap<u64, ExpectedCall>,
     worktree_plans: BTreeMap<String, PlanId>,
     controls: BTreeMap<ControlScope, Control>,
+    workers: BTreeMap<String, WorkerRecord>,
 }
 
 /// Everything about one plan. The plan in it is whole.

@@ -10,7 +10,7 @@ use super::{State, View};
 use crate::{
     ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
     Decision, ExpectedCall, ListMark, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
-    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which,
+    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which, WorkerRecord,
 };
 
 impl<S: Deref<Target = State>> Catalogue for View<S> {
@@ -45,6 +45,10 @@ impl<S: Deref<Target = State>> Catalogue for View<S> {
 
     fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
         Ok(self.state.expected_calls.values().cloned().collect())
+    }
+
+    fn workers(&self) -> Result<Vec<WorkerRecord>, StoreError> {
+        Ok(self.state.workers.values().cloned().collect())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     ANSWER_LIFETIME_MS, Activity, Batch, COMPLETED_FILES_KEPT, Checkpoint, CompletedFiles, Control, ControlScope,
     DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, EXPECTED_CALLS_KEPT, ExpectedCall, Question, QuestionAnswer,
     QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord, Session, SessionKey, Spent, StoreError, Tx,
-    Wanted, baseline,
+    WORKER_LIFETIME_MS, Wanted, WorkerRecord, baseline,
 };
 
 impl<S: DerefMut<Target = State>> Tx for View<S> {
@@ -260,6 +260,18 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         all.retain(|_, known| known != call);
         self.changed |= all.len() != before;
         Ok(())
+    }
+
+    fn put_worker(&mut self, worker: &WorkerRecord) -> Result<bool, StoreError> {
+        let all = &mut self.state.workers;
+        if all.get(&worker.name).is_some_and(|known| known.epoch > worker.epoch) {
+            return Ok(false);
+        }
+        self.changed = true;
+        all.insert(worker.name.clone(), worker.clone());
+        let old = worker.seen_at.saturating_sub(WORKER_LIFETIME_MS);
+        all.retain(|name, known| known.seen_at >= old || *name == worker.name);
+        Ok(true)
     }
 
     fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {

@@ -5,6 +5,7 @@ mod control;
 mod hand_out;
 mod question;
 mod reader;
+mod worker;
 
 pub use activity::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ACTIVITY_SWEEP, Activity, ActivitySpan};
 pub use control::{Control, ControlScope, RunGrant, RunLease, SeatRecord, Wanted};
@@ -13,6 +14,7 @@ pub use hand_out::{
 };
 pub use question::{QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState};
 pub use reader::{READERS_KEPT, ReadMarker};
+pub use worker::{WORKER_LIFETIME_MS, WorkerRecord};
 
 use punch_core::{Todo, Uid};
 use serde::{Deserialize, Serialize};

@@ -26,6 +26,7 @@ mod tools;
 mod usage_note;
 mod view;
 mod watch;
+mod worker;
 mod write;
 
 use std::path::Path;

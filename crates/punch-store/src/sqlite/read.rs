@@ -9,11 +9,11 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::todo::COLUMNS;
 use super::view::View;
-use super::{activity, content_index, control, events, hand_out, ledger, load, question, reader};
+use super::{activity, content_index, control, events, hand_out, ledger, load, question, reader, worker};
 use crate::{
     ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
     Decision, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
-    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which,
+    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which, WorkerRecord,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
@@ -61,6 +61,10 @@ impl Catalogue for View<'_> {
 
     fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
         hand_out::expected_calls(self)
+    }
+
+    fn workers(&self) -> Result<Vec<WorkerRecord>, StoreError> {
+        worker::all(self)
     }
 }
 

@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { to: Version { major: 2, minor: 3 }, sql: include_str!("../../migrations/0009_undo.sql") },
     Migration { to: Version { major: 3, minor: 0 }, sql: include_str!("../../migrations/0010_live.sql") },
     Migration { to: Version { major: 3, minor: 1 }, sql: include_str!("../../migrations/0011_notes.sql") },
+    Migration { to: Version { major: 3, minor: 2 }, sql: include_str!("../../migrations/0012_workers.sql") },
 ];
 
 /// What this program writes.

@@ -7,11 +7,11 @@ use punch_core::{Event, Outcome, Plan, PlanRow, Uid};
 use rusqlite::{OptionalExtension, params};
 
 use super::view::View;
-use super::{activity, content_index, control, events, hand_out, ledger, question, reader, todo};
+use super::{activity, content_index, control, events, hand_out, ledger, question, reader, todo, worker};
 use crate::{
     ANSWER_LIFETIME_MS, Activity, Batch, Checkpoint, CompletedFiles, Control, DECISION_LIFETIME_MS, DECISIONS_KEPT,
     ExpectedCall, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord,
-    Session, SessionKey, Snapshot, Spent, StoreError, Tx,
+    Session, SessionKey, Snapshot, Spent, StoreError, Tx, WorkerRecord,
 };
 
 impl Tx for View<'_> {
@@ -187,6 +187,10 @@ impl Tx for View<'_> {
 
     fn forget_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
         hand_out::forget_expected_call(self, call)
+    }
+
+    fn put_worker(&mut self, worker: &WorkerRecord) -> Result<bool, StoreError> {
+        worker::put(self, worker)
     }
 
     fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {

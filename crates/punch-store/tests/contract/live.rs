@@ -4,7 +4,7 @@ use punch_core::Uid;
 use punch_store::{
     ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, Control, ControlScope, Durability, PlanId,
     QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT, ReadMarker,
-    Run, RunGrant, RunLease, SeatRecord, Store, StoreError, Tx, Wanted,
+    Run, RunGrant, RunLease, SeatRecord, Store, StoreError, Tx, WORKER_LIFETIME_MS, Wanted, WorkerRecord,
 };
 
 use super::submit::look;
@@ -261,4 +261,28 @@ pub fn one_runner_at_a_time_has_the_plan(store: &dyn Store) {
     // The clock of the holder ran far ahead; that keeps nobody out for longer than a lease.
     assert!(renew(3, 1_000_000));
     assert_eq!(take("b", 502), RunGrant::Granted { epoch: 4 });
+}
+
+pub fn a_name_of_a_worker_belongs_to_its_latest_process(store: &dyn Store) {
+    let (main, other) = plans(store);
+    let worker = |name: &str, epoch, seen_at| WorkerRecord {
+        name: name.into(),
+        epoch,
+        seen_at,
+        until: Some(seen_at + 30),
+        body: format!("{{\"epoch\":{epoch}}}"),
+    };
+    let put = |plan, worker: &WorkerRecord| write(store, plan, |tx| tx.put_worker(worker));
+    let all = || look(store, main, |s| s.workers());
+    assert_eq!(all(), []);
+    assert!(put(main, &worker("b", 1, 100)) && put(other, &worker("a", 1, 100)));
+    assert_eq!(all(), [worker("a", 1, 100), worker("b", 1, 100)], "workers belong to no plan");
+    assert!(put(other, &worker("b", 2, 110)));
+    assert!(!put(main, &worker("b", 1, 120)), "the first process has been replaced");
+    let gone = WorkerRecord { until: None, ..worker("b", 2, 130) };
+    assert!(put(main, &gone));
+    assert_eq!(all(), [worker("a", 1, 100), gone.clone()]);
+    let late = worker("c", 1, 130 + WORKER_LIFETIME_MS);
+    assert!(put(main, &late));
+    assert_eq!(all(), [gone, late], "what was not seen for long is forgotten");
 }

@@ -73,6 +73,7 @@ macro_rules! contract {
             seats_and_controls_end_with_their_run,
             readers_have_a_marker_each_and_are_not_kept_for_ever,
             one_runner_at_a_time_has_the_plan,
+            a_name_of_a_worker_belongs_to_its_latest_process,
             batches_are_kept_by_owner_and_not_for_ever,
             offers_are_kept_by_owner_and_run_out,
             files_of_completed_todos_are_forgotten_in_time,

@@ -333,7 +333,7 @@ fn a_store_tells_its_sizes() {
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
     let info = store.info().unwrap();
     assert_eq!((info.plans, info.todos, info.events, info.sessions), (1, 3, 4, 0));
-    assert_eq!((info.schema.to_string().as_str(), info.store.len()), ("3.1", 32));
+    assert_eq!((info.schema.to_string().as_str(), info.store.len()), ("3.2", 32));
     assert!(info.bytes > 0 && info.created_at > 1_700_000_000_000);
 }
 

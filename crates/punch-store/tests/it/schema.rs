@@ -50,7 +50,7 @@ fn an_older_store_is_copied_and_brought_up_to_date() {
     let backups = folder.path().join("backups");
     for _ in 0..2 {
         let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
-        assert_eq!(store.info().unwrap().schema.to_string(), "3.1");
+        assert_eq!(store.info().unwrap().schema.to_string(), "3.2");
         assert_eq!(store.check().unwrap(), [""; 0]);
         assert_eq!(whole(&store, PlanId(1)).all().cloned().collect::<Vec<_>>(), todos);
         assert_eq!(fs::read_dir(&backups).unwrap().count(), 1, "one copy, made once");

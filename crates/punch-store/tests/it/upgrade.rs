@@ -203,7 +203,7 @@ fn is_upgraded(schema: (u32, usize)) {
     older_store(&path, schema, 3);
     let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
     let upgrade = store.upgrade().unwrap();
-    assert_eq!((upgrade.from.to_string(), upgrade.to.to_string()), (format!("2.{}", schema.0), "3.1".to_owned()));
+    assert_eq!((upgrade.from.to_string(), upgrade.to.to_string()), (format!("2.{}", schema.0), "3.2".to_owned()));
     let copy = Connection::open(upgrade.copy.as_ref().unwrap()).unwrap();
     assert_eq!(copy.query_row("SELECT count(*) FROM setting", [], |row| row.get::<_, i64>(0)).unwrap(), 21);
     assert_eq!(copy.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0)).unwrap(), 2_000 + schema.0);

@@ -2,7 +2,7 @@
 
 mod control;
 mod dry;
-mod watch;
+pub mod watch;
 
 use clap::Args;
 use punch_engine::config::Source;
@@ -258,7 +258,8 @@ const fn exit(outcome: RunOutcome) -> Exit {
     }
 }
 
-fn failure(error: RunError) -> Failure {
+/// The failure of a run as that of a command.
+pub fn failure(error: RunError) -> Failure {
     match error {
         RunError::Engine(error) => Failure::Engine(error),
         error => Failure::refused(error.code(), error.message(), &error.hint()),
@@ -266,7 +267,7 @@ fn failure(error: RunError) -> Failure {
 }
 
 /// The variables that lead the programs of an agent to the store of the run.
-fn store_variables(location: &Location) -> Vec<(String, String)> {
+pub fn store_variables(location: &Location) -> Vec<(String, String)> {
     let variable = |name: &str, value: String| (name.to_owned(), value);
     match &location.server {
         Some(place) => {

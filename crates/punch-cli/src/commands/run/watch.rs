@@ -36,6 +36,11 @@ impl Screen {
         Self { as_json, interrupt, live: Mutex::new(live), asking: Mutex::new(()), answerer }
     }
 
+    /// Plain lines only, for a process that works unattended.
+    pub fn plain(as_json: bool, interrupt: Interrupt) -> Self {
+        Self { as_json, interrupt, live: Mutex::new(None), asking: Mutex::new(()), answerer: None }
+    }
+
     /// Leaves the lines as they are.
     pub fn close(&self) {
         self.change(Live::close);

@@ -61,6 +61,8 @@ pub(in crate::runner) enum SeatEvent {
 pub(in crate::runner) enum Verdict {
     /// The todo is completed.
     Done,
+    /// The work is pushed, and the coordinator of the fleet decides about it.
+    HandedIn,
     /// The todo is not done, for this reason.
     Failed(String),
     /// The user has to do something first.
@@ -106,6 +108,8 @@ pub(in crate::runner) enum Effect {
     Fail { todo: Todo, owner: String, why: String },
     /// Count a completed todo.
     Completed(Todo),
+    /// Count a todo whose work was handed in.
+    HandedIn(Todo),
     /// Put the todo on hold for the user.
     Hold { todo: Todo, owner: String, kind: HoldKind, why: String },
     /// Open a todo again unless it was reported as done.

@@ -371,6 +371,10 @@ impl Step<'_, '_> {
                 }
                 self.effect(Effect::Completed(todo));
             }
+            Verdict::HandedIn => {
+                self.seat.failed_turns = 0;
+                self.effect(Effect::HandedIn(todo));
+            }
             Verdict::Hold(why) => self.effect(Effect::Hold { todo, owner, kind: HoldKind::Human, why }),
             Verdict::Conflict(why) => self.effect(Effect::Hold { todo, owner, kind: HoldKind::Conflict, why }),
             Verdict::Lost(why) => self.released(line(&todo.id), &why),

@@ -131,7 +131,7 @@ impl Model {
                 self.count += 1;
                 let worker = worker.unwrap_or_else(|| Worker {
                     start: self.count,
-                    owner: WorkerId { run: 1, epoch: 1, number: self.count }.to_string(),
+                    owner: WorkerId { run: 1, epoch: 1, number: self.count, fleet: None }.to_string(),
                     key: SessionKey::new("model", None),
                 });
                 todo.status = Status::InProgress;
@@ -148,7 +148,7 @@ impl Model {
                     worker.start = self.count;
                 }
                 assert_eq!(self.agents.insert(worker.start, false), None);
-                let lane = Lane { name: "l".into(), branch: "b".into(), path: "p".into() };
+                let lane = Lane { name: "l".into(), branch: "b".into(), path: "p".into(), remote: None };
                 Some(SeatEvent::Launched { worker, lane: self.rules.lanes.then_some(lane) })
             }
             Effect::Prompt { start, .. } => {

@@ -1,0 +1,221 @@
+//! `punch worker`: take todos on this machine, beside workers on others.
+
+use std::collections::BTreeSet;
+
+use clap::{Args, Subcommand};
+use punch_core::time::ago;
+use punch_core::{Label, text};
+use punch_engine::{EngineError, FleetView, FleetWorker, default_worker_name, is_worker_name};
+use punch_run::agent::Spec;
+use punch_run::{FleetOptions, FleetWorld, Interrupt, Options, World};
+use serde_json::json;
+
+use super::run::watch::Screen;
+use super::run::{failure, store_variables};
+use crate::arguments::Global;
+use crate::environment;
+use crate::failure::{Exit, Failure};
+use crate::guard;
+use crate::open_store;
+use crate::output;
+use crate::project::Project;
+use crate::reply::Reply;
+
+/// Help at length.
+pub const LONG_ABOUT: &str = "\
+Take todos on this machine, beside workers on others.
+
+Workers share a store and a git remote. Each takes ready todos whose `runs-on:` labels it has, gives them to agents in \
+worktrees, and pushes the work. For each plan one worker coordinates: it merges and checks what the others push. The first \
+Ctrl-C or SIGTERM lets agents finish, the second one asks them to end.";
+
+const EXAMPLES: &str = "\
+Examples:
+  punch worker --agent claude
+  punch worker --name gpu-1 --label gpu --seats 2 --agent codex
+  punch worker --plan release --agent 'exec:./work.sh'
+  punch worker list                          # who works on what, on all machines
+  punch add 'Train the model' --label runs-on:gpu
+Exit codes: 0 ended as asked, 1 the name is taken or there is no git remote.";
+
+/// The arguments of `punch worker`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Worker {
+    #[command(subcommand)]
+    verb: Option<WorkerVerb>,
+    /// The name of this worker [default: the name of the machine]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Take todos with the label `runs-on:LABEL`; can be repeated
+    #[arg(long, value_name = "LABEL")]
+    label: Vec<String>,
+    /// How many agents work at once
+    #[arg(long, value_name = "K")]
+    seats: Option<String>,
+    /// Take todos of these plans only, separated by commas; `--plan` names one [default: every plan in use]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    plans: Vec<String>,
+    /// exec:COMMAND, claude, codex or acp:COMMAND; several are taken in turn
+    #[arg(long, value_name = "SPEC")]
+    agent: Vec<String>,
+    /// The git remote through which workers exchange their work
+    #[arg(long, value_name = "REMOTE")]
+    remote: Option<String>,
+    /// How to answer agents' permission requests: ask, allow or deny
+    #[arg(long, value_name = "POLICY")]
+    permission: Option<String>,
+    /// Allow this without asking: `TOOL` or `TOOL(USE)`, with `*` for any text
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+}
+
+/// What else can be done with workers.
+#[derive(Subcommand)]
+enum WorkerVerb {
+    /// List the workers of all machines: what they do, and claims that nobody looks after
+    List,
+}
+
+impl Worker {
+    /// Runs the verb.
+    pub fn run(mut self, global: Global) -> Result<Exit, Failure> {
+        let as_json = global.json;
+        if let Some(WorkerVerb::List) = self.verb.take() {
+            let view = match Project::find(global)?.engine()? {
+                Some(engine) => engine.fleet()?,
+                None => FleetView::default(),
+            };
+            let reply = Reply::new(listed(&view), json!(view));
+            output::reply(&reply, as_json)?;
+            return Ok(reply.exit);
+        }
+        guard::only_user("start `punch worker`")?;
+        let plans: Vec<String> = self.plans.iter().cloned().chain(global.plan.clone()).collect();
+        let project = Project::find_from(global, None, self.flags())?;
+        project.warn_ignored();
+        let options = self.options(&project)?;
+        let fleet = self.fleet(plans)?;
+        let open = project.read()?.write()?;
+        let project = &open.project;
+        let location = &project.location;
+        let reopen = || {
+            let store = open_store::open(location, punch_store::OpenMode::Existing, project.wait)?;
+            Ok::<_, EngineError>(punch_engine::Engine::new(store, environment::clock()))
+        };
+        let base = World {
+            engine: &open.engine,
+            plan: open.plan,
+            plan_name: String::new(),
+            settings: &project.config.settings,
+            root: location.project_root.clone(),
+            store: location.database.clone(),
+            store_variables: store_variables(location),
+            trees: open.trees()?,
+            consents: project.consents(),
+            punch: environment::program()?,
+            without: environment::withheld().map(str::to_owned).collect(),
+        };
+        let signals = Interrupt::default();
+        signals.listen().map_err(Failure::Input)?;
+        let screen = Screen::plain(as_json, signals.clone());
+        let world = FleetWorld { base, open: &reopen };
+        punch_run::work(&world, &options, &fleet, &screen, &signals).map_err(failure)?;
+        Ok(Exit::Ok)
+    }
+
+    /// Flags that stand for settings: their values are read and refused like those.
+    fn flags(&self) -> Vec<(String, String)> {
+        let given =
+            [("run.agents", &self.seats), ("worker.remote", &self.remote), ("run.permission", &self.permission)];
+        let mut out: Vec<(String, String)> =
+            given.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value).clone()?))).collect();
+        if !self.allow.is_empty() {
+            out.push(("run.allow".to_owned(), self.allow.join(",")));
+        }
+        out
+    }
+
+    fn options(&self, project: &Project) -> Result<Options, Failure> {
+        let settings = &project.config.settings;
+        let named = match self.agent.is_empty() {
+            true => settings.run_agent.value.clone().into_iter().collect(),
+            false => self.agent.clone(),
+        };
+        let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
+        let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
+        if specs.is_empty() {
+            let hint = "name one: `punch worker --agent claude`, or `punch config set run.agent claude`";
+            return Err(Failure::usage("no agent given", hint));
+        }
+        let mut options = Options { worktrees: true, ..Options::of(settings, specs) };
+        if self.seats.is_none() {
+            options.seats = options.seats.max(options.specs.len());
+        }
+        Ok(options)
+    }
+
+    fn fleet(&self, plans: Vec<String>) -> Result<FleetOptions, Failure> {
+        let name = self.name.clone().unwrap_or_else(default_worker_name);
+        if !is_worker_name(&name) {
+            let message = format!("invalid name of a worker `{}`", text::neutral(&name));
+            return Err(Failure::usage(&message, "use letters, digits, `.`, `_` and `-`, for example `--name gpu-1`"));
+        }
+        let labels = Label::parse_all(self.label.iter().map(String::as_str));
+        let labels: BTreeSet<Label> = labels.map_err(|refusal| Failure::usage(&refusal.message(), &refusal.hint()))?;
+        Ok(FleetOptions { name, labels, plans, version: env!("CARGO_PKG_VERSION").to_owned() })
+    }
+}
+
+/// The list for users.
+fn listed(view: &FleetView) -> String {
+    if view.workers.is_empty() {
+        return "no workers; `punch worker --agent claude` starts one".to_owned();
+    }
+    let now = (environment::clock())();
+    let mut lines = Vec::new();
+    for worker in &view.workers {
+        lines.push(headline(worker, now));
+        for claim in &worker.claims {
+            let state = if claim.reported { "handed in, waits for its check" } else { "in progress" };
+            let since = claim.since.map(|since| format!(", started {}", ago(now.saturating_sub(since))));
+            lines.push(format!(
+                "    {} of plan {}: {state}{}",
+                text::clip(&claim.todo, 60),
+                text::clip(&claim.plan, 60),
+                since.unwrap_or_default()
+            ));
+        }
+    }
+    for claim in &view.stuck {
+        lines.push(format!(
+            "stuck: {} of plan {} is claimed by {}, which is gone; the coordinator opens it again",
+            text::clip(&claim.todo, 60),
+            text::clip(&claim.plan, 60),
+            text::clip(&claim.worker, 60)
+        ));
+    }
+    lines.iter().map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn headline(worker: &FleetWorker, now: i64) -> String {
+    let body = &worker.body;
+    let seats = if body.seats == 1 { "1 seat".to_owned() } else { format!("{} seats", body.seats) };
+    let labels = match body.labels.is_empty() {
+        true => String::new(),
+        false => format!(", labels {}", body.labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
+    };
+    let done = if body.handed_in == 1 { "1 todo".to_owned() } else { format!("{} todos", body.handed_in) };
+    let coordinates = match worker.coordinates.is_empty() {
+        true => String::new(),
+        false => format!(", coordinates {}", worker.coordinates.join(" ")),
+    };
+    format!(
+        "{} on {}: {}, seen {}, {seats}{labels}, {done} handed in ({} per hour){coordinates}",
+        worker.name,
+        text::clip(&body.host, 60),
+        worker.state,
+        ago(now.saturating_sub(worker.seen_at)),
+        worker.per_hour
+    )
+}

@@ -1,0 +1,188 @@
+//! Checks of a fleet. A worker settles its lane, runs the check if it is to, pushes the branch, and only then hands the
+//! todo in: what is reported can be fetched. The coordinator fetches the branch, and verifies it like the lane of any run.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use punch_core::text::{clip, one_line};
+use punch_core::{Evidence, Todo};
+use punch_engine::config::VerifyPlace;
+use punch_engine::{EngineError, HandedIn, WorkTree};
+
+use super::check::{Check, not_taken_in};
+use super::prepare::Setup;
+use super::seat::Verdict;
+use super::store_retry::StoreRetry;
+use super::{Message, Runner};
+use crate::fleet::{FleetPart, Part};
+use crate::observer::{RunEvent, line};
+use crate::worktree::{HeldReason, Lane, Lanes, Pushed, Settled, WorktreeError};
+
+/// Number of pushes before giving up on a branch that keeps changing.
+const ROUNDS: usize = 5;
+
+/// How long a remote that cannot be reached is tried again.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The longest pause between two tries.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Characters of the output of a check that are handed in with the work.
+const OUTPUT: usize = 2_000;
+
+impl Runner<'_, '_> {
+    /// Begins to hand in the work on a todo, or to verify work that was handed in; the verdict comes as a message.
+    pub(super) fn check_in_fleet(
+        &mut self,
+        part: FleetPart<'_>,
+        todo: Todo,
+        owner: String,
+        lane: Option<Lane>,
+        environment: Vec<(String, String)>,
+    ) {
+        let Some(lanes) = self.lanes else { return };
+        let (store, send, run, setup) = (self.store_retry(), self.send.clone(), self.run.id, self.setup.clone());
+        let work = self.handed_in.remove(&todo.uid);
+        let part = part.part;
+        self.scope.spawn(move || {
+            let uid = todo.uid;
+            let check = Check { store, run, todo, owner, lane: None, environment, proof: None };
+            let verdict = match part {
+                Part::Worker => match lane.map_or_else(|| lanes.open(&check.todo.id), Ok) {
+                    Ok(lane) => hand_in(&Check { lane: Some((lanes, lane)), ..check }),
+                    Err(error) => Ok(Verdict::Hold(format!("its worktree cannot be had: {error}"))),
+                },
+                Part::Coordinator => verify(check, lanes, &setup, work),
+            };
+            // The receiver is gone if the run has ended: the todo stays reported.
+            let _ = send.send(Message::Checked(uid, verdict));
+        });
+    }
+}
+
+/// Verifies work that was handed in, in a lane of its own.
+fn verify<'e>(
+    check: Check<'e>,
+    lanes: &'e Lanes,
+    setup: &Setup,
+    work: Option<HandedIn>,
+) -> Result<Verdict, EngineError> {
+    let (id, store) = (check.todo.id.clone(), check.store);
+    if let Err(error) = patiently(store, || lanes.fetch()) {
+        return Ok(not_taken_in(&error));
+    }
+    if let Some(work) = &work {
+        match lanes.has_handed_in(&id, &work.commit) {
+            Ok(true) => {}
+            Ok(false) => {
+                let (branch, commit) = (&work.branch, clip(&work.commit, 12));
+                return Ok(Verdict::Hold(format!(
+                    "`{branch}` on the remote no longer has {commit}, the commit that was handed in: it was rewritten or \
+                     deleted; push that commit again, then take the todo off hold"
+                )));
+            }
+            Err(error) => return Ok(not_taken_in(&error)),
+        }
+    }
+    if let Err(why) = setup.prepare(lanes, &check.todo, &check.environment, store.interrupt) {
+        return Ok(match store.interrupt.is_asked() {
+            true => Verdict::Stopped,
+            false => Verdict::Hold(format!("its worktree cannot be prepared: {why}")),
+        });
+    }
+    let lane = match lanes.open_known(&id) {
+        Ok(lane) => lane,
+        Err(error) => return Ok(not_taken_in(&error)),
+    };
+    let proof = work.and_then(|work| Some((work.commit, work.proof?)));
+    let verdict = Check { lane: Some((lanes, lane.clone())), proof, ..check }.run();
+    if let Err(error) = lanes.close(&lane, "Work that was not taken in\n") {
+        store.journal.report(&RunEvent::Remark { what: format!("a worktree stays: {error}") });
+    }
+    verdict
+}
+
+/// Hands in the work of a lane.
+fn hand_in(check: &Check<'_>) -> Result<Verdict, EngineError> {
+    for _ in 0..ROUNDS {
+        match hand_in_once(check) {
+            Ok(Some(verdict)) => return Ok(verdict),
+            // Another process has pushed to the branch.
+            Ok(None) => {}
+            Err(error) => return check.verdict_on_error(error),
+        }
+    }
+    Ok(Verdict::Hold("its branch on the remote kept changing while it was pushed".to_owned()))
+}
+
+fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
+    let lost = || Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
+    let Some((lanes, lane)) = &check.lane else { return lost() };
+    let Some(todo) = check.claimed_todo()? else { return lost() };
+    if let Err(error) = patiently(check.store, || lanes.fetch()) {
+        return Ok(Some(not_taken_in(&error)));
+    }
+    let message = format!("{}: {}", line(&todo.id), one_line(&todo.content));
+    let (commit, is_merged) = match lanes.settle(lane, &message) {
+        Ok(Settled::Ready { commit, .. } | Settled::Nothing { commit }) => (commit, true),
+        // The coordinator meets the same conflict and tells the user, who can then find both sides on the remote.
+        Ok(Settled::Held(held)) if held.why == HeldReason::Conflict => match lanes.head(lane) {
+            Ok(commit) => (commit, false),
+            Err(error) => return Ok(Some(not_taken_in(&error))),
+        },
+        Ok(Settled::Held(held)) if held.is_conflict() => return Ok(Some(Verdict::Conflict(held.reason()))),
+        Ok(Settled::Held(held)) => return Ok(Some(Verdict::Hold(held.reason()))),
+        Err(error @ WorktreeError::Relinked { .. }) => {
+            return Ok(Some(Verdict::Hold(format!("{error}; {}", error.hint()))));
+        }
+        Err(error) => return Ok(Some(not_taken_in(&error))),
+    };
+    let world = check.store.world;
+    let proof = if is_merged && world.settings.verify_where.value == VerifyPlace::Worker {
+        let tree = WorkTree { root: lane.path.clone(), git: lanes.folders(lane), consents: world.consents.clone() };
+        check.prove(&tree, &todo, None)?
+    } else {
+        None
+    };
+    // A worker that lost its claim while the check ran pushes nothing.
+    if check.claimed_todo()?.is_none() {
+        return lost();
+    }
+    match patiently(check.store, || lanes.push(lane, &commit)) {
+        Ok(Pushed::Now) => {}
+        Ok(Pushed::Moved) => return Ok(None),
+        Err(error) => return Ok(Some(not_taken_in(&error))),
+    }
+    let short = |found: &Evidence| Evidence {
+        text: found.text.as_deref().map(|text| clip(text, OUTPUT).into()),
+        ..found.clone()
+    };
+    let work = HandedIn {
+        uid: todo.uid,
+        fence: check.todo.fence,
+        commit,
+        branch: lanes.remote_branch(&todo.id),
+        proof: proof.as_ref().map(|proof| short(proof.evidence())),
+    };
+    let handed = check.store.persist(|engine| engine.hand_in(world.plan, check.run, &check.owner, &work))?;
+    if handed { Ok(Some(Verdict::HandedIn)) } else { lost() }
+}
+
+/// Uses the git remote, waiting for one that cannot be reached. One that refuses is not asked again.
+fn patiently<T>(store: StoreRetry<'_>, mut ask: impl FnMut() -> Result<T, WorktreeError>) -> Result<T, WorktreeError> {
+    let (begun, mut pause, mut is_known) = (Instant::now(), Duration::from_millis(200), false);
+    loop {
+        match ask() {
+            Err(error @ WorktreeError::Remote { .. }) if begun.elapsed() < PATIENCE && !store.interrupt.is_asked() => {
+                if !is_known {
+                    let what = line(&format!("the git remote does not answer, trying again: {error}"));
+                    store.journal.report(&RunEvent::Remark { what });
+                    is_known = true;
+                }
+                thread::sleep(pause);
+                pause = (pause * 2).min(LONGEST);
+            }
+            done => return done,
+        }
+    }
+}
