@@ -23,7 +23,7 @@ fn lines(board: &Board, width: usize, height: usize) -> Vec<Line<'static>> {
     let glyphs = board.look().glyphs;
     let drawn = match height.checked_sub(FRAME) {
         Some(room @ 1..) => {
-            let panel = view::Panel { width, rows: room, bar: true, glyphs };
+            let panel = view::Panel { width, rows: room, glyphs, ..view::Panel::default() };
             panel.draw(&rows, Progress::of_counts(&reader.plan.row.counts))
         }
         // Without room for a box, the notice of an updated list says the same.
