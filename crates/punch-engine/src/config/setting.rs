@@ -98,10 +98,11 @@ punch_core::words! {
 
 punch_core::words! {
     /// Where the work of a fleet is checked.
-    #[derive(Serialize, Deserialize)]
+    #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum VerifyPlace {
         /// On the machine of the worker, before it is handed in.
+        #[default]
         Worker = "worker",
         /// Only where it is merged.
         Coordinator = "coordinator",
