@@ -212,6 +212,7 @@ impl Model {
                 None
             }
             Effect::Completed(_)
+            | Effect::HandedIn(_)
             | Effect::Renew { .. }
             | Effect::Charge(_)
             | Effect::CloseLane(_)
@@ -527,6 +528,7 @@ fn every_event() -> Vec<SeatEvent> {
     let finishes = [Finish::Natural, Finish::Limit, limit, Finish::Cancelled, Finish::Failed("f".into())];
     let verdicts = [
         Verdict::Done,
+        Verdict::HandedIn,
         Verdict::Failed("f".into()),
         Verdict::Hold("h".into()),
         Verdict::Conflict("c".into()),
