@@ -233,7 +233,7 @@ fn set_cookie(response: &mut Response<Body>, secret: &str, seconds: i64) -> Resu
 }
 
 fn json_response(value: &impl Serialize) -> Response<Body> {
-    // Only a map whose keys are no texts cannot be written, and no answer has one.
+    // Only a map with keys other than texts cannot be written, and no answer has one.
     let mut response = Response::new(Body::from(serde_json::to_string(value).unwrap_or_default()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
