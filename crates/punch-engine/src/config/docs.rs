@@ -45,7 +45,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Checks and checkpoints", &["policy.verify", "verify.", "checkpoint."]),
     ("Rules", &["policy."]),
     ("Limits", &["limits."]),
-    ("Runs", &["run.", "notify."]),
+    ("Runs", &["run.", "worker.", "notify."]),
 ];
 
 /// Returns the text of `docs/config.md`.
