@@ -107,6 +107,9 @@ impl Server {
             Ask::Renew(claim) => self.renew(now, *claim, caller.owner),
             Ask::Done(claim) => self.done(now, *claim, caller.owner),
         };
+        if let (Ask::Renew(claim), Answer::Renewed) = (ask, &answer) {
+            self.confirms_the_holder(claim, caller.owner);
+        }
         let plan = &mut self.plans[index];
         if let Ok(revision) = plan.engine.read(plan.id, |snapshot| Ok(snapshot.row()?.revision)) {
             let order = if revision > plan.revision { revision > caller.seen } else { revision >= caller.seen };
@@ -119,6 +122,15 @@ impl Server {
             plan.revision = revision;
         }
         Served { answer, revision: self.plans[index].revision, waited }
+    }
+
+    /// Only the last claim of a todo may be renewed: a worker that learns this continues to work.
+    fn confirms_the_holder(&mut self, claim: &Claim, owner: &str) {
+        let Job { plan: index, uid } = claim.job;
+        if self.plans[index].fence(uid) != Some(claim.fence) {
+            let lost = format!("lost: {owner} renewed todo {uid} of plan {index} with the old fence {}", claim.fence);
+            self.anomalies.push(lost);
+        }
     }
 
     fn claim(&mut self, now: i64, index: usize, owner: &str) -> Option<Claim> {

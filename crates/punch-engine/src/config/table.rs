@@ -196,14 +196,14 @@ settings! {
     run_remote_answers: bool = "run.remote_answers", "false", ANY, None, OWN_FILE;
     /// Give every todo of a run its own git worktree.
     run_worktrees: bool = "run.worktrees", "false", ANY, None, USER;
-    /// The git remote through which the workers of a fleet exchange their work.
-    worker_remote: Option<String> = "worker.remote", "origin", (1, 200), None, USER;
-    /// How long a worker counts as alive unless it is heard of. Its agents are ended after two thirds of this time without contact to the store; afterwards other workers take over.
-    worker_lease: Duration = "worker.lease", "30s", (2 * SECOND, 60 * SECOND), None, USER;
     /// Command that prepares the worktree of a todo before its agent starts, such as `npm ci`. It runs in the worktree; if it fails, no attempt is counted.
     run_setup: Option<String> = "run.setup", "", (1, 2_000), None, COMMAND;
     /// Files ignored by git that are copied into the worktree of a todo: globs separated by commas, such as `.env, config/*.local`. Links are not copied.
     run_copy: Option<String> = "run.copy", "", (1, 2_000), None, COMMAND;
+    /// The git remote through which the workers of a fleet exchange their work.
+    worker_remote: Option<String> = "worker.remote", "origin", (1, 200), None, USER;
+    /// How long a worker counts as alive unless it is heard of. Its agents are ended after two thirds of this time without contact to the store; afterwards other workers take over.
+    worker_lease: Duration = "worker.lease", "30s", (2 * SECOND, 60 * SECOND), None, USER;
     /// Command to run when something enters the inbox, in a run or through an agent, and when a run ends. It gets the text on standard input, such as `mail -s punch me`.
     notify_command: Option<String> = "notify.command", "", (1, 2_000), None, COMMAND;
     /// Remind agents of the todo list from time to time.

@@ -208,6 +208,7 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
         "offer",
         "expected_call",
         "commit_counter",
+        "worker",
     ];
     let back_to_2_2 = "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID; \
                        INSERT INTO setting SELECT 'store.commits', commits || ' ' || store FROM commit_counter; \

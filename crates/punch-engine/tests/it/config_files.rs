@@ -37,7 +37,7 @@ fn unknown_names_are_refused_with_the_nearest_known_one() {
         ),
         (
             "[agents.claude]\nlease = \"1m\"\n",
-            "`FILE` line 2: unknown setting `agents.claude.lease` (did you mean `lease`?)",
+            "`FILE` line 2: unknown setting `agents.claude.lease` (did you mean `lease` or `worker.lease`?)",
         ),
         ("lease.a.b.c.d.e = 1\n", "`FILE` line 1: unknown setting `lease.a.b.c`"),
         (

@@ -72,6 +72,12 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         | "run.limit_wait" | "run.limit_pause" => {
             [("1s", "\"1s\""), ("2s", "\"2s\""), ("3s", "\"3s\""), ("4s", "\"4s\"")]
         }
+        "worker.remote" => [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")],
+        "worker.lease" => [("5s", "\"5s\""), ("6s", "\"6s\""), ("7s", "\"7s\""), ("8s", "\"8s\"")],
+        "verify.where" => {
+            let [worker, coordinator] = [("worker", "\"worker\""), ("coordinator", "\"coordinator\"")];
+            [coordinator, worker, coordinator, worker]
+        }
         "run.permission" => [("deny", "\"deny\""), ("allow", "\"allow\""), ("ask", "\"ask\""), ("deny", "\"deny\"")],
         "keep_going.token_limit" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
         _ => [("false", "false"), ("true", "true"), ("false", "false"), ("true", "true")],

@@ -107,7 +107,7 @@ fn one_renewal_keeps_the_worker_and_its_claims_alive() {
     assert_eq!(fleet.orphans(), [0; 0]);
     let now = fleet.engine.now();
     assert!([1, 2].iter().all(|uid| fleet.todo(*uid).status_at(now) == Status::InProgress));
-    // A claim that was lost is not taken back.
+    // A claim that was lost stays lost.
     let todo = fleet.todo(1);
     fleet.engine.reopen_unreported(fleet.plan, fleet.run.id, &todo).unwrap();
     let given = (fleet.run.id, &claims[..], CLAIM);
@@ -144,7 +144,7 @@ fn work_is_handed_in_under_a_claim_that_holds_and_forgotten_once_it_is_decided()
     let worker = fleet.worker("a", "/a").unwrap();
     let (todo, owner) = fleet.claim(&worker, 1);
     let hand_in = |owner: &str, work: &HandedIn| fleet.engine.hand_in(fleet.plan, fleet.run.id, owner, work).unwrap();
-    assert!(!hand_in("run:1/1.9@b", &work(&todo)), "somebody else's claim");
+    assert!(!hand_in("run:1/1.9@b", &work(&todo)), "someone else's claim");
     assert!(!hand_in(&owner, &HandedIn { fence: todo.fence + 1, ..work(&todo) }));
     assert!(fleet.waiting().is_empty() && !fleet.todo(1).flags.reported);
     assert!(hand_in(&owner, &work(&todo)));

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use super::git::{Answer, Git};
 use super::merge::Published;
@@ -63,6 +65,14 @@ pub(super) fn tracked(branch: &str) -> String {
     format!("{TRACKED}{branch}")
 }
 
+/// How long to wait after each try that met a ref which another process changes.
+const LOCKED_PAUSES: [Duration; 5] = [50, 100, 200, 400, 800].map(Duration::from_millis);
+
+/// Returns true if another process changes a ref at this moment.
+fn is_locked(answer: &Answer) -> bool {
+    answer.complaint.contains("cannot lock ref")
+}
+
 impl Remote {
     /// Returns the name of the lane of a todo. A coordinator has its own lanes: the worker's may be in the same clone.
     pub(super) fn lane_name(&self, name: &str) -> String {
@@ -90,11 +100,19 @@ impl Remote {
         let run = part(run);
         let refs = format!("+refs/heads/punch/{run}/*:{TRACKED}punch/{run}/*");
         let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune", &self.name, &refs];
-        let answer = git.run(&fetch, None)?;
-        match answer.status.success() {
-            true => Ok(()),
-            false => Err(self.failure("fetch from", &answer)),
+        // Other workers in the same clone fetch and push too, and git does not wait for them.
+        for pause in LOCKED_PAUSES {
+            let answer = git.run(&fetch, None)?;
+            if answer.status.success() {
+                return Ok(());
+            }
+            if !is_locked(&answer) {
+                return Err(self.failure("fetch from", &answer));
+            }
+            thread::sleep(pause);
         }
+        let answer = git.run(&fetch, None)?;
+        if answer.status.success() { Ok(()) } else { Err(self.failure("fetch from", &answer)) }
     }
 
     /// Fetches every branch of a run and returns the commit of the result branch, if there is one. Fails if that branch no
@@ -127,7 +145,7 @@ impl Remote {
             git.run(update, None)?;
             return Ok(true);
         }
-        match answer.complaint.contains("stale info") || answer.complaint.contains("cannot lock ref") {
+        match answer.complaint.contains("stale info") || is_locked(&answer) {
             true => Ok(false),
             false => Err(self.failure("push to", &answer)),
         }

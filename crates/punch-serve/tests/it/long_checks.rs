@@ -14,7 +14,7 @@ use punch_engine::call::{Called, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{BackgroundChecks, CheckLocks, Choice, Consents, ReportVerdict, Request, WorkTree};
 use punch_serve::{Checked, PlanToolService, Project, ServedProject, ToolRequest, ToolService};
-use punch_store::{MemoryStore, PlanId, SessionKey};
+use punch_store::{MemoryStore, OpenMode, PlanId, SessionKey, SqliteStore};
 use serde_json::{Value, json};
 
 use crate::equals_engine::Shared;
@@ -76,6 +76,8 @@ fn a_check_that_takes_longer_than_the_call_continues_and_decides() {
     for passes in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("store.db");
+        // Approvals belong to a store, whose name is in its file.
+        drop(SqliteStore::open(&database, OpenMode::Create).unwrap());
         let consents = Consents::new(&folder.path().join("state"), &database, folder.path());
         let command = "while [ ! -e go ]; do sleep 0.02; done; [ -e good ]";
         consents.give(&Verify::Shell(command.into())).unwrap();

@@ -121,7 +121,7 @@ fn a_newer_minor_schema_works_and_keeps_what_is_not_known() {
     let plan = store.create_plan("main", 0).unwrap();
     must(&store, plan, 1, &[add_as("a", &[]), add_as("b", &["a"])]);
     drop(store);
-    let newer = "PRAGMA user_version = 3002;
+    let newer = "PRAGMA user_version = 3003;
          CREATE TABLE extra (x);
          ALTER TABLE todo ADD COLUMN color TEXT;
          UPDATE todo SET color = 'red', body = json_set(body, '$.mood', 'fine');

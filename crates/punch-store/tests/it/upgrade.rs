@@ -143,7 +143,7 @@ fn clone_and_sessions(s: &(impl Catalogue + ?Sized)) -> Result<(), punch_store::
 }
 
 /// Every schema that a program ever wrote, with the migration that made it.
-const RELEASED: [(u32, &str); 11] = [
+const RELEASED: [(u32, &str); 12] = [
     (1_000, MIGRATIONS[0]),
     (1_001, MIGRATIONS[1]),
     (1_002, MIGRATIONS[2]),
@@ -155,6 +155,7 @@ const RELEASED: [(u32, &str); 11] = [
     (2_003, MIGRATIONS[8]),
     (3_000, include_str!("../../migrations/0010_live.sql")),
     (3_001, include_str!("../../migrations/0011_notes.sql")),
+    (3_002, include_str!("../../migrations/0012_workers.sql")),
 ];
 
 #[test]
@@ -250,7 +251,7 @@ fn an_upgrade_that_is_killed_leaves_the_older_store_or_the_new_one() {
         };
         match version {
             2003 => older += 1,
-            3001 => newer += 1,
+            3002 => newer += 1,
             other => panic!("round {round} left version {other}"),
         }
         is_complete(&SqliteStore::open(&path, OpenMode::Existing).unwrap(), 500);

@@ -92,7 +92,7 @@ fn a_callback_is_called_until_its_guard_is_dropped() {
     assert_eq!(receive.recv_timeout(SOON).unwrap(), Change::Added);
     drop(watching);
     session.apply(&[Op::add("Two")]).unwrap();
-    assert!(receive.recv().is_err(), "the callback is gone");
+    assert!(!receive.iter().any(|change| change == Change::Added), "the callback is gone");
 }
 
 #[test]
