@@ -65,8 +65,8 @@ pub(super) fn tracked(branch: &str) -> String {
     format!("{TRACKED}{branch}")
 }
 
-/// How long to wait after each try that met a ref which another process changes.
-const LOCKED_PAUSES: [Duration; 5] = [50, 100, 200, 400, 800].map(Duration::from_millis);
+/// Milliseconds to wait after each try that met a ref which another process changes.
+const LOCKED_PAUSES: [u64; 5] = [50, 100, 200, 400, 800];
 
 /// Returns true if another process changes a ref at this moment.
 fn is_locked(answer: &Answer) -> bool {
@@ -109,7 +109,7 @@ impl Remote {
             if !is_locked(&answer) {
                 return Err(self.failure("fetch from", &answer));
             }
-            thread::sleep(pause);
+            thread::sleep(Duration::from_millis(pause));
         }
         let answer = git.run(&fetch, None)?;
         if answer.status.success() { Ok(()) } else { Err(self.failure("fetch from", &answer)) }
