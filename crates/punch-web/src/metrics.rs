@@ -81,7 +81,7 @@ impl Metrics {
                 ("cancelled", counts.cancelled),
                 ("failed", counts.failed),
             ] {
-                out.sample("punch_todos", &[("plan", &plan.info.name), ("status", status)], count.into());
+                out.sample("punch_todos", &[("plan", &plan.info.name), ("status", status)], count);
             }
         }
         out.family("punch_plan_revision_total", "counter", "Changes of a plan, by whoever made them.");
