@@ -23,6 +23,8 @@ struct SimulatedPlan {
     ready_since: BTreeMap<u64, i64>,
     claimed: BTreeMap<u64, Holder>,
     completed: BTreeSet<u64>,
+    /// Todos whose completion was confirmed to a worker.
+    confirmed: BTreeSet<u64>,
     last_fence: u64,
     revision: u64,
     /// What a claim of the mutant `StaleLook` saw last.
@@ -107,9 +109,7 @@ impl Server {
             Ask::Renew(claim) => self.renew(now, *claim, caller.owner),
             Ask::Done(claim) => self.done(now, *claim, caller.owner),
         };
-        if let (Ask::Renew(claim), Answer::Renewed) = (ask, &answer) {
-            self.confirms_the_holder(claim, caller.owner);
-        }
+        self.check_promise(ask, &answer, caller.owner);
         let plan = &mut self.plans[index];
         if let Ok(revision) = plan.engine.read(plan.id, |snapshot| Ok(snapshot.row()?.revision)) {
             let order = if revision > plan.revision { revision > caller.seen } else { revision >= caller.seen };
@@ -124,12 +124,27 @@ impl Server {
         Served { answer, revision: self.plans[index].revision, waited }
     }
 
-    /// Only the last claim of a todo may be renewed: a worker that learns this continues to work.
-    fn confirms_the_holder(&mut self, claim: &Claim, owner: &str) {
-        let Job { plan: index, uid } = claim.job;
-        if self.plans[index].fence(uid) != Some(claim.fence) {
-            let lost = format!("lost: {owner} renewed todo {uid} of plan {index} with the old fence {}", claim.fence);
-            self.anomalies.push(lost);
+    /// Checks what an answer promises: only the last claim of a todo is renewed, and what was confirmed as completed is not
+    /// handed out again.
+    fn check_promise(&mut self, ask: &Ask, answer: &Answer, owner: &str) {
+        match (ask, answer) {
+            (Ask::Renew(claim), Answer::Renewed) => {
+                let Job { plan: index, uid } = claim.job;
+                if self.plans[index].fence(uid) != Some(claim.fence) {
+                    let what = format!("todo {uid} of plan {index} with the old fence {}", claim.fence);
+                    self.anomalies.push(format!("lost: {owner} renewed {what}"));
+                }
+            }
+            (Ask::Done(claim), Answer::Completed) => {
+                self.plans[claim.job.plan].confirmed.insert(claim.job.uid);
+            }
+            (Ask::Claim { .. }, Answer::Claimed(Some(claim))) => {
+                let Job { plan: index, uid } = claim.job;
+                if self.plans[index].confirmed.contains(&uid) {
+                    self.anomalies.push(format!("lost: todo {uid} of plan {index} was completed, and {owner} got it"));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -293,6 +308,7 @@ impl SimulatedPlan {
             ready_since: BTreeMap::new(),
             claimed: BTreeMap::new(),
             completed: BTreeSet::new(),
+            confirmed: BTreeSet::new(),
             last_fence: 0,
             revision: changed.outcome.plan.revision,
             look: None,

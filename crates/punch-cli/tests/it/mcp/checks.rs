@@ -240,6 +240,10 @@ fn you_are_notified_of_what_an_agent_puts_into_the_inbox_with_punchs_tools() {
     let mut client = Client::ready(folder.path(), &[]);
     client.call("todo_write", json!({"ops": [{"op": "start", "id": "T-1"}]}));
     let read = || std::fs::read_to_string(&told).unwrap_or_default();
+    // What is there at the first look is not new.
+    let memory = |store: &str| folder.path().join(store).join("notified/1.json");
+    let looked = |store: &str| memory(store).metadata().is_ok_and(|file| file.len() > 0);
+    eventually("the first look is over", || looked(".git/punch") || looked(".punch"));
     client.call("todo_write", json!({"ops": [{"op": "hold", "id": "T-1", "text": "red or blue?"}]}));
     eventually("the user is notified", || read().contains("hold T-1: one: red or blue?"));
     client.call("todo_write", json!({"ops": [{"op": "add", "content": "two"}]}));
