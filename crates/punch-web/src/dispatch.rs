@@ -67,7 +67,7 @@ async fn answered(
     };
     app.access.site.judge_origin(&head, caller.as_ref().is_some_and(|caller| caller.by_cookie))?;
     if let Some(caller) = &caller {
-        origin.caller.clone_from(&caller.token);
+        origin.caller = caller.token_name().map(str::to_owned);
         allow(caller, route)?;
     }
     let query = Query::parse(head.uri.query())?;

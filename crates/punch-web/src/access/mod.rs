@@ -60,7 +60,7 @@ impl Access {
 
     /// Whether the session of a caller still counts.
     pub fn still_counts(&self, caller: &Caller, now: i64) -> bool {
-        let has_token = |name: &String| self.tokens.as_ref().is_some_and(|tokens| tokens.has(name, now));
+        let has_token = |token: &StoredToken| self.tokens.as_ref().is_some_and(|tokens| tokens.has(token, now));
         caller.key.is_none_or(|key| self.sessions.has(key, now)) && caller.token.as_ref().is_none_or(has_token)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use punch_serve::new_secret;
 use sha2::{Digest, Sha256};
 
-use super::{Caller, Rights};
+use super::{Caller, Rights, StoredToken};
 
 /// How long a link can be used.
 const LINK: i64 = 10 * 60 * 1_000;
@@ -39,7 +39,7 @@ pub(crate) struct Sessions {
 struct OpenSession {
     rights: Rights,
     by_cookie: bool,
-    token: Option<String>,
+    token: Option<StoredToken>,
 }
 
 impl Sessions {
@@ -61,7 +61,7 @@ impl Sessions {
         &self,
         rights: Rights,
         by_cookie: bool,
-        token: Option<String>,
+        token: Option<StoredToken>,
         now: i64,
     ) -> std::io::Result<(String, Caller)> {
         let secret = new_secret()?;

@@ -148,9 +148,9 @@ impl TokenFile {
         all.into_iter().find(|token| same_secret(token.hash.as_bytes(), given.as_bytes()) && token.counts(now))
     }
 
-    /// Whether a token of that name counts.
-    pub fn has(&self, name: &str, now: i64) -> bool {
-        self.list().is_ok_and(|all| all.iter().any(|token| token.name == name && token.counts(now)))
+    /// Whether this very token still counts. A new token may have taken its name, with other rights.
+    pub fn has(&self, token: &StoredToken, now: i64) -> bool {
+        self.list().is_ok_and(|all| all.iter().any(|known| known.hash == token.hash && known.counts(now)))
     }
 
     /// Changes the list; two processes that do so at once both succeed.

@@ -165,6 +165,37 @@ fn tokens_have_a_role_a_name_and_an_end() {
     }
 }
 
+#[test]
+fn a_session_ends_with_the_token_that_opened_it_even_if_another_token_gets_its_name() {
+    let server = Server::start();
+    server.ops(json!([{"op": "add", "content": "x"}]));
+    let file = punch_web::TokenFile::in_folder(server.folder.path());
+    let now = crate::client::clock();
+    let add = |role, expires_at, now| {
+        file.add(&punch_web::NewToken { name: "phone".into(), role, expires_at }, now).unwrap()
+    };
+    let login = |token: &str| {
+        let session = server.post_as("none", "/session", &json!({"token": token})).json();
+        session["token"].as_str().unwrap().to_owned()
+    };
+    let write = |token: &str| {
+        let body = json!({"ops": [{"op": "note", "id": "T-1", "text": "hi"}]});
+        server.post_as(token, "/plans/main/ops", &body).status
+    };
+    let revoked = login(&add(punch_web::Role::Owner, None, now));
+    assert_eq!(write(&revoked), 200);
+    file.revoke("phone").unwrap();
+    let expires = now + 3_600_000;
+    let token = add(punch_web::Role::Owner, Some(expires), now);
+    assert_eq!(write(&revoked), 401, "its token was revoked");
+    let expired = login(&token);
+    assert_eq!(write(&expired), 200);
+    // A token that has expired gives its name to the next one.
+    let reader = add(punch_web::Role::Reader, None, expires);
+    assert_eq!(write(&expired), 401, "its token has expired");
+    assert_eq!((write(&reader), write(&login(&reader))), (403, 403));
+}
+
 #[cfg(unix)]
 #[test]
 fn the_token_file_is_private() {
