@@ -20,7 +20,7 @@ const ROWS: usize = 10_000;
 pub(crate) fn ops(at: &PlanContext<'_>) -> Answered {
     let body = at.body(&["ops", "ifRevision", "key"])?;
     let call = parsed(body)?;
-    let stored = submit(at, &call, if_revision(body)?, key(body)?.as_deref())?;
+    let stored = submit(at, &call, if_revision(body)?, key(at, body)?.as_deref())?;
     shown(at, &stored)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn undo(at: &PlanContext<'_>) -> Answered {
         op.extend(body.get(name).map(|value| (name.to_owned(), value.clone())));
     }
     let call = native::parse(&json!({"ops": [op]}), &Limits::default())?;
-    let stored = submit(at, &call, None, key(body)?.as_deref())?;
+    let stored = submit(at, &call, None, key(at, body)?.as_deref())?;
     shown(at, &stored)
 }
 
@@ -83,10 +83,12 @@ fn if_revision(body: &Map<String, Value>) -> Result<Option<u64>, ApiProblem> {
 }
 
 /// The key of a write, apart from those of other callers and of tool calls.
-fn key(body: &Map<String, Value>) -> Result<Option<String>, ApiProblem> {
+fn key(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<Option<String>, ApiProblem> {
     match body.get("key") {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= KEY => Ok(Some(format!("http:{key}"))),
+        Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= KEY => {
+            Ok(Some(format!("http:{}:{key}", at.caller.id())))
+        }
         Some(_) => Err(ApiProblem::bad_request(format!("`key` must be a text of 1 to {KEY} characters"))),
     }
 }

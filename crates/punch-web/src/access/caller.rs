@@ -5,6 +5,7 @@ use punch_engine::{Answerer, BrowserLink};
 use serde_json::{Value, json};
 
 use super::StoredToken;
+use super::tokens::hex;
 
 words! {
     /// What a token is good for.
@@ -70,6 +71,15 @@ impl Caller {
     /// Proof that the user answers; `None` if the session may not.
     pub fn answerer(&self) -> Option<Answerer> {
         self.rights.link.as_ref().filter(|_| self.can_write()).map(BrowserLink::answerer)
+    }
+
+    /// Identifies the caller among all callers: its token, else its session. Not a secret.
+    pub fn id(&self) -> String {
+        match (&self.token, self.key) {
+            (Some(token), _) => token.hash().to_owned(),
+            (None, Some(key)) => hex(&key),
+            (None, None) => String::new(),
+        }
     }
 
     /// The name of its stored token, for logs.

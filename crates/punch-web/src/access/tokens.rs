@@ -64,6 +64,11 @@ pub struct StoredToken {
 }
 
 impl StoredToken {
+    /// The hash of the secret, which identifies the token among all that there ever were.
+    pub(super) fn hash(&self) -> &str {
+        &self.hash
+    }
+
     /// Whether it counts at a time.
     pub fn counts(&self, now: i64) -> bool {
         self.expires_at.is_none_or(|end| now < end)
@@ -173,6 +178,6 @@ impl TokenFile {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -98,6 +98,32 @@ fn a_write_takes_effect_once_under_its_key_and_only_at_its_revision() {
 }
 
 #[test]
+fn a_key_of_one_caller_says_nothing_about_the_writes_of_another() {
+    let server = Server::start();
+    let file = punch_web::TokenFile::in_folder(server.folder.path());
+    let owner = |name: &str| {
+        let new = punch_web::NewToken { name: name.into(), role: punch_web::Role::Owner, expires_at: None };
+        file.add(&new, crate::client::clock()).unwrap()
+    };
+    let login = |token: &str| {
+        let session = server.post_as("none", "/session", &json!({"token": token})).json();
+        session["token"].as_str().unwrap().to_owned()
+    };
+    let write = |token: &str| {
+        let body = json!({"ops": [{"op": "add", "content": "Mine"}], "key": "1"});
+        server.post_as(token, "/plans/main/ops", &body).json()["revision"].as_u64().unwrap()
+    };
+    let phone = owner("phone");
+    let callers = [server.token.clone(), login(&server.link()), login(&server.link()), phone.clone(), owner("desk")];
+    for caller in &callers {
+        let revision = write(caller);
+        assert_eq!(write(caller), revision, "sent again");
+    }
+    assert_eq!(server.get("/plans/main/board").json()["rows"].as_array().unwrap().len(), callers.len());
+    assert_eq!(write(&login(&phone)), 4, "every session of a token is the same caller");
+}
+
+#[test]
 fn an_unchanged_plan_is_not_sent_again() {
     let server = Server::start();
     server.ops(json!([{"op": "add", "content": "x"}]));
