@@ -13,6 +13,8 @@ pub(crate) use sessions::Sessions;
 pub use site::Site;
 pub use tokens::{NewToken, StoredToken, TokenFile, TokenFileError};
 
+use std::net::IpAddr;
+
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::request::Parts;
@@ -36,19 +38,20 @@ pub(crate) struct Access {
 impl Access {
     /// Who a request comes from: the session or the token that it carries.
     pub fn caller(&self, head: &Parts, now: i64) -> Result<Caller, ApiProblem> {
-        let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
-        self.rate.admit(peer, now)?;
-        let found = match (bearer(&head.headers)?, cookie(&head.headers)) {
-            (Some(secret), _) => self.by_secret(secret, now),
-            (None, Some(secret)) if !self.site.is_loopback => {
+        let found = match (bearer(&head.headers), cookie(&head.headers)) {
+            (Ok(Some(secret)), _) => self.by_secret(secret, now),
+            (Ok(None), Some(secret)) if !self.site.is_loopback => {
                 self.sessions.find(secret, now).filter(|caller| caller.by_cookie)
             }
-            (None, _) => None,
+            // A request without a token guesses none.
+            (Ok(None), _) => return Err(ApiProblem::unauthorized()),
+            (Err(_), _) => None,
         };
         let Some(caller) = found.filter(|caller| self.still_counts(caller, now)) else {
-            self.rate.failed(peer, now)?;
+            self.rate.failed(peer(head), now)?;
             return Err(ApiProblem::unauthorized());
         };
+        self.rate.asked(&caller.id(), now)?;
         Ok(if self.read_only { caller.reading() } else { caller })
     }
 
@@ -63,6 +66,11 @@ impl Access {
         let has_token = |token: &StoredToken| self.tokens.as_ref().is_some_and(|tokens| tokens.has(token, now));
         caller.key.is_none_or(|key| self.sessions.has(key, now)) && caller.token.as_ref().is_none_or(has_token)
     }
+}
+
+/// The address that a request comes from.
+pub(crate) fn peer(head: &Parts) -> Option<IpAddr> {
+    head.extensions.get::<Peer>().map(|peer| peer.0.ip())
 }
 
 /// The secret behind `Authorization: Bearer`, if the header is there.
