@@ -55,6 +55,13 @@ impl Server {
         Ok(Self { settings: Arc::new(settings), service, watch, own, subscriptions: Mutex::default() })
     }
 
+    /// Returns this server without the tools that change the plan.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        Arc::make_mut(&mut self.settings).offer.tools.retain(reads);
+        self
+    }
+
     /// A server for one more connection.
     pub fn connection(&self) -> Self {
         Self {
@@ -185,7 +192,8 @@ impl ServerHandler for Server {
             .build();
         let config = ServerConfig::new(capabilities).with_server_info(about);
         let config = config.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
-        match self.settings.offer.tools.is_empty() {
+        // The instructions tell how to keep the plan up to date.
+        match self.settings.offer.tools.iter().all(reads) {
             true => config,
             false => config.with_instructions(guide::instructions(self.settings.offer.dialect)),
         }
@@ -381,11 +389,15 @@ async fn patiently<T>(
     }
 }
 
+/// Returns true if a tool changes nothing.
+fn reads(tool: &Offered) -> bool {
+    tool.tool == punch_engine::call::Tool::Read
+}
+
 /// A tool as the protocol lists it. Clients that load tools only when they are searched for load these at once.
 fn listed(tool: &Offered) -> Tool {
     let mut out = Tool::new(tool.name.clone(), tool.description.clone(), tool.input_schema.clone());
-    let read_only = tool.tool == punch_engine::call::Tool::Read;
-    out.annotations = Some(ToolAnnotations::new().read_only(read_only).destructive(false).open_world(false));
+    out.annotations = Some(ToolAnnotations::new().read_only(reads(tool)).destructive(false).open_world(false));
     let meta = Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))]);
     out.meta = Some(MetaObject(meta));
     out

@@ -242,6 +242,7 @@ impl Board {
         let limits = Limits::new(BODY);
         let mut router = operation::routes(&app, api(&app, limits));
         if let Some((server, token)) = self.mcp {
+            let server = if self.read_only { server.read_only() } else { server };
             router = router.merge(mcp(&app, server, token, self.mcp_limit));
         }
         let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app), admit));
