@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::http::request::Parts;
 use punch_core::view::Plain;
 use punch_engine::Proofs;
 use punch_engine::call::{Answer, Called, budget};
@@ -15,7 +16,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::identity::{Identity, Tag};
+use crate::identity::{Identity, Tag, TokenName};
 use crate::service::{Checked, PlanResource, ToolRequest, ToolService};
 use crate::service_thread::ServiceThread;
 use crate::watch::Watch;
@@ -93,7 +94,9 @@ impl Server {
                 (who.started_for.unwrap_or_else(|| own.clone()), Some(own))
             }
         };
-        let by = context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
+        let token = context.extensions.get::<Parts>().and_then(|head| head.extensions.get::<TokenName>());
+        let client = || context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
+        let by = token.map(|token| token.0.clone()).or_else(client);
         ToolRequest {
             dialect: self.settings.offer.dialect,
             tool: tool.tool,

@@ -12,7 +12,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use punch_engine::BrowserLink;
-use punch_serve::{Denial, Limits, McpAccess, Server, Token, asked_to_end, mcp_route, serve_with};
+use punch_serve::{Denial, Limits, McpAccess, Server, Token, TokenName, asked_to_end, mcp_route, serve_with};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -20,7 +20,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{Access, Caller, Rate, Rights, Role, Sessions, Site, TokenFile, bearer};
+use crate::access::{Access, Rate, Rights, Role, Sessions, Site, TokenFile};
 use crate::context::App;
 use crate::dispatch::{self, BODY, Origin, clock};
 use crate::problem::ProblemCode;
@@ -312,14 +312,7 @@ fn mcp(app: &Arc<App>, server: Server, token: Token, limit: usize) -> Router {
     let (own, file) = (Arc::clone(app), token.clone());
     let judge = Box::new(move |head: &axum::http::request::Parts| {
         own.access.site.judge_origin(head, false).map_err(|_| Denial::Origin)?;
-        let header = head.headers.get(axum::http::header::AUTHORIZATION).map(|value| value.as_bytes());
-        if header.is_some_and(|header| file.authorizes(header)) {
-            return Ok(());
-        }
-        let secret = bearer(&head.headers).ok().flatten();
-        let agent = |caller: &Caller| caller.rights.role == Role::Agent;
-        let found = secret.and_then(|secret| own.access.by_secret(secret, clock())).filter(agent);
-        found.map(drop).ok_or(Denial::Token)
+        own.access.agent(head, &file, clock())
     });
     let access = McpAccess { judge, token, limits: Limits::new(limit), public: app.access.site.public_name() };
     mcp_route(move || server.connection(), access, &app.end)
@@ -337,9 +330,10 @@ async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     page::protect(&mut response);
     let origin = response.extensions_mut().remove::<Origin>();
     let code = response.extensions_mut().remove::<ProblemCode>().map(|code| code.0);
+    let agent = response.extensions_mut().remove::<TokenName>().map(|name| name.0);
     let Origin { route, caller } = origin.unwrap_or_else(|| {
         let route = if path == "/mcp" { "mcp" } else { "page" };
-        Origin { route, caller: None }
+        Origin { route, caller: agent }
     });
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     app.metrics.count(route, status, took, code.as_deref());

@@ -18,7 +18,7 @@ use std::net::IpAddr;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::request::Parts;
-use punch_serve::Peer;
+use punch_serve::{Denial, Peer, Token, TokenName};
 
 use crate::ApiProblem;
 
@@ -55,6 +55,27 @@ impl Access {
         Ok(if self.read_only { caller.reading() } else { caller })
     }
 
+    /// Which agent a request to `/mcp` comes from: the name of its token, or `None` if it carries `file`, the token of
+    /// `punch mcp --http`.
+    pub fn agent(&self, head: &Parts, file: &Token, now: i64) -> Result<Option<TokenName>, Denial> {
+        let too_often = |_| Denial::TooOften;
+        let secret = match bearer(&head.headers) {
+            Ok(Some(secret)) => secret,
+            Ok(None) => return Err(Denial::Token),
+            Err(_) => "",
+        };
+        if file.is_secret(secret.as_bytes()) {
+            self.rate.asked("mcp", now).map_err(too_often)?;
+            return Ok(None);
+        }
+        let Some(caller) = self.by_secret(secret, now).filter(|caller| caller.rights.role == Role::Agent) else {
+            self.rate.failed(peer(head), now).map_err(too_often)?;
+            return Err(Denial::Token);
+        };
+        self.rate.asked(&caller.id(), now).map_err(too_often)?;
+        Ok(caller.token_name().map(|name| TokenName(name.to_owned())))
+    }
+
     /// Whose secret this is. A session that lives in a cookie does not count as a token.
     pub fn by_secret(&self, secret: &str, now: i64) -> Option<Caller> {
         let session = self.sessions.find(secret, now).filter(|caller| !caller.by_cookie);
@@ -74,7 +95,7 @@ pub(crate) fn peer(head: &Parts) -> Option<IpAddr> {
 }
 
 /// The secret behind `Authorization: Bearer`, if the header is there.
-pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiProblem> {
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiProblem> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     match (all.next(), all.next()) {
         (None, _) => Ok(None),
