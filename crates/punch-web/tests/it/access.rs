@@ -228,9 +228,19 @@ fn beyond_loopback_sessions_live_in_a_strict_cookie() {
     let with_cookie = [&base[..], &[("Cookie", pair)]].concat();
     assert_eq!(send(&with_cookie), 200);
     assert_eq!(send(&[("Host", host), ("Content-Type", "application/json"), ("Cookie", pair)]), 403, "no origin");
-    let foreign =
-        [("Host", host), ("Content-Type", "application/json"), ("Cookie", pair), ("Origin", "https://evil.com")];
-    assert_eq!(send(&foreign), 403);
+    let from = |origin, site: &[&'static str]| {
+        let mut headers =
+            vec![("Host", host), ("Content-Type", "application/json"), ("Cookie", pair), ("Origin", origin)];
+        headers.extend(site.iter().map(|site| ("Sec-Fetch-Site", *site)));
+        send(&headers)
+    };
+    assert_eq!(from(own, &["same-origin"]), 200);
+    for site in [&[][..], &["none"], &["same-site"], &["cross-site"], &["same-origin", "same-origin"]] {
+        assert_eq!(from(own, site), 403, "{site:?}");
+    }
+    assert_eq!(from("https://evil.com", &["same-origin"]), 403);
+    let no_origin = [&base[..2], &[("Cookie", pair), ("Sec-Fetch-Site", "same-origin")]].concat();
+    assert_eq!(send(&no_origin), 403);
     // No forwarded header is believed, and only the given name counts.
     for wrong in ["127.0.0.1", "localhost", "evil.com"] {
         let headers = [("Host", wrong), ("X-Forwarded-Host", host), ("Cookie", pair)];
