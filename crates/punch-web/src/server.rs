@@ -187,16 +187,29 @@ impl Ready {
         format!("{}{}", self.url().trim_end_matches('/'), BASE)
     }
 
-    /// A new address that logs a browser in, once.
+    /// A new address that logs a browser in, once. Whoever opens it may do what the user may, so it must go to the user and
+    /// nowhere else.
     pub fn link(&self) -> io::Result<String> {
-        let secret = self.app.access.sessions.link(self.started_by.rights(), clock())?;
-        Ok(format!("{}#t={secret}", self.url()))
+        self.link_with(self.started_by.rights())
+    }
+
+    /// A new address for a place that programs read, such as a pipe or a file. Whoever opens it never answers questions.
+    pub fn program_link(&self) -> io::Result<String> {
+        self.link_with(self.program_rights())
     }
 
     /// A token for a program. It never answers questions.
     pub fn token(&self) -> io::Result<String> {
-        let rights = Rights { link: None, ..self.started_by.rights() };
-        Ok(self.app.access.sessions.open(rights, false, None, clock())?.0)
+        Ok(self.app.access.sessions.open(self.program_rights(), false, None, clock())?.0)
+    }
+
+    fn program_rights(&self) -> Rights {
+        Rights { link: None, ..self.started_by.rights() }
+    }
+
+    fn link_with(&self, rights: Rights) -> io::Result<String> {
+        let secret = self.app.access.sessions.link(rights, clock())?;
+        Ok(format!("{}#t={secret}", self.url()))
     }
 }
 
