@@ -116,3 +116,49 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|value| value.split(';')).find_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='))
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    /// Everything beyond loopback, with tokens in a folder.
+    fn access(folder: &std::path::Path) -> Access {
+        let address = std::net::SocketAddr::from(([192, 0, 2, 1], 443));
+        Access {
+            site: Site::public(address, &["board.test".into()], true),
+            sessions: Sessions::default(),
+            tokens: Some(TokenFile::in_folder(folder)),
+            rate: Rate::new(false),
+            read_only: false,
+        }
+    }
+
+    fn head(token: &str) -> Parts {
+        Request::builder().header(AUTHORIZATION, format!("Bearer {token}")).body(()).unwrap().into_parts().0
+    }
+
+    #[test]
+    fn every_caller_beyond_loopback_asks_1200_times_a_minute_wherever_it_asks() {
+        let folder = tempfile::tempdir().unwrap();
+        let access = access(folder.path());
+        let tokens = TokenFile::in_folder(folder.path());
+        let made = |name: &str, role| tokens.add(&NewToken { name: name.into(), role, expires_at: None }, 0).unwrap();
+        let file = Token::read_or_create(&folder.path().join("token")).unwrap();
+        let shared = std::fs::read_to_string(file.path()).unwrap();
+        let api = |token: &str, now| access.caller(&head(token), now).map_err(|problem| problem.code).err();
+        let mcp = |token: &str, now| access.agent(&head(token), &file, now).err();
+        let too_many = Some("too_many_requests".to_owned());
+        let rights = Rights { role: Role::Reader, name: None, link: None };
+        let session = access.sessions.open(rights, false, None, 0).unwrap().0;
+        for token in [made("phone", Role::Owner), made("wall", Role::Reader), session] {
+            assert!((0..1_200).all(|_| api(&token, 0).is_none()));
+            assert_eq!((api(&token, 59_999), api(&token, 60_000)), (too_many.clone(), None));
+        }
+        for token in [made("ci", Role::Agent), made("other", Role::Agent), shared.trim().to_owned()] {
+            assert!((0..1_200).all(|_| mcp(&token, 0).is_none()));
+            assert_eq!((mcp(&token, 59_999), mcp(&token, 60_000)), (Some(Denial::TooOften), None));
+        }
+    }
+}

@@ -171,9 +171,8 @@ fn a_session_ends_with_the_token_that_opened_it_even_if_another_token_gets_its_n
     server.ops(json!([{"op": "add", "content": "x"}]));
     let file = punch_web::TokenFile::in_folder(server.folder.path());
     let now = crate::client::clock();
-    let add = |role, expires_at, now| {
-        file.add(&punch_web::NewToken { name: "phone".into(), role, expires_at }, now).unwrap()
-    };
+    let add =
+        |role, expires_at, now| file.add(&punch_web::NewToken { name: "phone".into(), role, expires_at }, now).unwrap();
     let login = |token: &str| {
         let session = server.post_as("none", "/session", &json!({"token": token})).json();
         session["token"].as_str().unwrap().to_owned()
