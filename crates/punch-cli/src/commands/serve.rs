@@ -36,6 +36,8 @@ Examples:
   punch serve --listen 0.0.0.0:8443 --host board.lan --cert c.pem --key k.pem
   punch serve --behind-proxy --host board.example.com --port 4816";
 
+const NO_RANDOM: &str = "error: the system gives no random numbers";
+
 /// How long the file that hands the address to the browser stays.
 const HANDOVER: Duration = Duration::from_secs(30);
 
@@ -143,7 +145,7 @@ fn printed_link(ready: &Ready) -> std::io::Result<String> {
 /// Prints the address, opens it if that is wanted, and prints another one whenever the user presses Enter.
 fn announce(ready: &Arc<Ready>, by: &StartedBy, as_json: bool, opens_from: Option<&Path>) {
     if as_json {
-        let (link, token) = (printed_link(ready).unwrap_or_default(), ready.token().unwrap_or_default());
+        let (Ok(link), Ok(token)) = (printed_link(ready), ready.token()) else { return output::remark(NO_RANDOM) };
         let first = json!({"schema": 1, "url": link, "api": ready.api(), "token": token});
         let _ = JsonLines::stdout().print_last(&first);
         return;
@@ -159,7 +161,7 @@ fn announce(ready: &Arc<Ready>, by: &StartedBy, as_json: bool, opens_from: Optio
         None => {}
     }
     if !is_open {
-        let Ok(link) = printed_link(ready) else { return output::remark("error: the system gives no random numbers") };
+        let Ok(link) = printed_link(ready) else { return output::remark(NO_RANDOM) };
         let _ = output::document(&format!("{link}\n"));
     }
     if let StartedBy::User(_) = by {
