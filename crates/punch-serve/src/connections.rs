@@ -115,22 +115,24 @@ mod tests {
 
     use super::*;
 
-    /// Runs `body` against a server with small limits, and ends the server.
+    /// Runs `body` against a server with small limits that reads what it is sent, and ends the server.
     fn against<F: Future<Output = ()>>(limits: Limits, body: impl FnOnce(std::net::SocketAddr) -> F) {
+        let read = move |request: axum::extract::Request| async move {
+            let (head, body) = request.into_parts();
+            match limits.read(&head, body).await {
+                Ok(body) => format!("{} bytes", body.len()),
+                Err(denial) => format!("{denial:?}"),
+            }
+        };
+        routed(limits, Router::new().route("/", post(read)), body);
+    }
+
+    /// Runs `body` against a server with these routes, and ends the server.
+    fn routed<F: Future<Output = ()>>(limits: Limits, router: Router, body: impl FnOnce(std::net::SocketAddr) -> F) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let router = Router::new().route(
-                "/",
-                post(move |request: axum::extract::Request| async move {
-                    let (head, body) = request.into_parts();
-                    match limits.read(&head, body).await {
-                        Ok(body) => format!("{} bytes", body.len()),
-                        Err(denial) => format!("{denial:?}"),
-                    }
-                }),
-            );
             let end = CancellationToken::new();
             let server = async { serve(listener, router, &limits, &end).await };
             let client = async {
@@ -172,6 +174,59 @@ mod tests {
             let whole = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi";
             let text = answer(sent(address, whole).await).await;
             assert!(text.ends_with("2 bytes"), "{text}");
+        });
+    }
+
+    /// How many requests are being answered, have been at most, and have been answered.
+    #[derive(Default)]
+    struct Busy {
+        now: usize,
+        most: usize,
+        answered: usize,
+    }
+
+    #[test]
+    fn connections_beyond_the_limit_wait_until_another_one_ends() {
+        const CLIENTS: usize = 12;
+        assert_eq!(Limits::new(1).connections, 256);
+        let (busy, changes) = tokio::sync::watch::channel(Busy::default());
+        let (busy, done) = (Arc::new(busy), Arc::new(Semaphore::new(0)));
+        let (counted, waits) = (Arc::clone(&busy), Arc::clone(&done));
+        let hold = move || {
+            let (counted, waits) = (Arc::clone(&counted), Arc::clone(&waits));
+            async move {
+                counted.send_modify(|busy| {
+                    busy.now += 1;
+                    busy.most = busy.most.max(busy.now);
+                });
+                let place = waits.acquire().await;
+                counted.send_modify(|busy| {
+                    busy.now -= 1;
+                    busy.answered += 1;
+                });
+                place.map(|place| place.forget()).map_or("closed", |()| "answered")
+            }
+        };
+        // Nothing here may end because of its time.
+        let long = Duration::from_secs(600);
+        let limits = Limits { head: long, body: long, stall: long, ..SMALL };
+        routed(limits, Router::new().route("/", post(hold)), |address| async move {
+            let mut clients = Vec::new();
+            for _ in 0..CLIENTS {
+                let request = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                clients.push(sent(address, request).await);
+            }
+            let mut changes = changes;
+            for answered in 0..CLIENTS {
+                // Each that ends lets another one in.
+                let open = limits.connections.min(CLIENTS - answered);
+                changes.wait_for(|busy| busy.answered == answered && busy.now >= open).await.unwrap();
+                done.add_permits(1);
+            }
+            for client in clients {
+                assert!(answer(client).await.ends_with("answered"));
+            }
+            assert_eq!(busy.borrow().most, limits.connections);
         });
     }
 

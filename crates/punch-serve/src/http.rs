@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http_access::Denial;
 use crate::http_limits::Limits;
-use crate::{Log, Token, connections, http_access};
+use crate::{Log, Token, TokenName, connections, http_access};
 
 /// The port when none is given; 0 takes any.
 const PORT: u16 = 4815;
@@ -113,7 +113,7 @@ impl Http {
         };
         let limits = Limits::new(self.limit);
         let token = self.token.clone();
-        let judge = Box::new(move |head: &Parts| http_access::judge(head, &own, &token));
+        let judge = Box::new(move |head: &Parts| http_access::judge(head, &own, &token).map(|()| None));
         let access = McpAccess { judge, token: self.token.clone(), limits, public: None };
         let router = mcp_route(connection, access, &end);
         let asked = async {
@@ -130,8 +130,8 @@ impl Http {
     }
 }
 
-/// Decides by the head of a request whether it is let in.
-pub type AccessCheck = Box<dyn Fn(&Parts) -> Result<(), Denial> + Send + Sync>;
+/// Decides by the head of a request whether it is let in, and returns the name of its token if it has one.
+pub type AccessCheck = Box<dyn Fn(&Parts) -> Result<Option<TokenName>, Denial> + Send + Sync>;
 
 /// Who may talk to the protocol's route, and how much.
 pub struct McpAccess {
@@ -170,16 +170,25 @@ pub fn mcp_route<H: ServerHandler>(
 type Admission = Arc<(McpAccess, Arc<LocalSessionManager>)>;
 
 /// Lets a request through, or answers why not. Its body is read here, so that a slow or endless one never reaches a session.
+/// The name of the token goes with the request and with its answer.
 async fn admit(State(state): State<Admission>, request: Request, next: Next) -> Response {
-    match admitted(&state.0, &state.1, request).await {
-        Ok(request) => next.run(request).await,
-        Err(denial) => denial.response(&state.0.token),
+    let request = match admitted(&state.0, &state.1, request).await {
+        Ok(request) => request,
+        Err(denial) => return denial.response(&state.0.token),
+    };
+    let name = request.extensions().get::<TokenName>().cloned();
+    let mut response = next.run(request).await;
+    if let Some(name) = name {
+        response.extensions_mut().insert(name);
     }
+    response
 }
 
 async fn admitted(access: &McpAccess, sessions: &LocalSessionManager, request: Request) -> Result<Request, Denial> {
-    let (head, body) = request.into_parts();
-    (access.judge)(&head)?;
+    let (mut head, body) = request.into_parts();
+    if let Some(name) = (access.judge)(&head)? {
+        head.extensions.insert(name);
+    }
     let body = access.limits.read(&head, body).await?;
     if access.limits.opens_session(&body) {
         access.limits.room_for_session(sessions.sessions.read().await.len())?;

@@ -27,6 +27,8 @@ pub enum Denial {
     TooSlow,
     /// It would open one session too many.
     TooMany,
+    /// Its caller asks too often, or its address has sent too many wrong tokens.
+    TooOften,
 }
 
 /// Judges the head of a request. `own` is the address the server listens on, which may be a loopback address without a
@@ -92,6 +94,7 @@ impl Denial {
                 let message = "too many sessions are open; close one, or try again in a few minutes";
                 (StatusCode::SERVICE_UNAVAILABLE, -32003, message.to_owned())
             }
+            Self::TooOften => (StatusCode::TOO_MANY_REQUESTS, -32003, "too many requests; wait a minute".to_owned()),
         };
         let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
         let mut response = Response::new(Body::from(body.to_string()));

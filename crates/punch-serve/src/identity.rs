@@ -43,6 +43,10 @@ impl Tag {
     }
 }
 
+/// The name of the token that a request carries. Whatever the client calls itself, its changes are signed with this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenName(pub String);
+
 /// What is known about the caller before the call.
 #[derive(Clone, Debug, Default)]
 pub struct Identity {

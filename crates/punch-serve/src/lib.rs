@@ -30,7 +30,7 @@ pub use connections::{Peer, serve_with};
 pub use http::{Http, HttpError, McpAccess, asked_to_end, loopback, mcp_route};
 pub use http_access::Denial;
 pub use http_limits::Limits;
-pub use identity::{Identity, Tag};
+pub use identity::{Identity, Tag, TokenName};
 pub use log::Log;
 pub use problem::Problem;
 pub use punch_engine::{Group, Offer, Offered};

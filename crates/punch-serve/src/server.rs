@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::http::request::Parts;
 use punch_core::view::Plain;
 use punch_engine::Proofs;
 use punch_engine::call::{Answer, Called, budget};
@@ -15,7 +16,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::identity::{Identity, Tag};
+use crate::identity::{Identity, Tag, TokenName};
 use crate::service::{Checked, PlanResource, ToolRequest, ToolService};
 use crate::service_thread::ServiceThread;
 use crate::watch::Watch;
@@ -55,6 +56,13 @@ impl Server {
         Ok(Self { settings: Arc::new(settings), service, watch, own, subscriptions: Mutex::default() })
     }
 
+    /// Returns this server without the tools that change the plan.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        Arc::make_mut(&mut self.settings).offer.tools.retain(reads);
+        self
+    }
+
     /// A server for one more connection.
     pub fn connection(&self) -> Self {
         Self {
@@ -86,7 +94,9 @@ impl Server {
                 (who.started_for.unwrap_or_else(|| own.clone()), Some(own))
             }
         };
-        let by = context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
+        let token = context.extensions.get::<Parts>().and_then(|head| head.extensions.get::<TokenName>());
+        let client = || context.client_info().map(|client| punch_core::text::clip(&client.name, 40).into_owned());
+        let by = token.map(|token| token.0.clone()).or_else(client);
         ToolRequest {
             dialect: self.settings.offer.dialect,
             tool: tool.tool,
@@ -185,7 +195,8 @@ impl ServerHandler for Server {
             .build();
         let config = ServerConfig::new(capabilities).with_server_info(about);
         let config = config.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
-        match self.settings.offer.tools.is_empty() {
+        // The instructions tell how to keep the plan up to date.
+        match self.settings.offer.tools.iter().all(reads) {
             true => config,
             false => config.with_instructions(guide::instructions(self.settings.offer.dialect)),
         }
@@ -381,11 +392,15 @@ async fn patiently<T>(
     }
 }
 
+/// Returns true if a tool changes nothing.
+fn reads(tool: &Offered) -> bool {
+    tool.tool == punch_engine::call::Tool::Read
+}
+
 /// A tool as the protocol lists it. Clients that load tools only when they are searched for load these at once.
 fn listed(tool: &Offered) -> Tool {
     let mut out = Tool::new(tool.name.clone(), tool.description.clone(), tool.input_schema.clone());
-    let read_only = tool.tool == punch_engine::call::Tool::Read;
-    out.annotations = Some(ToolAnnotations::new().read_only(read_only).destructive(false).open_world(false));
+    out.annotations = Some(ToolAnnotations::new().read_only(reads(tool)).destructive(false).open_world(false));
     let meta = Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))]);
     out.meta = Some(MetaObject(meta));
     out

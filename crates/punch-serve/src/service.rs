@@ -24,7 +24,7 @@ pub struct ToolRequest {
     pub session: SessionKey,
     /// The key of the server, if the call itself does not name its session.
     pub server: Option<SessionKey>,
-    /// The name of the client program: how events are signed.
+    /// How events are signed: the name of the token that the request carries, else that of the client program.
     pub by: String,
     /// The plan, where the call names one.
     pub plan: Option<String>,

@@ -13,7 +13,7 @@ use punch_serve::{Denial, Limits};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::access::{COOKIE_NAME, Caller, Role};
+use crate::access::{COOKIE_NAME, Caller, Role, peer};
 use crate::context::{App, Context, PlanContext};
 use crate::feed::PlanFeed;
 use crate::query::Query;
@@ -67,7 +67,7 @@ async fn answered(
     };
     app.access.site.judge_origin(&head, caller.as_ref().is_some_and(|caller| caller.by_cookie))?;
     if let Some(caller) = &caller {
-        origin.caller.clone_from(&caller.token);
+        origin.caller = caller.token_name().map(str::to_owned);
         allow(caller, route)?;
     }
     let query = Query::parse(head.uri.query())?;
@@ -193,16 +193,17 @@ async fn events(
 /// Exchanges the secret of a link, or a token, for a session.
 fn login(app: &App, head: &Parts, body: &Value, now: i64) -> Result<Response<Body>, ApiProblem> {
     let access = &app.access;
-    let peer = head.extensions.get::<punch_serve::Peer>().map(|peer| peer.0.ip());
-    access.rate.admit(peer, now)?;
     let secret = body.get("token").and_then(Value::as_str);
     let secret = secret.ok_or_else(|| ApiProblem::bad_request("`token` must be a text"))?;
     let (rights, token) = match access.sessions.redeem(secret, now) {
         Some(rights) => (rights, None),
         None => match access.by_secret(secret, now) {
-            Some(caller) if caller.rights.role != Role::Agent => (caller.rights, caller.token),
+            Some(caller) if caller.rights.role != Role::Agent => {
+                access.rate.asked(&caller.id(), now)?;
+                (caller.rights, caller.token)
+            }
             _ => {
-                access.rate.failed(peer, now)?;
+                access.rate.failed(peer(head), now)?;
                 let message = "the link was used before, is too old, or is unknown";
                 let hint = "press Enter in the terminal of `punch serve` for a new one";
                 return Err(ApiProblem::new(StatusCode::UNAUTHORIZED, "link_used", message, hint));

@@ -11,10 +11,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Response, StatusCode};
 use axum::routing::{MethodFilter, on};
-use punch_serve::Peer;
 
 use crate::ApiProblem;
-use crate::access::Role;
+use crate::access::{Role, peer};
 use crate::context::{App, STREAMS};
 use crate::dispatch::{Origin, blocking, clock};
 use crate::metrics::State;
@@ -60,8 +59,7 @@ pub(crate) fn routes(app: &Arc<App>, router: Router) -> Router {
 
 async fn readyz(app: Arc<App>, request: Request) -> Response<Body> {
     let (head, _) = request.into_parts();
-    let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
-    let asked = match app.access.rate.admit(peer, clock()) {
+    let asked = match app.access.rate.probed(peer(&head), clock()) {
         Ok(()) => blocking(move || app.ready.ask(&app)).await,
         Err(problem) => Err(problem),
     };

@@ -12,7 +12,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use punch_engine::BrowserLink;
-use punch_serve::{Denial, Limits, McpAccess, Server, Token, asked_to_end, mcp_route, serve_with};
+use punch_serve::{Denial, Limits, McpAccess, Server, Token, TokenName, asked_to_end, mcp_route, serve_with};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -20,7 +20,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{Access, Caller, Rate, Rights, Role, Sessions, Site, TokenFile, bearer};
+use crate::access::{Access, Rate, Rights, Role, Sessions, Site, TokenFile};
 use crate::context::App;
 use crate::dispatch::{self, BODY, Origin, clock};
 use crate::problem::ProblemCode;
@@ -187,16 +187,29 @@ impl Ready {
         format!("{}{}", self.url().trim_end_matches('/'), BASE)
     }
 
-    /// A new address that logs a browser in, once.
+    /// A new address that logs a browser in, once. Whoever opens it may do what the user may, so it must go to the user and
+    /// nowhere else.
     pub fn link(&self) -> io::Result<String> {
-        let secret = self.app.access.sessions.link(self.started_by.rights(), clock())?;
-        Ok(format!("{}#t={secret}", self.url()))
+        self.link_with(self.started_by.rights())
+    }
+
+    /// A new address for a place that programs read, such as a pipe or a file. Whoever opens it never answers questions.
+    pub fn program_link(&self) -> io::Result<String> {
+        self.link_with(self.program_rights())
     }
 
     /// A token for a program. It never answers questions.
     pub fn token(&self) -> io::Result<String> {
-        let rights = Rights { link: None, ..self.started_by.rights() };
-        Ok(self.app.access.sessions.open(rights, false, None, clock())?.0)
+        Ok(self.app.access.sessions.open(self.program_rights(), false, None, clock())?.0)
+    }
+
+    fn program_rights(&self) -> Rights {
+        Rights { link: None, ..self.started_by.rights() }
+    }
+
+    fn link_with(&self, rights: Rights) -> io::Result<String> {
+        let secret = self.app.access.sessions.link(rights, clock())?;
+        Ok(format!("{}#t={secret}", self.url()))
     }
 }
 
@@ -242,6 +255,7 @@ impl Board {
         let limits = Limits::new(BODY);
         let mut router = operation::routes(&app, api(&app, limits));
         if let Some((server, token)) = self.mcp {
+            let server = if self.read_only { server.read_only() } else { server };
             router = router.merge(mcp(&app, server, token, self.mcp_limit));
         }
         let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app), admit));
@@ -311,14 +325,7 @@ fn mcp(app: &Arc<App>, server: Server, token: Token, limit: usize) -> Router {
     let (own, file) = (Arc::clone(app), token.clone());
     let judge = Box::new(move |head: &axum::http::request::Parts| {
         own.access.site.judge_origin(head, false).map_err(|_| Denial::Origin)?;
-        let header = head.headers.get(axum::http::header::AUTHORIZATION).map(|value| value.as_bytes());
-        if header.is_some_and(|header| file.authorizes(header)) {
-            return Ok(());
-        }
-        let secret = bearer(&head.headers).ok().flatten();
-        let agent = |caller: &Caller| caller.rights.role == Role::Agent;
-        let found = secret.and_then(|secret| own.access.by_secret(secret, clock())).filter(agent);
-        found.map(drop).ok_or(Denial::Token)
+        own.access.agent(head, &file, clock())
     });
     let access = McpAccess { judge, token, limits: Limits::new(limit), public: app.access.site.public_name() };
     mcp_route(move || server.connection(), access, &app.end)
@@ -336,9 +343,10 @@ async fn admit(State(app): State<Arc<App>>, request: Request, next: Next) -> Res
     page::protect(&mut response);
     let origin = response.extensions_mut().remove::<Origin>();
     let code = response.extensions_mut().remove::<ProblemCode>().map(|code| code.0);
+    let agent = response.extensions_mut().remove::<TokenName>().map(|name| name.0);
     let Origin { route, caller } = origin.unwrap_or_else(|| {
         let route = if path == "/mcp" { "mcp" } else { "page" };
-        Origin { route, caller: None }
+        Origin { route, caller: agent }
     });
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     app.metrics.count(route, status, took, code.as_deref());

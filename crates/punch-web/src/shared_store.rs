@@ -11,12 +11,19 @@ use crate::{ApiProblem, WebSetup};
 /// The store, open or not.
 pub(crate) struct SharedStore {
     setup: Arc<WebSetup>,
-    opened: Mutex<Option<Arc<Engine>>>,
+    opened: Mutex<Opened>,
+}
+
+#[derive(Default)]
+struct Opened {
+    engine: Option<Arc<Engine>>,
+    /// The store was open before. If it is gone it may come back, so no other one is created in its place.
+    was_open: bool,
 }
 
 impl SharedStore {
     pub fn new(setup: Arc<WebSetup>) -> Self {
-        Self { setup, opened: Mutex::new(None) }
+        Self { setup, opened: Mutex::default() }
     }
 
     /// The engine over the store; `None` if there is no store yet.
@@ -31,15 +38,16 @@ impl SharedStore {
 
     fn open(&self, create: bool) -> Result<Option<Arc<Engine>>, ApiProblem> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if opened.is_none() {
-            *opened = (self.setup.open)(create)?.map(Arc::new);
+        if opened.engine.is_none() {
+            opened.engine = (self.setup.open)(create && !opened.was_open)?.map(Arc::new);
+            opened.was_open |= opened.engine.is_some();
         }
-        Ok(opened.clone())
+        Ok(opened.engine.clone())
     }
 
     /// Forgets the store, so that the next request opens it again.
     pub fn forget(&self) {
-        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).engine = None;
     }
 
     /// Runs a request on the store. After an error of the store the next request opens it again.

@@ -107,18 +107,19 @@ impl Client {
     async fn follow(&mut self, allowed: &StillAllowed) -> Result<(), Over> {
         let mut keep = interval_at(Instant::now() + KEEP, KEEP);
         loop {
-            tokio::select! {
-                frame = self.frames.recv() => match frame {
-                    Ok(frame) => self.take(frame).await?,
-                    Err(RecvError::Lagged(_)) => self.catch_up().await?,
-                    Err(RecvError::Closed) => return Err(Over),
-                },
-                _ = keep.tick() => {
-                    if !allowed() {
-                        return Err(Over);
-                    }
-                    self.pieces.send(Bytes::from_static(b": keep\n\n")).await.map_err(|_| Over)?;
-                }
+            let frame = tokio::select! {
+                frame = self.frames.recv() => Some(frame),
+                _ = keep.tick() => None,
+            };
+            // Whoever is not allowed to read any longer learns nothing more, not even what comes next.
+            if !allowed() {
+                return Err(Over);
+            }
+            match frame {
+                Some(Ok(frame)) => self.take(frame).await?,
+                Some(Err(RecvError::Lagged(_))) => self.catch_up().await?,
+                Some(Err(RecvError::Closed)) => return Err(Over),
+                None => self.pieces.send(Bytes::from_static(b": keep\n\n")).await.map_err(|_| Over)?,
             }
         }
     }

@@ -19,15 +19,15 @@ const ROWS: usize = 10_000;
 /// `POST …/ops`
 pub(crate) fn ops(at: &PlanContext<'_>) -> Answered {
     let body = at.body(&["ops", "ifRevision", "key"])?;
-    let call = parsed(body)?;
-    let stored = submit(at, &call, if_revision(body)?, key(body)?.as_deref())?;
+    let call = parsed(at, body)?;
+    let stored = submit(at, &call, if_revision(body)?, key(at, body)?.as_deref())?;
     shown(at, &stored)
 }
 
 /// `POST …/rehearse`
 pub(crate) fn rehearse(at: &PlanContext<'_>) -> Answered {
     let body = at.body(&["ops", "ifRevision", "key"])?;
-    let call = parsed(body)?;
+    let call = parsed(at, body)?;
     let request = Request { if_revision: if_revision(body)?, detail: true, ..request(at, None) };
     let mut make = ops_of(&call);
     let changed = at.on(|engine| engine.rehearse(at.id(), &request, &call.footprint(), &mut make))?;
@@ -50,8 +50,8 @@ pub(crate) fn undo(at: &PlanContext<'_>) -> Answered {
     for name in ["revision", "any"] {
         op.extend(body.get(name).map(|value| (name.to_owned(), value.clone())));
     }
-    let call = native::parse(&json!({"ops": [op]}), &Limits::default())?;
-    let stored = submit(at, &call, None, key(body)?.as_deref())?;
+    let call = native::parse(&json!({"ops": [op]}), &limits(at))?;
+    let stored = submit(at, &call, None, key(at, body)?.as_deref())?;
     shown(at, &stored)
 }
 
@@ -67,10 +67,15 @@ pub(crate) fn seen(at: &PlanContext<'_>) -> Answered {
     Ok(json!({"schema": 1, "seen": seen}))
 }
 
-fn parsed(body: &Map<String, Value>) -> Result<Call, ApiProblem> {
+fn limits(at: &PlanContext<'_>) -> Limits {
+    let settings = &at.app.setup.settings;
+    Limits { content: settings.limits_content.value, long: settings.limits_long.value }
+}
+
+fn parsed(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<Call, ApiProblem> {
     let ops = body.get("ops").filter(|ops| ops.is_array());
     let ops = ops.ok_or_else(|| ApiProblem::bad_request("`ops` must be a list of ops"))?;
-    Ok(native::parse(&json!({"ops": ops}), &Limits::default())?)
+    Ok(native::parse(&json!({"ops": ops}), &limits(at))?)
 }
 
 fn if_revision(body: &Map<String, Value>) -> Result<Option<u64>, ApiProblem> {
@@ -83,10 +88,12 @@ fn if_revision(body: &Map<String, Value>) -> Result<Option<u64>, ApiProblem> {
 }
 
 /// The key of a write, apart from those of other callers and of tool calls.
-fn key(body: &Map<String, Value>) -> Result<Option<String>, ApiProblem> {
+fn key(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<Option<String>, ApiProblem> {
     match body.get("key") {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= KEY => Ok(Some(format!("http:{key}"))),
+        Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= KEY => {
+            Ok(Some(format!("http:{}:{key}", at.caller.id())))
+        }
         Some(_) => Err(ApiProblem::bad_request(format!("`key` must be a text of 1 to {KEY} characters"))),
     }
 }

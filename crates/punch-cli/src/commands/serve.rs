@@ -1,6 +1,6 @@
 //! `punch serve`: the web board, its API and MCP, on one listener.
 
-use std::io::BufRead;
+use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -35,6 +35,8 @@ Examples:
   punch serve --log json       # a JSON line per request on standard error
   punch serve --listen 0.0.0.0:8443 --host board.lan --cert c.pem --key k.pem
   punch serve --behind-proxy --host board.example.com --port 4816";
+
+const NO_RANDOM: &str = "error: the system gives no random numbers";
 
 /// How long the file that hands the address to the browser stays.
 const HANDOVER: Duration = Duration::from_secs(30);
@@ -134,40 +136,50 @@ pub fn started_by(engine: Option<&Engine>) -> Result<StartedBy, Failure> {
     })
 }
 
+/// The address to print. On a terminal it is for the user; programs read what is piped or redirected, and they must not answer
+/// questions.
+fn printed_link(ready: &Ready) -> std::io::Result<String> {
+    if std::io::stdout().is_terminal() { ready.link() } else { ready.program_link() }
+}
+
 /// Prints the address, opens it if that is wanted, and prints another one whenever the user presses Enter.
 fn announce(ready: &Arc<Ready>, by: &StartedBy, as_json: bool, opens_from: Option<&Path>) {
-    let Ok(link) = ready.link() else { return output::remark("error: the system gives no random numbers") };
     if as_json {
-        let token = ready.token().unwrap_or_default();
+        let (Ok(link), Ok(token)) = (printed_link(ready), ready.token()) else { return output::remark(NO_RANDOM) };
         let first = json!({"schema": 1, "url": link, "api": ready.api(), "token": token});
         let _ = JsonLines::stdout().print_last(&first);
         return;
     }
-    let opened = opens_from.map(|state| open(state, &link));
+    let opened = opens_from.map(|state| {
+        let link = ready.link().map_err(|error| error.to_string())?;
+        open(state, &link)
+    });
+    let is_open = matches!(opened, Some(Ok(())));
     match opened {
         Some(Ok(())) => output::remark(&format!("opened {} in your browser", ready.url())),
-        Some(Err(why)) => {
-            output::remark(&format!("warning: no browser could be opened: {why}"));
-            let _ = output::document(&format!("{link}\n"));
-        }
-        None => {
-            let _ = output::document(&format!("{link}\n"));
-        }
+        Some(Err(why)) => output::remark(&format!("warning: no browser could be opened: {why}")),
+        None => {}
+    }
+    if !is_open {
+        let Ok(link) = printed_link(ready) else { return output::remark(NO_RANDOM) };
+        let _ = output::document(&format!("{link}\n"));
+    }
+    if let StartedBy::User(_) = by {
+        let ready = Arc::clone(ready);
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines() {
+                let Ok(link) = line.and_then(|_| printed_link(&ready)) else { return };
+                let _ = output::document(&format!("{link}\n"));
+            }
+        });
     }
     match by {
-        StartedBy::User(_) => {
+        StartedBy::User(_) if is_open || std::io::stdout().is_terminal() => {
             output::remark("the address works once, within ten minutes; press Enter for another one, Ctrl+C to stop");
-            let ready = Arc::clone(ready);
-            std::thread::spawn(move || {
-                for line in std::io::stdin().lock().lines() {
-                    let Ok(link) = line.and_then(|_| ready.link()) else { return };
-                    let _ = output::document(&format!("{link}\n"));
-                }
-            });
         }
-        StartedBy::Program => {
+        StartedBy::User(_) | StartedBy::Program => {
             output::remark(
-                "the address works once, within ten minutes; it cannot answer questions of agents: start `punch serve` in a terminal for that",
+                "the address works once, within ten minutes; it cannot answer questions of agents: run `punch serve` in a terminal, without redirecting its output, for that",
             );
         }
         StartedBy::Agent => output::remark("an agent started this server, so the board can only be read"),

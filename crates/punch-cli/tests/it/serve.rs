@@ -2,13 +2,17 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use serde_json::Value;
+use punch_web::{NewToken, Role, TokenFile};
+use rustix::process::Signal;
+use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::run::terminal::Watched;
+use crate::world::{PUNCH, World, answer, finished};
 
 /// Records how it was started, then lets the test read it.
 const BROWSER: &str = r#"#!/bin/sh
@@ -28,6 +32,85 @@ fn start(world: &World, arguments: &[&str], variables: &[(&str, &Path)]) -> Serv
     let mut command = world.command(&[&["serve", "--port", "0"], arguments].concat());
     command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::null());
     Served(command.spawn().unwrap())
+}
+
+/// A server as programs start it, with the first line that it prints.
+fn start_json(world: &World, arguments: &[&str]) -> (Served, Value) {
+    let mut served = start(world, &[&["--json"], arguments].concat(), &[]);
+    let first = first_line(served.0.stdout.take().unwrap());
+    (served, serde_json::from_str(&first).unwrap())
+}
+
+fn first_line(from: impl Read) -> String {
+    let mut line = String::new();
+    BufReader::new(from).read_line(&mut line).unwrap();
+    line
+}
+
+/// Where a server listens, by an address that it printed.
+fn address(url: &str) -> &str {
+    url.split('/').nth(2).unwrap()
+}
+
+/// Status and body of the answer to one POST.
+fn post(address: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
+    let body = body.to_string();
+    let mut text = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    text.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
+    headers.iter().for_each(|(name, value)| text.push_str(&format!("{name}: {value}\r\n")));
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(format!("{text}\r\n{body}").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+}
+
+/// The session that a printed link opens.
+fn login(link: &str) -> Value {
+    let (page, secret) = link.trim().split_once("#t=").unwrap();
+    let (status, body) = post(address(page), "/api/v1/session", &[], &json!({"token": secret}));
+    assert_eq!(status, 200, "{body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+/// The status of an attempt to change the plan through the API.
+fn write(address: &str, token: &Value) -> u16 {
+    let bearer = format!("Bearer {}", token.as_str().unwrap());
+    let body = json!({"ops": [{"op": "add", "content": "over the API"}]});
+    post(address, "/api/v1/plans/main/ops", &[("Authorization", &bearer)], &body).0
+}
+
+/// Calls a tool at `/mcp`.
+fn call(address: &str, token: &str, tool: &str, arguments: Value) -> (u16, String) {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
+    });
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    let bearer = format!("Bearer {token}");
+    let headers = [
+        ("Accept", "application/json, text/event-stream"),
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", tool),
+        ("Authorization", bearer.as_str()),
+    ];
+    post(address, "/mcp", &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+}
+
+fn add(address: &str, token: &str) -> (u16, String) {
+    call(address, token, "todo_write", json!({"ops": [{"op": "add", "content": "by an agent"}]}))
+}
+
+fn state(world: &World) -> PathBuf {
+    world.root.join("home/.local/state")
+}
+
+/// A token, made without the verb: a test may be run by an agent, for which the verb makes only readers.
+fn made(world: &World, name: &str, role: Role) -> String {
+    TokenFile::in_folder(&state(world)).add(&NewToken { name: name.into(), role, expires_at: None }, 0).unwrap()
 }
 
 /// What `--open` gave to the browser.
@@ -117,10 +200,7 @@ fn another_user_of_the_machine_gets_nothing() {
 #[test]
 fn with_json_the_first_line_is_for_programs_and_its_token_answers_no_question() {
     let world = World::new();
-    let mut served = start(&world, &["--json"], &[]);
-    let mut line = String::new();
-    BufReader::new(served.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let first: Value = serde_json::from_str(&line).unwrap();
+    let (_served, first) = start_json(&world, &[]);
     let names: Vec<&String> = first.as_object().unwrap().keys().collect();
     assert_eq!(names, ["schema", "url", "api", "token"], "{first}");
     assert!(first["url"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{first}");
@@ -148,4 +228,123 @@ fn a_json_log_goes_to_standard_error_and_probes_are_answered() {
         (&record["event"], &record["route"], &record["status"]),
         (&"request".into(), &"readyz".into(), &200.into())
     );
+}
+
+#[test]
+fn agents_write_over_mcp_with_an_agent_token_or_the_token_file_and_with_nothing_else() {
+    let world = World::new();
+    let ci = made(&world, "ci", Role::Agent);
+    let others = [made(&world, "phone", Role::Owner), made(&world, "wall", Role::Reader), "guess".to_owned()];
+    let (_served, first) = start_json(&world, &[]);
+    let at = address(first["api"].as_str().unwrap());
+    let file = fs::read_to_string(state(&world).join("punch/token")).unwrap().trim().to_owned();
+    for (token, by) in [(&ci, "ci"), (&file, "tester")] {
+        let (status, body) = add(at, token);
+        assert!(status == 200 && body.contains("by an agent"), "{body}");
+        assert_eq!(world.json(&["log"])["revisions"][0]["by"], by);
+    }
+    for token in others.iter().chain([&first["token"].as_str().unwrap().to_owned()]) {
+        let (status, body) = add(at, token);
+        assert_eq!(status, 401, "{body}");
+    }
+    assert_eq!(world.ids().len(), 2);
+}
+
+#[test]
+fn with_read_only_nobody_writes_and_agents_can_read() {
+    let world = World::new();
+    world.ok(&["add", "first"]);
+    let (ci, phone) = (made(&world, "ci", Role::Agent), made(&world, "phone", Role::Owner));
+    let (_served, first) = start_json(&world, &["--read-only"]);
+    let at = address(first["api"].as_str().unwrap());
+    let file = fs::read_to_string(state(&world).join("punch/token")).unwrap().trim().to_owned();
+    for token in [&ci, &file] {
+        let (_, refused) = add(at, token);
+        assert!(refused.contains("no tool `todo_write`"), "{refused}");
+        let (status, read) = call(at, token, "todo_read", json!({"view": "plan"}));
+        assert!(status == 200 && read.contains("first"), "{read}");
+    }
+    assert_eq!((write(at, &first["token"]), write(at, &json!(phone))), (403, 403));
+    assert_eq!(world.ids(), ["T-1"]);
+}
+
+/// A command as an agent starts it, with the mark of the agent or below a process that has removed it.
+fn below_an_agent(world: &World, arguments: &[&str], hides: bool) -> Command {
+    let mut command = world.program("sh");
+    let script = if hides { "unset CLAUDECODE; \"$@\"; exit $?" } else { "exec \"$@\"" };
+    command.args(["-c", script, "sh", PUNCH]).args(arguments).env("CLAUDECODE", "1");
+    command
+}
+
+#[test]
+fn an_agent_makes_only_tokens_that_read() {
+    let world = World::new();
+    for hides in [false, true] {
+        let new = |arguments: &[&str]| {
+            let all = [&["token", "new", "mine", "--json"], arguments].concat();
+            finished(below_an_agent(&world, &all, hides).output().unwrap())
+        };
+        for role in [&[][..], &["--role", "owner"], &["--role", "agent"]] {
+            assert_eq!(answer(&new(role))["error"]["code"], "user_only", "{role:?}");
+        }
+        assert!(TokenFile::in_folder(&state(&world)).list().unwrap().is_empty());
+        assert_eq!(answer(&new(&["--role", "reader"]))["role"], "reader");
+        TokenFile::in_folder(&state(&world)).revoke("mine").unwrap();
+    }
+    assert_eq!(Watched::start(world.command(&["token", "new", "phone"])).ends().0, Some(0), "the user makes others");
+    assert_eq!(TokenFile::in_folder(&state(&world)).list().unwrap()[0].role, Role::Owner);
+}
+
+#[test]
+fn a_server_that_an_agent_starts_only_reads() {
+    let world = World::new();
+    world.ok(&["add", "first"]);
+    let mut command = below_an_agent(&world, &["serve", "--port", "0", "--json"], false);
+    let mut served = Served(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let first: Value = serde_json::from_str(&first_line(served.0.stdout.take().unwrap())).unwrap();
+    let at = address(first["api"].as_str().unwrap());
+    let session = login(first["url"].as_str().unwrap());
+    assert_eq!((&session["role"], &session["can"]), (&json!("reader"), &json!({"write": false, "answer": false})));
+    assert_eq!((write(at, &session["token"]), write(at, &first["token"])), (403, 403));
+    assert_eq!(world.ids(), ["T-1"]);
+}
+
+/// What a link of the user may do that goes to a pipe, or to the terminal if there is none.
+fn rights(arguments: &[&str], pipe: bool) -> Value {
+    let world = World::new();
+    let fifo = world.root.join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let serve = [&["serve", "--port", "0"], arguments].concat();
+    let watched = if pipe {
+        let mut command = world.program("sh");
+        command.args(["-c", "exec \"$@\" > \"$FIFO\"", "sh", PUNCH]).args(serve).env("FIFO", &fifo);
+        Watched::start(command)
+    } else {
+        Watched::start(world.command(&serve))
+    };
+    let line = if pipe {
+        first_line(fs::File::open(&fifo).unwrap())
+    } else {
+        loop {
+            let printed = watched.printed();
+            let line = printed.split_inclusive("\r\n").find(|line| line.contains("#t=") && line.ends_with("\r\n"));
+            if let Some(line) = line {
+                break line.to_owned();
+            }
+            std::thread::yield_now();
+        }
+    };
+    let link = serde_json::from_str(&line).map_or(line, |first: Value| first["url"].as_str().unwrap().to_owned());
+    let session = login(&link);
+    watched.signal(Signal::TERM);
+    watched.ends();
+    session["can"].clone()
+}
+
+#[test]
+fn a_link_answers_questions_only_if_it_is_printed_on_a_terminal() {
+    for arguments in [&[][..], &["--json"]] {
+        assert_eq!(rights(arguments, false), json!({"write": true, "answer": true}), "{arguments:?}");
+        assert_eq!(rights(arguments, true), json!({"write": true, "answer": false}), "{arguments:?}");
+    }
 }

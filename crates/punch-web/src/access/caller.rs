@@ -5,6 +5,7 @@ use punch_engine::{Answerer, BrowserLink};
 use serde_json::{Value, json};
 
 use super::StoredToken;
+use super::tokens::hex;
 
 words! {
     /// What a token is good for.
@@ -39,7 +40,7 @@ pub struct Caller {
     /// The hash of the session's secret; `None` if it has no session.
     pub key: Option<[u8; 32]>,
     /// The stored token that it sends, or that opened its session.
-    pub token: Option<String>,
+    pub token: Option<StoredToken>,
     /// The session lives in a cookie.
     pub by_cookie: bool,
     /// When it ends.
@@ -72,6 +73,20 @@ impl Caller {
         self.rights.link.as_ref().filter(|_| self.can_write()).map(BrowserLink::answerer)
     }
 
+    /// Identifies the caller among all callers: its token, else its session. Not a secret.
+    pub fn id(&self) -> String {
+        match (&self.token, self.key) {
+            (Some(token), _) => token.hash().to_owned(),
+            (None, Some(key)) => hex(&key),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The name of its stored token, for logs.
+    pub fn token_name(&self) -> Option<&str> {
+        self.token.as_ref().map(|token| token.name.as_str())
+    }
+
     /// What it may do, for clients.
     pub fn can(&self) -> Value {
         json!({"write": self.can_write(), "answer": self.answerer().is_some()})
@@ -89,6 +104,6 @@ impl Caller {
 impl From<StoredToken> for Caller {
     fn from(token: StoredToken) -> Self {
         let rights = Rights { role: token.role, name: Some(token.name.clone()), link: None };
-        Self { rights, key: None, expires_at: token.expires_at, token: Some(token.name), by_cookie: false }
+        Self { rights, key: None, expires_at: token.expires_at, token: Some(token), by_cookie: false }
     }
 }

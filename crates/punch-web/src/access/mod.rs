@@ -13,10 +13,12 @@ pub(crate) use sessions::Sessions;
 pub use site::Site;
 pub use tokens::{NewToken, StoredToken, TokenFile, TokenFileError};
 
+use std::net::IpAddr;
+
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::request::Parts;
-use punch_serve::Peer;
+use punch_serve::{Denial, Peer, Token, TokenName};
 
 use crate::ApiProblem;
 
@@ -36,20 +38,42 @@ pub(crate) struct Access {
 impl Access {
     /// Who a request comes from: the session or the token that it carries.
     pub fn caller(&self, head: &Parts, now: i64) -> Result<Caller, ApiProblem> {
-        let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
-        self.rate.admit(peer, now)?;
-        let found = match (bearer(&head.headers)?, cookie(&head.headers)) {
-            (Some(secret), _) => self.by_secret(secret, now),
-            (None, Some(secret)) if !self.site.is_loopback => {
+        let found = match (bearer(&head.headers), cookie(&head.headers)) {
+            (Ok(Some(secret)), _) => self.by_secret(secret, now),
+            (Ok(None), Some(secret)) if !self.site.is_loopback => {
                 self.sessions.find(secret, now).filter(|caller| caller.by_cookie)
             }
-            (None, _) => None,
+            // A request without a token guesses none.
+            (Ok(None), _) => return Err(ApiProblem::unauthorized()),
+            (Err(_), _) => None,
         };
         let Some(caller) = found.filter(|caller| self.still_counts(caller, now)) else {
-            self.rate.failed(peer, now)?;
+            self.rate.failed(peer(head), now)?;
             return Err(ApiProblem::unauthorized());
         };
+        self.rate.asked(&caller.id(), now)?;
         Ok(if self.read_only { caller.reading() } else { caller })
+    }
+
+    /// Which agent a request to `/mcp` comes from: the name of its token, or `None` if it carries `file`, the token of
+    /// `punch mcp --http`.
+    pub fn agent(&self, head: &Parts, file: &Token, now: i64) -> Result<Option<TokenName>, Denial> {
+        let too_often = |_| Denial::TooOften;
+        let secret = match bearer(&head.headers) {
+            Ok(Some(secret)) => secret,
+            Ok(None) => return Err(Denial::Token),
+            Err(_) => "",
+        };
+        if file.is_secret(secret.as_bytes()) {
+            self.rate.asked("mcp", now).map_err(too_often)?;
+            return Ok(None);
+        }
+        let Some(caller) = self.by_secret(secret, now).filter(|caller| caller.rights.role == Role::Agent) else {
+            self.rate.failed(peer(head), now).map_err(too_often)?;
+            return Err(Denial::Token);
+        };
+        self.rate.asked(&caller.id(), now).map_err(too_often)?;
+        Ok(caller.token_name().map(|name| TokenName(name.to_owned())))
     }
 
     /// Whose secret this is. A session that lives in a cookie does not count as a token.
@@ -60,13 +84,18 @@ impl Access {
 
     /// Whether the session of a caller still counts.
     pub fn still_counts(&self, caller: &Caller, now: i64) -> bool {
-        let has_token = |name: &String| self.tokens.as_ref().is_some_and(|tokens| tokens.has(name, now));
+        let has_token = |token: &StoredToken| self.tokens.as_ref().is_some_and(|tokens| tokens.has(token, now));
         caller.key.is_none_or(|key| self.sessions.has(key, now)) && caller.token.as_ref().is_none_or(has_token)
     }
 }
 
+/// The address that a request comes from.
+pub(crate) fn peer(head: &Parts) -> Option<IpAddr> {
+    head.extensions.get::<Peer>().map(|peer| peer.0.ip())
+}
+
 /// The secret behind `Authorization: Bearer`, if the header is there.
-pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiProblem> {
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiProblem> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     match (all.next(), all.next()) {
         (None, _) => Ok(None),
@@ -86,4 +115,50 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<Option<&str>, ApiProblem> {
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|value| value.split(';')).find_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    /// Everything beyond loopback, with tokens in a folder.
+    fn access(folder: &std::path::Path) -> Access {
+        let address = std::net::SocketAddr::from(([192, 0, 2, 1], 443));
+        Access {
+            site: Site::public(address, &["board.test".into()], true),
+            sessions: Sessions::default(),
+            tokens: Some(TokenFile::in_folder(folder)),
+            rate: Rate::new(false),
+            read_only: false,
+        }
+    }
+
+    fn head(token: &str) -> Parts {
+        Request::builder().header(AUTHORIZATION, format!("Bearer {token}")).body(()).unwrap().into_parts().0
+    }
+
+    #[test]
+    fn every_caller_beyond_loopback_asks_1200_times_a_minute_wherever_it_asks() {
+        let folder = tempfile::tempdir().unwrap();
+        let access = access(folder.path());
+        let tokens = TokenFile::in_folder(folder.path());
+        let made = |name: &str, role| tokens.add(&NewToken { name: name.into(), role, expires_at: None }, 0).unwrap();
+        let file = Token::read_or_create(&folder.path().join("token")).unwrap();
+        let shared = std::fs::read_to_string(file.path()).unwrap();
+        let api = |token: &str, now| access.caller(&head(token), now).map_err(|problem| problem.code).err();
+        let mcp = |token: &str, now| access.agent(&head(token), &file, now).err();
+        let too_many = Some("too_many_requests".to_owned());
+        let rights = Rights { role: Role::Reader, name: None, link: None };
+        let session = access.sessions.open(rights, false, None, 0).unwrap().0;
+        for token in [made("phone", Role::Owner), made("wall", Role::Reader), session] {
+            assert!((0..1_200).all(|_| api(&token, 0).is_none()));
+            assert_eq!((api(&token, 59_999), api(&token, 60_000)), (too_many.clone(), None));
+        }
+        for token in [made("ci", Role::Agent), made("other", Role::Agent), shared.trim().to_owned()] {
+            assert!((0..1_200).all(|_| mcp(&token, 0).is_none()));
+            assert_eq!((mcp(&token, 59_999), mcp(&token, 60_000)), (Some(Denial::TooOften), None));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use punch_serve::new_secret;
 use sha2::{Digest, Sha256};
 
-use super::{Caller, Rights};
+use super::{Caller, Rights, StoredToken};
 
 /// How long a link can be used.
 const LINK: i64 = 10 * 60 * 1_000;
@@ -39,7 +39,7 @@ pub(crate) struct Sessions {
 struct OpenSession {
     rights: Rights,
     by_cookie: bool,
-    token: Option<String>,
+    token: Option<StoredToken>,
 }
 
 impl Sessions {
@@ -61,7 +61,7 @@ impl Sessions {
         &self,
         rights: Rights,
         by_cookie: bool,
-        token: Option<String>,
+        token: Option<StoredToken>,
         now: i64,
     ) -> std::io::Result<(String, Caller)> {
         let secret = new_secret()?;
@@ -107,4 +107,48 @@ fn keep<T>(all: &Mutex<HashMap<[u8; 32], Kept<T>>>, secret: &str, what: Kept<T>,
         all.remove(&oldest);
     }
     all.insert(hash(secret), what);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Role;
+
+    const NOW: i64 = 1_000_000;
+
+    fn rights() -> Rights {
+        Rights { role: Role::Owner, name: None, link: None }
+    }
+
+    #[test]
+    fn a_link_opens_a_session_within_ten_minutes_and_once() {
+        let sessions = Sessions::default();
+        let (early, late) = (sessions.link(rights(), NOW).unwrap(), sessions.link(rights(), NOW).unwrap());
+        let ten_minutes = NOW + 600_000;
+        assert_eq!(sessions.redeem(&early, ten_minutes - 1), Some(rights()));
+        assert_eq!(sessions.redeem(&early, ten_minutes - 1), None, "used");
+        assert_eq!(sessions.redeem(&late, ten_minutes), None, "too old");
+        assert_eq!(sessions.redeem(&late, NOW), None, "a link that was too old is used up");
+    }
+
+    #[test]
+    fn a_session_ends_after_seven_days() {
+        let sessions = Sessions::default();
+        let (secret, caller) = sessions.open(rights(), false, None, NOW).unwrap();
+        let (key, end) = (caller.key.unwrap(), NOW + 7 * 86_400_000);
+        assert_eq!(caller.expires_at, Some(end));
+        assert!(sessions.find(&secret, end - 1).is_some() && sessions.has(key, end - 1));
+        assert!(sessions.find(&secret, end).is_none() && !sessions.has(key, end));
+        sessions.close(key);
+        assert!(sessions.find(&secret, NOW).is_none() && !sessions.has(key, NOW), "closed");
+    }
+
+    #[test]
+    fn the_oldest_sessions_give_way_to_new_ones() {
+        let sessions = Sessions::default();
+        let open = |n: i64| sessions.open(rights(), false, None, NOW + n).unwrap().0;
+        let secrets: Vec<String> = (0..=1_000).map(open).collect();
+        assert!(sessions.find(&secrets[0], NOW).is_none());
+        assert!(secrets[1..].iter().all(|secret| sessions.find(secret, NOW).is_some()));
+    }
 }

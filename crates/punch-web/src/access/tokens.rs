@@ -64,6 +64,11 @@ pub struct StoredToken {
 }
 
 impl StoredToken {
+    /// The hash of the secret, which identifies the token among all that there ever were.
+    pub(super) fn hash(&self) -> &str {
+        &self.hash
+    }
+
     /// Whether it counts at a time.
     pub fn counts(&self, now: i64) -> bool {
         self.expires_at.is_none_or(|end| now < end)
@@ -148,9 +153,9 @@ impl TokenFile {
         all.into_iter().find(|token| same_secret(token.hash.as_bytes(), given.as_bytes()) && token.counts(now))
     }
 
-    /// Whether a token of that name counts.
-    pub fn has(&self, name: &str, now: i64) -> bool {
-        self.list().is_ok_and(|all| all.iter().any(|token| token.name == name && token.counts(now)))
+    /// Whether this very token still counts. A new token may have taken its name, with other rights.
+    pub fn has(&self, token: &StoredToken, now: i64) -> bool {
+        self.list().is_ok_and(|all| all.iter().any(|known| known.hash == token.hash && known.counts(now)))
     }
 
     /// Changes the list; two processes that do so at once both succeed.
@@ -173,6 +178,6 @@ impl TokenFile {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

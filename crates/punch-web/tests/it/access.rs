@@ -165,6 +165,36 @@ fn tokens_have_a_role_a_name_and_an_end() {
     }
 }
 
+#[test]
+fn a_session_ends_with_the_token_that_opened_it_even_if_another_token_gets_its_name() {
+    let server = Server::start();
+    server.ops(json!([{"op": "add", "content": "x"}]));
+    let file = punch_web::TokenFile::in_folder(server.folder.path());
+    let now = crate::client::clock();
+    let add =
+        |role, expires_at, now| file.add(&punch_web::NewToken { name: "phone".into(), role, expires_at }, now).unwrap();
+    let login = |token: &str| {
+        let session = server.post_as("none", "/session", &json!({"token": token})).json();
+        session["token"].as_str().unwrap().to_owned()
+    };
+    let write = |token: &str| {
+        let body = json!({"ops": [{"op": "note", "id": "T-1", "text": "hi"}]});
+        server.post_as(token, "/plans/main/ops", &body).status
+    };
+    let revoked = login(&add(punch_web::Role::Owner, None, now));
+    assert_eq!(write(&revoked), 200);
+    file.revoke("phone").unwrap();
+    let expires = now + 3_600_000;
+    let token = add(punch_web::Role::Owner, Some(expires), now);
+    assert_eq!(write(&revoked), 401, "its token was revoked");
+    let expired = login(&token);
+    assert_eq!(write(&expired), 200);
+    // A token that has expired gives its name to the next one.
+    let reader = add(punch_web::Role::Reader, None, expires);
+    assert_eq!(write(&expired), 401, "its token has expired");
+    assert_eq!((write(&reader), write(&login(&reader))), (403, 403));
+}
+
 #[cfg(unix)]
 #[test]
 fn the_token_file_is_private() {
@@ -197,9 +227,19 @@ fn beyond_loopback_sessions_live_in_a_strict_cookie() {
     let with_cookie = [&base[..], &[("Cookie", pair)]].concat();
     assert_eq!(send(&with_cookie), 200);
     assert_eq!(send(&[("Host", host), ("Content-Type", "application/json"), ("Cookie", pair)]), 403, "no origin");
-    let foreign =
-        [("Host", host), ("Content-Type", "application/json"), ("Cookie", pair), ("Origin", "https://evil.com")];
-    assert_eq!(send(&foreign), 403);
+    let from = |origin, site: &[&'static str]| {
+        let mut headers =
+            vec![("Host", host), ("Content-Type", "application/json"), ("Cookie", pair), ("Origin", origin)];
+        headers.extend(site.iter().map(|site| ("Sec-Fetch-Site", *site)));
+        send(&headers)
+    };
+    assert_eq!(from(own, &["same-origin"]), 200);
+    for site in [&[][..], &["none"], &["same-site"], &["cross-site"], &["same-origin", "same-origin"]] {
+        assert_eq!(from(own, site), 403, "{site:?}");
+    }
+    assert_eq!(from("https://evil.com", &["same-origin"]), 403);
+    let no_origin = [&base[..2], &[("Cookie", pair), ("Sec-Fetch-Site", "same-origin")]].concat();
+    assert_eq!(send(&no_origin), 403);
     // No forwarded header is believed, and only the given name counts.
     for wrong in ["127.0.0.1", "localhost", "evil.com"] {
         let headers = [("Host", wrong), ("X-Forwarded-Host", host), ("Cookie", pair)];
@@ -212,7 +252,17 @@ fn beyond_loopback_sessions_live_in_a_strict_cookie() {
         let guess = format!("Bearer {n}");
         server.raw("GET", "/api/v1", &[("Host", host), ("Authorization", &guess)], "").status
     };
-    assert!((0..20).map(guess).any(|status| status == 429), "guessing is slowed down");
+    let guessed: Vec<u16> = (0..20).map(guess).collect();
+    assert_eq!((&guessed[..9], &guessed[9..]), (&[401; 9][..], &[429; 11][..]), "guessing is slowed down");
+    // Behind a proxy everyone has the same address.
+    assert_eq!(send(&with_cookie), 200, "sessions still count");
+    let token = format!("Bearer {}", server.token);
+    assert_eq!(server.raw("GET", "/api/v1", &[("Host", host), ("Authorization", &token)], "").status, 200);
+    let body = json!({"token": server.link()}).to_string();
+    assert_eq!(server.raw("POST", "/api/v1/session", &base, &body).status, 200, "links still open sessions");
+    let body = json!({"token": "guess"}).to_string();
+    assert_eq!(server.raw("POST", "/api/v1/session", &base, &body).status, 429, "links are not guessed either");
+    assert_eq!(server.raw("GET", "/api/v1", &[("Host", host)], "").status, 401, "no token is not a wrong one");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Server, engine};
+use crate::client::{Options, Server, engine};
 
 #[test]
 fn a_new_project_is_empty_until_the_first_write() {
@@ -98,6 +98,32 @@ fn a_write_takes_effect_once_under_its_key_and_only_at_its_revision() {
 }
 
 #[test]
+fn a_key_of_one_caller_says_nothing_about_the_writes_of_another() {
+    let server = Server::start();
+    let file = punch_web::TokenFile::in_folder(server.folder.path());
+    let owner = |name: &str| {
+        let new = punch_web::NewToken { name: name.into(), role: punch_web::Role::Owner, expires_at: None };
+        file.add(&new, crate::client::clock()).unwrap()
+    };
+    let login = |token: &str| {
+        let session = server.post_as("none", "/session", &json!({"token": token})).json();
+        session["token"].as_str().unwrap().to_owned()
+    };
+    let write = |token: &str| {
+        let body = json!({"ops": [{"op": "add", "content": "Mine"}], "key": "1"});
+        server.post_as(token, "/plans/main/ops", &body).json()["revision"].as_u64().unwrap()
+    };
+    let phone = owner("phone");
+    let callers = [server.token.clone(), login(&server.link()), login(&server.link()), phone.clone(), owner("desk")];
+    for caller in &callers {
+        let revision = write(caller);
+        assert_eq!(write(caller), revision, "sent again");
+    }
+    assert_eq!(server.get("/plans/main/board").json()["rows"].as_array().unwrap().len(), callers.len());
+    assert_eq!(write(&login(&phone)), 4, "every session of a token is the same caller");
+}
+
+#[test]
 fn an_unchanged_plan_is_not_sent_again() {
     let server = Server::start();
     server.ops(json!([{"op": "add", "content": "x"}]));
@@ -125,8 +151,8 @@ fn an_unchanged_plan_is_not_sent_again() {
 
 #[test]
 fn hostile_text_stays_text() {
-    let server = Server::start();
-    let word = "w".repeat(5_000);
+    let server = Server::with(Options { settings: vec![("limits.long", "20000")], ..Options::default() });
+    let word = "w".repeat(10_000);
     let hostile = [
         "<script>alert(1)</script>",
         "<img src=x onerror=alert(1)>",
@@ -190,13 +216,35 @@ fn a_store_that_goes_away_is_noticed_and_found_again() {
     assert_eq!(stream.next().unwrap().0, "hello");
     let (folder, away) = (server.folder.path().join("store"), server.folder.path().join("away"));
     std::fs::rename(&folder, &away).unwrap();
-    // The first request may still read what is open.
-    let gone = (0..200).map(|_| server.get("/plans/main/board").status).find(|status| *status == 503);
-    assert!(gone.is_some() || server.get("/plans/main/board").status == 200);
+    // The file is still open, and must not be taken for the store.
+    let write = || server.post("/plans/main/ops", &json!({"ops": [{"op": "start", "id": "T-1"}]}));
+    for _ in 0..2 {
+        assert_eq!(server.get("/plans/main/board").status, 503);
+        assert_eq!(write().status, 503, "no other store is made in its place");
+    }
+    assert!(std::iter::from_fn(|| stream.next()).all(|(_, data)| data["revision"] != 2), "the stream ends");
+    assert!(!folder.exists());
     std::fs::rename(&away, &folder).unwrap();
-    let back = (0..200).map(|_| server.get("/plans/main/board").status).find(|status| *status == 200);
-    assert_eq!(back, Some(200));
-    assert!(engine(&server.database(), false).is_some());
+    assert_eq!(server.get("/plans/main/board").json()["revision"], 1);
+    let mut stream = server.stream(Some(1));
+    assert_eq!(write().status, 200);
+    let is_new = |(event, data): (String, Value)| event == "change" && data["revision"] == 2;
+    assert!(std::iter::from_fn(|| stream.next()).any(is_new), "streams follow it again");
+}
+
+#[test]
+fn a_store_that_others_keep_locked_is_busy_and_can_still_be_read() {
+    let server = Server::with(Options { wait: Some(std::time::Duration::from_millis(10)), ..Options::default() });
+    server.ops(json!([{"op": "add", "content": "x"}]));
+    let lock = std::fs::File::options().write(true).open(server.database().with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    let write = || server.post("/plans/main/ops", &json!({"ops": [{"op": "start", "id": "T-1"}]}));
+    let refused = write();
+    assert_eq!(refused.problem(), (503, "store_busy".into()));
+    assert_eq!((refused.header("retry-after").as_deref(), &refused.json()["retryAfter"]), (Some("1"), &json!(1)));
+    assert_eq!(server.get("/plans/main/board").json()["revision"], 1, "readers do not wait for writers");
+    lock.unlock().unwrap();
+    assert_eq!(write().status, 200);
 }
 
 #[test]

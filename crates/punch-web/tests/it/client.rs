@@ -5,10 +5,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use punch_engine::call::Dialect;
 use punch_engine::config::{Config, Inputs, Settings};
 use punch_engine::{Choice, Engine, WorkTree};
+use punch_serve::{Identity, Log, Offer, PlanToolService, ServedProject, Tag, Token};
 use punch_store::{OpenMode, open_file};
 use punch_web::{ApiProblem, Board, Listen, Ready, StartedBy, TokenFile, WebSetup};
 use serde_json::{Value, json};
@@ -26,6 +28,8 @@ pub struct Options {
     pub settings: Vec<(&'static str, &'static str)>,
     /// Takes the records of requests.
     pub log: Option<Arc<Mutex<Vec<Value>>>>,
+    /// How long a request waits for a store that is busy.
+    pub wait: Option<Duration>,
 }
 
 pub struct Server {
@@ -55,6 +59,40 @@ pub fn engine(database: &Path, create: bool) -> Option<Engine> {
     Some(Engine::new(store, Box::new(clock)))
 }
 
+/// The store of a test, for agents.
+struct AgentStore(PathBuf);
+
+impl punch_serve::Project for AgentStore {
+    fn open(&self, create: bool) -> Result<Option<Engine>, punch_serve::Problem> {
+        Ok(engine(&self.0, create))
+    }
+}
+
+/// The server for agents, and the file with its token.
+fn agents(folder: &Path, database: &Path) -> (punch_serve::Server, Token) {
+    let presented = punch_serve::Settings {
+        offer: Offer::new(Dialect::Native, &[]),
+        structured: false,
+        identity: Identity::default(),
+        tag: Tag::new("test"),
+    };
+    let opened = ServedProject {
+        project: Box::new(AgentStore(database.to_owned())),
+        settings: settings(&[]),
+        worktree: None,
+        tree: None,
+        role: None,
+        assigned: None,
+        is_driven: false,
+        started_for: None,
+        checks: None,
+        after_write: None,
+    };
+    let (service, log) = (Arc::new(PlanToolService::new(opened)), Log::default());
+    let server = punch_serve::Server::start(presented, service, log).unwrap();
+    (server, Token::read_or_create(&Token::path_in(folder)).unwrap())
+}
+
 impl Server {
     pub fn start() -> Self {
         Self::with(Options::default())
@@ -64,7 +102,7 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("store").join("punch.db");
         std::fs::create_dir(folder.path().join("store")).unwrap();
-        let opened = database.clone();
+        let (opened, wait) = (database.clone(), options.wait);
         let setup = WebSetup {
             open: Box::new(move |create| {
                 if !create && !opened.exists() {
@@ -74,7 +112,7 @@ impl Server {
                     ApiProblem::unavailable(error.code(), error.message(), error.hint())
                 };
                 let mode = if create { OpenMode::Create } else { OpenMode::Existing };
-                Ok(Some(Engine::new(open_file(&opened, mode, None).map_err(wrong)?, Box::new(clock))))
+                Ok(Some(Engine::new(open_file(&opened, mode, wait).map_err(wrong)?, Box::new(clock))))
             }),
             choice: Choice::default(),
             worktree: Box::new(|_, _, _| None),
@@ -94,8 +132,8 @@ impl Server {
             tokens: Some(TokenFile::in_folder(folder.path())),
             read_only: options.read_only,
             started_by: if options.agent { StartedBy::Agent } else { StartedBy::Program },
-            mcp: None,
-            mcp_limit: 1024,
+            mcp: Some(agents(folder.path(), &database)),
+            mcp_limit: 64 * 1024,
             log: options.log.clone().map(|records| -> punch_web::RequestLog {
                 Box::new(move |record| records.lock().unwrap().push(record.to_json()))
             }),
@@ -120,6 +158,11 @@ impl Server {
 
     pub fn database(&self) -> PathBuf {
         self.folder.path().join("store").join("punch.db")
+    }
+
+    /// The token of `punch mcp --http`.
+    pub fn file_token(&self) -> String {
+        std::fs::read_to_string(Token::path_in(self.folder.path())).unwrap().trim().to_owned()
     }
 
     /// The secret of a new link.
@@ -172,13 +215,16 @@ impl Server {
 
     /// Opens the stream of the plan `main`.
     pub fn stream(&self, after: Option<u64>) -> Stream {
+        self.stream_as(&self.token, after)
+    }
+
+    pub fn stream_as(&self, token: &str, after: Option<u64>) -> Stream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let after = after.map(|after| format!("?after={after}")).unwrap_or_default();
         // Without chunks: the older protocol has none.
         let head = format!(
-            "GET /api/v1/plans/main/events{after} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            "GET /api/v1/plans/main/events{after} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
             self.host(),
-            self.token
         );
         stream.write_all(head.as_bytes()).unwrap();
         let mut lines = BufReader::new(stream);
@@ -232,7 +278,7 @@ pub struct Stream(BufReader<TcpStream>);
 impl Stream {
     /// Ends when nothing comes for a while.
     pub fn impatient(self) -> Self {
-        self.0.get_ref().set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
+        self.0.get_ref().set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         self
     }
 

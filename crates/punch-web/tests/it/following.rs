@@ -178,6 +178,35 @@ fn a_stream_says_hello_sends_rows_of_dependents_and_what_was_missed() {
 }
 
 #[test]
+fn a_stream_ends_with_its_session_or_token_and_is_sent_nothing_more() {
+    let server = Server::start();
+    server.ops(json!([{"op": "add", "content": "A"}]));
+    let file = punch_web::TokenFile::in_folder(server.folder.path());
+    let new = punch_web::NewToken { name: "wall".into(), role: punch_web::Role::Reader, expires_at: None };
+    let token = file.add(&new, clock()).unwrap();
+    let login = |secret: &str| {
+        let session = server.post_as("none", "/session", &json!({"token": secret})).json();
+        session["token"].as_str().unwrap().to_owned()
+    };
+    let (by_token, by_link) = (login(&token), login(&server.link()));
+    let mut ended: Vec<_> = [&token, &by_token, &by_link].map(|token| server.stream_as(token, Some(1))).into();
+    let mut remains = server.stream(Some(1));
+    for stream in ended.iter_mut().chain([&mut remains]) {
+        assert_eq!(stream.next().unwrap().0, "hello");
+    }
+    file.revoke("wall").unwrap();
+    let left = [("Host", server.host()), ("Authorization", format!("Bearer {by_link}"))];
+    let left: Vec<(&str, &str)> = left.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(server.raw("DELETE", "/api/v1/session", &left, "").status, 200);
+    server.ops(json!([{"op": "start", "id": "T-1"}]));
+    let is_new = |(event, data): (String, Value)| event == "change" && data["revision"] == 2;
+    for mut stream in ended {
+        assert!(!std::iter::from_fn(|| stream.next()).any(is_new), "it ends, and the change does not reach it");
+    }
+    assert!(std::iter::from_fn(|| remains.next()).any(is_new));
+}
+
+#[test]
 fn at_most_128_streams_are_open() {
     let server = Server::start();
     server.ops(json!([{"op": "add", "content": "A"}]));

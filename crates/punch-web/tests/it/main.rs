@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot reach its server has failed")]
 
 mod access;
+mod agents;
 mod answers;
 mod client;
 mod description;

@@ -52,20 +52,30 @@ fn the_built_page_belongs_to_its_sources() {
         let found: String = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(*hash, found, "page/{path} has changed: build the page");
     }
-    let sources = files(&page.join("src"));
-    assert!(!sources.is_empty());
-    for source in sources {
-        let path = source.strip_prefix(&page).unwrap().to_string_lossy().replace('\\', "/");
+    let sources: Vec<String> = files(&page)
+        .iter()
+        .map(|source| source.strip_prefix(&page).unwrap().to_string_lossy().replace('\\', "/"))
+        .collect();
+    for folder in ["src/", "style/"] {
+        assert!(sources.iter().any(|path| path.starts_with(folder)), "page/{folder}");
+    }
+    for path in sources {
         assert!(listed.contains_key(&path), "page/{path} is new: build the page");
     }
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut out, mut open) = (Vec::new(), vec![folder.to_owned()]);
+/// Everything that the page is built from: what `build.mjs` lists.
+fn files(page: &Path) -> Vec<PathBuf> {
+    let others = ["dist", "node_modules", "test"].map(|name| page.join(name));
+    let (mut out, mut open) = (Vec::new(), vec![page.to_owned()]);
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { open.push(path) } else { out.push(path) }
+            if path.is_dir() && !others.contains(&path) {
+                open.push(path);
+            } else if path.is_file() {
+                out.push(path);
+            }
         }
     }
     out

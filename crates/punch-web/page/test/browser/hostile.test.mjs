@@ -11,12 +11,13 @@ const PROBES = [
   "<a href='javascript:globalThis.hacked=1'>x</a>",
   "{{constructor.constructor('globalThis.hacked=1')()}}",
   "\u202Etxt.exe \u2066 bidi \u0007 bell",
-  "x".repeat(2_000),
+  "x".repeat(10_000),
 ];
 
 let stage;
 before(async () => {
   stage = new Stage();
+  stage.punch("config", "set", "limits.long", "100000");
   for (const probe of PROBES) {
     const id = `T-${PROBES.indexOf(probe) + 1}`;
     stage.punch("add", probe.slice(0, 500), "--description", `${probe}\n\n- ${probe}\n\n\`\`\`\n${probe}\n\`\`\``, "--criteria", probe, "--phase", probe.slice(0, 40));
