@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_step_over_its_limit_is_reported_and_the_guide_has_all_limits() {
-        let minutes = |n| Duration::from_secs(n * 60);
+        let minutes = |n: u64| Duration::from_secs(n * 60);
         assert_eq!(slow("tests", minutes(8)), None);
         assert_eq!(slow("fmt", minutes(99)), None);
         assert_eq!(
