@@ -32,7 +32,7 @@ impl Schema {
 pub const ALL: &[Schema] = &[
     row("extended", "a plan in the extended format: `punch export`, `punch import`, `punch edit`", document),
     row("plan-file", "the YAML front matter of a plan file, as a mapping", plan_file),
-    row("decision", "a decision about an agent that wanted to stop: `punch keep-going why --line`", decision),
+    row("decision", "a decision about an agent that wanted to stop: `punch why-stop --line`", decision),
     row("tools-native", "arguments of the tools of the dialect native", || tools(Dialect::Native)),
     row("tools-cursor", "arguments of the tools of the dialect cursor", || tools(Dialect::Cursor)),
     row("tools-phases", "arguments of the tools of the dialect phases", || tools(Dialect::Phases)),

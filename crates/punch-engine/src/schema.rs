@@ -13,7 +13,7 @@ pub fn tools(dialect: Dialect) -> Value {
     any_of(Offer::new(dialect, &Group::ALL).tools.into_iter().map(one).collect())
 }
 
-/// The record of a decision, as `punch keep-going why --line` prints it and `punch replay --dialect drive` reads it.
+/// The record of a decision, as `punch why-stop --line` prints it and `punch replay --dialect drive` reads it.
 pub fn decision() -> Value {
     let always = [("agent", text()), ("plan", text()), ("revision", count())];
     object(&[always.to_vec(), decided()].concat(), &[])

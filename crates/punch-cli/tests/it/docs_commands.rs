@@ -54,7 +54,9 @@ fn documentation_and_pictures_use_current_names() {
     let mut wrong = Vec::new();
     for page in pages().into_iter().filter(|page| !page.ends_with("docs/cli.md")) {
         let used = mentioned(&fs::read_to_string(&page).unwrap());
-        let used = used.into_iter().filter(|words| older.contains(words[0].as_str()));
+        // The line that `punch replay` reads is printed only under the older name.
+        let used = used.into_iter().filter(|words| *words != ["why-stop", "--line"]);
+        let used = used.filter(|words| older.contains(words[0].as_str()));
         wrong.extend(used.map(|words| format!("{}: punch {}", page.display(), words.join(" "))));
     }
     let pages: String = pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect();
@@ -87,7 +89,9 @@ fn problem(world: &World, words: &[String]) -> Option<String> {
     let run = world.punch(&arguments);
     // A sentence may name a flag without its value, or with a placeholder for it.
     let placeholder = ["a value is required for", "invalid value `", "invalid value '"];
-    let fits = run.exit == Some(0) || placeholder.iter().any(|text| run.stderr.contains(text));
+    // `note` takes everything after the todo as its text, and there is no todo here.
+    let is_text = words[0] == "note" && run.stderr.contains("no todo");
+    let fits = run.exit == Some(0) || is_text || placeholder.iter().any(|text| run.stderr.contains(text));
     (!fits).then_some(run.stderr)
 }
 

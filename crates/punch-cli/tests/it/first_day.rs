@@ -302,7 +302,7 @@ fn older_names_work_with_the_same_answers() {
         (&["cost", "--dialect", "none"], &["stats", "cost", "--dialect", "none"]),
         (&["cost", "--replay", "x"], &["stats", "cost", "--replay", "x"]),
         (&["runs"], &["run", "list"]),
-        (&["runs", "7"], &["run", "show", "7"]),
+        (&["runs", "show", "7"], &["run", "show", "7"]),
         (&["why-stop"], &["keep-going", "why"]),
         (&["usage", "T-9", "--tokens", "5"], &["stats", "record", "T-9", "--tokens", "5"]),
     ] {
