@@ -314,7 +314,7 @@ fn older_names_work_with_the_same_answers() {
     world.ok(&["hold", "T-2", "later"]);
     world.ok(&["release", "T-2"]);
     assert!(world.json(&["show", "T-2"])["todo"].get("hold").is_none());
-    world.ok(&["claim", "T-2"]);
+    world.ok(&["claim", "T-2", "--owner", "ann"]);
     world.ok(&["release", "T-2"]);
     assert_eq!(world.json(&["show", "T-2"])["todo"]["status"], "pending");
     world.ok(&["drop", "A"]);
