@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use crate::{agents, faults, fuzz, process, sources};
+use crate::{agents, faults, fuzz, process, soak, sources};
 
 /// One row: what is counted, how many there are, and the command that runs them.
 struct Count {
@@ -58,7 +58,11 @@ fn counts() -> Result<Vec<Count>, String> {
             number: u64::from(faults::ROUNDS),
             command: "cargo xtask faults",
         },
-        Count { what: "writers at once, killed at random", number: 16, command: "cargo xtask soak" },
+        Count {
+            what: "writers at once, killed at random",
+            number: soak::WRITERS.len() as u64,
+            command: "cargo xtask soak",
+        },
         Count { what: "real agents", number: agents::all_measured() as u64, command: "cargo xtask agents" },
         Count {
             what: "scenarios for real agents",

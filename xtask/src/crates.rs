@@ -99,7 +99,14 @@ mod tests {
     fn member(name: &str, dependencies: &[(&str, Kind)]) -> Package {
         let dependencies =
             dependencies.iter().map(|(name, kind)| Dependency { name: (*name).to_owned(), kind: *kind }).collect();
-        Package { name: name.to_owned(), version: String::new(), licence: None, source: None, dependencies }
+        Package {
+            name: name.to_owned(),
+            version: String::new(),
+            licence: None,
+            repository: None,
+            source: None,
+            dependencies,
+        }
     }
 
     fn check(package: Package) -> Vec<String> {

@@ -12,6 +12,8 @@ pub struct Package {
     pub version: String,
     /// An SPDX expression.
     pub licence: Option<String>,
+    /// The address of its repository.
+    pub repository: Option<String>,
     /// Where it comes from; `None` for the workspace's own.
     pub source: Option<String>,
     /// What its manifest asks for.
@@ -59,6 +61,7 @@ fn package(json: &Value) -> Package {
         name: text("name").unwrap_or_default(),
         version: text("version").unwrap_or_default(),
         licence: text("license"),
+        repository: text("repository"),
         source: text("source"),
         dependencies: list(&json["dependencies"]).map(dependency).collect(),
     }

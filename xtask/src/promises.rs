@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::{Done, process, sources};
+use crate::{Done, process, sources, test};
 
 /// The pages with tables of promises and their tests.
 const PAGES: [&str; 2] = ["docs/threat-model.md", "docs/testing.md"];
@@ -21,9 +21,10 @@ pub fn check() -> Done {
         functions.extend(defined(&text).map(str::to_owned));
     }
     let main = read("xtask/src/main.rs")?;
-    let known = |name: &str| match name.strip_prefix("cargo xtask ") {
-        Some(task) => main.contains(&format!("\"{task}\"")),
-        None => functions.contains(name),
+    let known = |name: &str| match (name.strip_prefix("cargo xtask test --only "), name.strip_prefix("cargo xtask ")) {
+        (Some(step), _) => test::has_step(step),
+        (None, Some(task)) => main.contains(&format!("\"{task}\"")),
+        (None, None) => functions.contains(name),
     };
     let mut wrong = Vec::new();
     for page in PAGES {

@@ -17,8 +17,9 @@ struct Item {
 const ITEMS: &[Item] = &[
     Item { what: "the tree is committed", check: |_| committed() },
     Item { what: "all versions agree", check: versions },
-    Item { what: "the changelog has the version", check: changelog },
-    Item { what: "crates can be packaged", check: |_| packaged() },
+    Item { what: "the changelog has the version, and nothing is unreleased", check: changelog },
+    Item { what: "the address of the repository is set", check: |_| repository() },
+    Item { what: "crates can be packaged, and compile from their packages", check: |_| packaged() },
     Item { what: "names of crates are free or ours", check: |_| names() },
     Item { what: "a store of every schema opens", check: |_| stores() },
     Item { what: "the gate passes", check: |_| gate() },
@@ -101,17 +102,49 @@ fn versions(version: &str) -> Result<String, String> {
 fn changelog(version: &str) -> Result<String, String> {
     let text =
         fs::read_to_string(process::root().join("CHANGELOG.md")).map_err(|cause| format!("CHANGELOG.md: {cause}"))?;
-    let heading = format!("## {version}");
-    if text.lines().any(|line| line.starts_with(&heading)) {
-        Ok(String::new())
-    } else {
-        Err(format!("CHANGELOG.md has no heading `{heading}`"))
+    released(&text, version).map(|()| String::new())
+}
+
+/// Fails if the version has no section, or if there are entries that no version has.
+fn released(changelog: &str, version: &str) -> Done {
+    let heading =
+        |line: &str| line.strip_prefix("## ").and_then(|rest| rest.split_whitespace().next().map(str::to_owned));
+    let is_known = changelog.lines().any(|line| heading(line).as_deref() == Some(version));
+    let unreleased = changelog.lines().skip_while(|line| heading(line).as_deref() != Some("Unreleased")).skip(1);
+    let entries = unreleased.take_while(|line| heading(line).is_none()).filter(|line| line.starts_with("- ")).count();
+    match (is_known, entries) {
+        (true, 0) => Ok(()),
+        (true, _) => Err(format!(
+            "there are unreleased entries ({entries}), but {version} has a section already: choose a new version, or move them there"
+        )),
+        (false, _) => Err(format!("CHANGELOG.md has no heading `## {version}`: move the unreleased entries under it")),
     }
 }
 
+/// The address that every crate names. `cargo binstall` looks for releases there, and `names` knows our crates by it.
+fn repository() -> Result<String, String> {
+    let members = metadata::members()?;
+    let published = members.iter().filter(|package| PUBLISHED.contains(&package.name.as_str()));
+    let addresses: Vec<(&str, Option<&str>)> =
+        published.map(|package| (package.name.as_str(), package.repository.as_deref())).collect();
+    common_address(&addresses)
+}
+
+fn common_address(crates: &[(&str, Option<&str>)]) -> Result<String, String> {
+    let first = crates.iter().find_map(|(_, address)| *address);
+    let Some(address) = first else {
+        return Err("set `repository` in `[workspace.package]` and in every crate that is published".to_owned());
+    };
+    match crates.iter().find(|(_, other)| *other != Some(address)) {
+        Some((name, _)) => Err(format!("{name} does not name {address}")),
+        None => Ok(address.to_owned()),
+    }
+}
+
+/// Everything that publishing does except the upload: each crate is compiled from its own package.
 fn packaged() -> Result<String, String> {
     let mut cargo = process::cargo();
-    cargo.args(["package", "--workspace", "--no-verify", "--locked", "--quiet"]);
+    cargo.args(["publish", "--dry-run", "--workspace", "--locked", "--quiet"]);
     let members = metadata::members()?;
     for package in members.iter().filter(|package| !PUBLISHED.contains(&package.name.as_str())) {
         cargo.args(["--exclude", &package.name]);
@@ -120,19 +153,45 @@ fn packaged() -> Result<String, String> {
     Ok(format!("{} crates", PUBLISHED.len()))
 }
 
-/// Asks the registry for every name. Who owns one cannot be seen from here, so a name that is taken is reported.
+/// Asks the registry for every name. A crate is ours if it names our repository.
 fn names() -> Result<String, String> {
+    let ours = repository().ok();
     let outside = tempfile::tempdir().map_err(|cause| cause.to_string())?;
-    let mut taken = Vec::new();
+    let (mut taken, mut published) = (Vec::new(), 0);
     for name in PUBLISHED {
         // In an empty folder: here cargo would describe our own crate.
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["info", name, "--quiet"]).current_dir(outside.path());
-        if process::read(&mut cargo).is_ok() {
-            taken.push(name);
+        match name_on_registry(process::read(&mut cargo), ours.as_deref())? {
+            Name::Free => {}
+            Name::Ours => published += 1,
+            Name::Taken => taken.push(name),
         }
     }
-    if taken.is_empty() { Ok(String::new()) } else { Err(format!("taken on the registry: {}", taken.join(", "))) }
+    match taken.is_empty() {
+        true => Ok(format!("{published} published already")),
+        false => Err(format!("taken by others on the registry: {}", taken.join(", "))),
+    }
+}
+
+/// Who has a name on the registry.
+#[derive(Debug, PartialEq, Eq)]
+enum Name {
+    Free,
+    Ours,
+    Taken,
+}
+
+/// Reads the answer of `cargo info`. Fails if the registry could not be asked.
+fn name_on_registry(answer: Result<String, String>, ours: Option<&str>) -> Result<Name, String> {
+    match answer {
+        Err(cause) if cause.contains("could not find") => Ok(Name::Free),
+        Err(cause) => Err(cause),
+        Ok(info) => {
+            let address = info.lines().find_map(|line| line.strip_prefix("repository: ")).map(str::trim);
+            Ok(if address.is_some() && address == ours { Name::Ours } else { Name::Taken })
+        }
+    }
 }
 
 fn stores() -> Result<String, String> {
@@ -174,6 +233,41 @@ mod tests {
                 .iter()
                 .all(|package| PUBLISHED.contains(&package.name.as_str()) != left_out.contains(&package.name.as_str()))
         );
+    }
+
+    #[test]
+    fn a_version_with_a_section_leaves_nothing_unreleased() {
+        let log = |unreleased: &str| format!("# Changelog\n\n## Unreleased\n{unreleased}\n## 0.1.0\n- first\n");
+        assert_eq!(released(&log(""), "0.1.0"), Ok(()));
+        assert!(
+            released(&log("\n### New\n- more\n"), "0.1.0").unwrap_err().starts_with("there are unreleased entries (1)")
+        );
+        assert!(released(&log("- more\n"), "0.2.0").unwrap_err().contains("no heading `## 0.2.0`"));
+        assert!(released(&log(""), "0.1").is_err());
+    }
+
+    #[test]
+    fn every_published_crate_names_one_repository() {
+        let address = Some("https://example.org/punch");
+        assert_eq!(common_address(&[("a", address), ("b", address)]), Ok("https://example.org/punch".to_owned()));
+        assert!(common_address(&[("a", None), ("b", None)]).unwrap_err().starts_with("set `repository`"));
+        assert_eq!(
+            common_address(&[("a", address), ("b", None)]).unwrap_err(),
+            "b does not name https://example.org/punch"
+        );
+    }
+
+    #[test]
+    fn a_name_is_ours_if_it_leads_to_our_repository() {
+        let (ours, info) =
+            (Some("https://example.org/punch"), "punch-core\nversion: 0.1.0\nrepository: https://example.org/punch\n");
+        let of =
+            |answer: Result<&str, &str>, ours| name_on_registry(answer.map(str::to_owned).map_err(str::to_owned), ours);
+        assert_eq!(of(Ok(info), ours), Ok(Name::Ours));
+        assert_eq!(of(Ok(info), None), Ok(Name::Taken));
+        assert_eq!(of(Ok("punch-core\nversion: 3.0.0\n"), ours), Ok(Name::Taken));
+        assert_eq!(of(Err("error: could not find `punch-core` in registry"), ours), Ok(Name::Free));
+        assert!(of(Err("error: failed to reach the registry"), ours).is_err());
     }
 
     #[test]

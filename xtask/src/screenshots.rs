@@ -32,13 +32,7 @@ const PLAN: &[&[&str]] = &[
 ];
 
 /// The pictures: a file name and the command it shows.
-const PICTURES: &[(&str, &[&str])] = &[
-    ("dashboard", &[]),
-    ("list", &["list", "--all", "--tree"]),
-    ("why", &["why", "T-8"]),
-    ("refusal", &["done", "T-8"]),
-    ("help", &["help"]),
-];
+const PICTURES: &[(&str, &[&str])] = &[("dashboard", &[])];
 
 /// Draws every picture.
 pub fn run() -> Done {

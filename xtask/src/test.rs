@@ -1,6 +1,6 @@
 //! `cargo xtask test`: the gate. Steps run in order, cheap ones first; the first failure ends the run.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::{
     Done, agents, bench, boards, crates, deny, error_codes, escape, features, licences, links, named_files, postgres,
@@ -15,6 +15,13 @@ struct Options {
 
 /// Steps that download agents with npm.
 const NEED_NPM: [&str; 2] = ["agents", "validate"];
+
+/// Minutes that a step may take on two cores, after the build. A step that takes longer makes the gate too slow to be run.
+const LIMITS: [(&str, u64); 7] =
+    [("tests", 8), ("browser", 3), ("postgres", 3), ("soak", 2), ("escape", 2), ("agents", 5), (ALL, 20)];
+
+/// The limit of all steps together.
+const ALL: &str = "all steps";
 
 /// One step of the gate.
 struct Step {
@@ -58,7 +65,7 @@ const STEPS: &[Step] = &[
     },
     Step { name: "boards", what: "the terminal board in tmux, driven by keys", run: |_| boards::run(&[]) },
     Step { name: "browser", what: "every page of the web board in chromium", run: |_| web::browse() },
-    Step { name: "soak", what: "18 mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
+    Step { name: "soak", what: "mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
     Step { name: "validate", what: "plugins and extensions, by their agents", run: |_| agents::validate() },
 ];
@@ -78,12 +85,34 @@ pub fn run(arguments: &[&str]) -> Done {
         let begin = Instant::now();
         (step.run)(&options).map_err(|cause| format!("step `{}` failed: {cause}", step.name))?;
         println!("    {} ok, {:.1} s", step.name, begin.elapsed().as_secs_f64());
+        warn_if_slow(step.name, begin.elapsed());
     }
     println!("==> {} steps passed in {:.1} s", steps.len(), begin.elapsed().as_secs_f64());
+    warn_if_slow(ALL, begin.elapsed());
     if !left_out.is_empty() {
         println!("    not run: {}", left_out.join(", "));
     }
     Ok(())
+}
+
+fn warn_if_slow(name: &str, took: Duration) {
+    if let Some(warning) = slow(name, took) {
+        eprintln!("WARNING: {warning}");
+    }
+}
+
+/// Says by how much a step is over its limit. The time includes the build, so a first run may be over it.
+fn slow(name: &str, took: Duration) -> Option<String> {
+    let (_, minutes) = LIMITS.iter().find(|(limited, _)| *limited == name)?;
+    let over = took > Duration::from_secs(minutes * 60);
+    over.then(|| {
+        format!("{name} took {:.1} minutes; the limit is {minutes} after the build", took.as_secs_f64() / 60.0)
+    })
+}
+
+/// Returns true if there is a step of this name.
+pub fn has_step(name: &str) -> bool {
+    STEPS.iter().any(|step| step.name == name)
 }
 
 fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
@@ -166,6 +195,23 @@ mod tests {
         let (steps, _) = parse(&["--without-agents"]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(steps.len() + NEED_NPM.len(), STEPS.len());
         assert!(NEED_NPM.iter().all(|name| STEPS.iter().any(|step| step.name == *name)));
+    }
+
+    #[test]
+    fn a_step_over_its_limit_is_reported_and_the_guide_has_all_limits() {
+        let minutes = |n: u64| Duration::from_secs(n * 60);
+        assert_eq!(slow("tests", minutes(8)), None);
+        assert_eq!(slow("fmt", minutes(99)), None);
+        assert_eq!(
+            slow("tests", minutes(9)).unwrap_or_default(),
+            "tests took 9.0 minutes; the limit is 8 after the build"
+        );
+        assert!(LIMITS.iter().all(|(name, _)| *name == ALL || has_step(name)));
+        let guide =
+            std::fs::read_to_string(process::root().join("CONTRIBUTING.md")).unwrap_or_else(|cause| panic!("{cause}"));
+        for (name, minutes) in LIMITS {
+            assert!(guide.contains(&format!("| `{name}` | {minutes} |").replace(&format!("`{ALL}`"), ALL)), "{name}");
+        }
     }
 
     #[test]

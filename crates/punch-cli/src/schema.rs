@@ -39,7 +39,7 @@ pub const ALL: &[Schema] = &[
     row("tools-todowrite", "arguments of the tools of the dialect todowrite", || tools(Dialect::Todowrite)),
     row("tools-extended", "arguments of the tools of the dialect extended", || tools(Dialect::Extended)),
     row("answer-list", "the answer of `punch list --json`", todos),
-    row("answer-ready", "the answer of `punch ready --json`", todos),
+    row("answer-ready", "the answer of `punch list --ready --json`", todos),
     row("answer-add", "the answer of `punch add --json`, and of every verb that changes todos", changed),
     row("answer-show", "the answer of `punch show --json`", todo),
     row("answer-claim", "the answer of `punch claim --json`", claim),

@@ -160,12 +160,7 @@ pub const TABLE: &[Binding] = &[
     row(&["Shift-Tab", "h", "Left"], Action::PreviousPanel, Scope::Everywhere, "Previous panel"),
     row(&["Enter"], Action::Open, Scope::Everywhere, "Open what is selected"),
     row(&["Esc"], Action::Back, Scope::Everywhere, "One step back"),
-    row(
-        &["/"],
-        Action::Filter,
-        Scope::Everywhere,
-        "Filter todos, in the language of `punch list --filter`; Tab completes",
-    ),
+    row(&["/"], Action::Filter, Scope::Everywhere, "Filter todos, as `punch list` does; Tab completes"),
     row(
         &["a"],
         Action::Add,

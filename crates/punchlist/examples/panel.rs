@@ -1,4 +1,4 @@
-//! A panel beside the conversation, drawn anew whenever the list changes.
+//! A panel next to the conversation, drawn again whenever the list changes.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;

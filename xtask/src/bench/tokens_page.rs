@@ -92,3 +92,23 @@ fn limits(prices: &Prices) -> String {
         copied * 100.0
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::process;
+
+    #[test]
+    fn pages_state_what_was_measured() {
+        let read =
+            |name: &str| fs::read_to_string(process::root().join(name)).unwrap_or_else(|cause| panic!("{cause}"));
+        let page = read("docs/benchmarks/tokens.md");
+        let row = page.lines().find_map(|line| line.strip_prefix("| `native` |")).unwrap_or_default();
+        let measured: u64 = row.split('|').filter_map(|cell| cell.trim().parse::<u64>().ok()).sum();
+        let stated = format!("about {} tokens", (measured + 5) / 10 * 10);
+        for name in ["README.md", "docs/install.md"] {
+            assert!(read(name).contains(&stated), "{name} does not say {stated}");
+        }
+    }
+}

@@ -152,7 +152,7 @@ impl Client {
         let mine = |n: u32| self.id(n);
         let run = |words: &[&str]| self.command(folder, words);
         match (self.kind, work) {
-            (Kind::Punch, Work::Ready) => run(&["next"]),
+            (Kind::Punch, Work::Ready) => run(&["list", "--ready", "-n", "10"]),
             (Kind::Punch, Work::Show) => run(&["show", &mine(middle)]),
             (Kind::Punch, Work::Add) => run(&["add", &text, "--needs", &mine(middle)]),
             (Kind::Punch, Work::Start) => run(&["start", &mine(turn)]),

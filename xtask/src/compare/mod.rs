@@ -68,6 +68,8 @@ pub struct Part {
     pub method: &'static str,
     /// The rows.
     pub rows: Vec<Row>,
+    /// What else was counted, one line for each tool.
+    pub counts: Vec<String>,
 }
 
 /// Installs, measures and writes the page.

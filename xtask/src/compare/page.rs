@@ -37,6 +37,11 @@ fn page(parts: &[Part], installed: &Installed) -> String {
     for (name, version) in &installed.versions {
         let _ = writeln!(out, "| {name} | {version} |");
     }
+    let only_servers: Vec<&str> = ["Shrimp", "beads-mcp"].into_iter().filter(|tool| installed.has(tool)).collect();
+    if !only_servers.is_empty() {
+        let _ =
+            writeln!(out, "\nMeasured over MCP only, because they have no command line: {}.", only_servers.join(", "));
+    }
     if !installed.missing.is_empty() {
         out.push_str("\nNot compared:\n\n");
         for (name, reason) in &installed.missing {
@@ -46,6 +51,9 @@ fn page(parts: &[Part], installed: &Installed) -> String {
     for part in parts {
         let _ = write!(out, "\n## {}\n\n{}\n\n![{}]({}.svg)\n\n", part.title, part.method, part.title, part.file);
         table(&mut out, part);
+        if !part.counts.is_empty() {
+            let _ = write!(out, "\n- {}\n", part.counts.join("\n- "));
+        }
     }
     let behind: Vec<&Row> = parts.iter().flat_map(|part| &part.rows).filter(|row| !leads(row)).collect();
     out.push_str("\n## Where Punchlist does not lead\n\n");
@@ -121,6 +129,28 @@ mod tests {
     fn the_first_tool_leads_if_none_is_better() {
         assert!(leads(&row(&[Some(1.0), Some(2.0), None])) && leads(&row(&[Some(0.0), Some(0.0)])));
         assert!(!leads(&row(&[Some(2.0), Some(1.0)])));
+    }
+
+    #[test]
+    fn the_page_says_what_was_counted_and_who_has_only_a_server() {
+        let part = Part {
+            title: "Lost",
+            file: "lost",
+            method: "As usual.",
+            rows: vec![row(&[Some(0.0)])],
+            counts: vec!["Punchlist: at once, 200 writes acknowledged; killed 9 times, 30 writes acknowledged".into()],
+        };
+        let installed = Installed {
+            punch: "punch".into(),
+            npm: "npm".into(),
+            beads_mcp: None,
+            beads_rust: None,
+            versions: vec![("Punchlist".into(), "1".into()), ("Shrimp".into(), "2".into())],
+            missing: Vec::new(),
+        };
+        let page = page(&[part], &installed);
+        assert!(page.contains("\n- Punchlist: at once, 200 writes acknowledged; killed 9 times"), "{page}");
+        assert!(page.contains("because they have no command line: Shrimp.\n"), "{page}");
     }
 
     #[test]

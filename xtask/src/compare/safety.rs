@@ -1,5 +1,6 @@
 //! What is left of acknowledged writes: with many writers at once, and after `kill -9`.
 
+use std::fmt::Write;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -28,10 +29,12 @@ pub fn measure(clients: &[Client], room: &Path) -> Result<Part, String> {
         println!("==> writers of {}", client.name);
         let (acknowledged, lost) = together(client, &room.join("crowd").join(client.name.replace(' ', "-")))?;
         println!("    at once: {acknowledged} acknowledged, {lost} lost");
-        counts.push(format!("{} {acknowledged}", client.name));
+        let mut count = format!("{}: at once, {acknowledged} writes acknowledged", client.name);
         crowd.figures.push(Figure { tool: client.name.into(), value: Some(lost as f64) });
         let (rounds, acknowledged, lost) = killed(client, &room.join("kill").join(client.name.replace(' ', "-")))?;
         println!("    killed {rounds} times: {acknowledged} acknowledged, {lost} lost");
+        let _ = write!(count, "; killed {rounds} times, {acknowledged} writes acknowledged");
+        counts.push(count);
         kills.figures.push(Figure { tool: client.name.into(), value: Some(lost as f64) });
     }
     Ok(Part {
@@ -41,6 +44,7 @@ pub fn measure(clients: &[Client], room: &Path) -> Result<Part, String> {
                  when the command ends with success. Then the tool itself is asked for all todos. `kill -9`: a loop that adds todos is \
                  killed at random moments for 15 seconds, and all acknowledged todos must be there afterwards.",
         rows: vec![crowd, kills],
+        counts,
     })
 }
 

@@ -100,6 +100,7 @@ pub fn speed(servers: &[Server], room: &Path) -> Result<Part, String> {
         method: "Each server is started in an empty project over standard input and output. Medians of 3 starts, 20 additions and 15 \
                  readings of the list of 20 todos; CPU time of one process from its start through all of these calls.",
         rows,
+        counts: Vec::new(),
     })
 }
 
@@ -137,6 +138,7 @@ pub fn tokens(servers: &[Server], room: &Path, counter: &TokenCounter) -> Result
                  the end; it counts the definitions, the arguments of every call and every answer, once each. Tools that take many \
                  todos in one call are used that way. Task Master offers its `standard` set, the smallest one that can add a task.",
         rows,
+        counts: Vec::new(),
     })
 }
 

@@ -33,7 +33,7 @@ const LEASE: i64 = 3_000;
 const LEASES_PROTECT: bool = true;
 
 /// Which plan each writer writes to, what it does, and whether it is the user. Four plans in two stores.
-const WRITERS: [(usize, Work, bool); 18] = [
+pub const WRITERS: [(usize, Work, bool); 18] = [
     (0, commands::works, false),
     (0, commands::works, false),
     (0, commands::works, false),

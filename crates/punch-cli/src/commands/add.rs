@@ -117,7 +117,7 @@ impl Add {
         }
         self.check(&contents)?;
         if self.id.is_some() && contents.len() > 1 {
-            return Err(Failure::usage("--id names one todo, several were given", "add them one by one"));
+            return Err(Failure::usage("--id works with a single todo", "add them one by one"));
         }
         let mut ops = Vec::with_capacity(contents.len());
         for (phase, content) in contents {

@@ -47,7 +47,7 @@ enum What {
         /// Its id, or `latest`
         #[arg(default_value = "latest")]
         id: String,
-        /// Print only what was not committed, as `git apply` takes it
+        /// Print only the uncommitted changes, as a patch for `git apply`
         #[arg(long, conflicts_with = "json")]
         patch: bool,
     },

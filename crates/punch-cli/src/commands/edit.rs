@@ -109,7 +109,7 @@ impl Edit {
         let unchanged = map.is_empty() && !needs && self.no_label.is_empty();
         let Some(todo) = self.todo.clone() else {
             if !unchanged {
-                return Err(Failure::usage("fields are given, but no todo", "name it: `punch edit T-3 …`"));
+                return Err(Failure::usage("no todo given for these fields", "name it: `punch edit T-3 …`"));
             }
             let shown = if self.all { Shown::All } else { Shown::Unfinished };
             return edit_whole::run(project, self.again.as_deref(), shown);
@@ -129,7 +129,14 @@ impl Edit {
             let empty = if *field == Clear::Priority { json!(3) } else { Value::Null };
             let both = *field == Clear::Needs && !(self.fields.needs.is_empty() && self.add_needs.is_empty());
             if map.insert(field.key().to_owned(), empty).is_some_and(|v| !v.is_null()) || both {
-                return Err(Failure::usage("a field is both given and cleared", "say one of the two"));
+                let name = field.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+                let flag = match field {
+                    Clear::Labels => "label",
+                    Clear::Needs if self.fields.needs.is_empty() => "add-needs",
+                    _ => name.as_str(),
+                };
+                let message = format!("`--{flag}` and `--clear {name}` cannot be combined");
+                return Err(Failure::usage(&message, "drop one of them"));
             }
         }
         Ok(map)

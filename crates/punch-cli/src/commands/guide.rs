@@ -12,7 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   punch guide >> AGENTS.md
   punch guide --agent claude     # with the names that its tools have there
-  punch install claude --guide   # adds it to CLAUDE.md; `uninstall` removes it
+  punch install claude --guide   # adds it to CLAUDE.local.md; `uninstall` removes it
 
 Agents connected to `punch mcp` get a shorter version from the server.";
 

@@ -165,10 +165,7 @@ fn symbols() -> Body {
     };
     let mut body = Body::from("On a terminal, and in pipes or with `--ascii`:");
     body.push(ShownStatus::all().map(line).collect::<Vec<_>>());
-    body.push(
-        "\nBeside a todo: P1 to P5 is its priority (P3 is not shown), #docs a label, @name who works on it, \"yours\" that \
-         you do.",
-    );
+    body.push("\nAfter a todo: priority (P3 is hidden), #label, @owner; \"yours\" means you own it.");
     body
 }
 

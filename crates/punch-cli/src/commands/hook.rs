@@ -65,25 +65,25 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = EXAMPLES)]
 pub struct Hook {
-    /// Whose report it is
+    /// The agent that sent the event
     #[arg(long, value_name = "NAME", value_parser = agents())]
     agent: &'static Adapter,
-    /// The host's name for the event
+    /// Event name, as the agent spells it
     #[arg(value_name = "EVENT")]
     event: String,
     /// Let the agent continue while work is left, or not
     #[arg(long, value_name = "WHEN", value_parser = ["on", "off"])]
     keep_going: Option<String>,
-    /// Continuations after one message of the user
+    /// Maximum continuations per user message
     #[arg(long, value_name = "N")]
     max_continuations: Option<String>,
-    /// A file whose first line names the session, for reports that name none
+    /// A file whose first line is the session id, for agents that do not send one
     #[arg(long, value_name = "FILE")]
     session_file: Option<PathBuf>,
-    /// The file of an agent that `punch run` drives: stops are then only counted
+    /// Session file written by `punch run`; stops are then only counted
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
-    /// Write remarks about trouble to this file
+    /// Log problems to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }

@@ -97,8 +97,7 @@ impl Init {
             return Ok(locate::locate(&around)?);
         }
         if let Some(named) = &around.store_env {
-            let message =
-                format!("PUNCH_STORE names the store `{}`, so one in the tree would not be used", named.display());
+            let message = format!("PUNCH_STORE is set to `{}`, so `--in-tree` would have no effect", named.display());
             return Err(Failure::usage(&message, "`unset PUNCH_STORE`, or leave `--in-tree` out"));
         }
         Ok(locate::locate_in_tree(&around)?)

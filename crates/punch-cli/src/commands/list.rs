@@ -23,6 +23,7 @@ Examples:
   punch list --ready                           # the same as `punch list is:ready`
   punch list is:blocked p:1 -docs              # see `punch help filters`
   punch list --label bug --label area/store    # both
+  punch list --owner claude                    # what claude works on; the same as `by:claude`
   punch list --tree --all
   punch list -n 20 --json";
 

@@ -60,10 +60,10 @@ pub struct Mcp {
     /// Send structured content too; some clients then hide the text from the model
     #[arg(long)]
     structured: bool,
-    /// A file whose first line names the session, for hosts that name none
+    /// A file whose first line is the session id, for agents that do not send a session id
     #[arg(long, value_name = "FILE")]
     session_file: Option<PathBuf>,
-    /// The file of an agent that `punch run` drives: its plan, its name, what it answers for
+    /// Session file written by `punch run`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["session_file", "http"])]
     session: Option<PathBuf>,
     /// What callers may do, instead of what their session says
@@ -72,7 +72,7 @@ pub struct Mcp {
     /// Serve HTTP to programs of this user on this machine: a port, or a loopback address with a port
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "")]
     http: Option<String>,
-    /// Write remarks about the run to a file instead of standard error
+    /// Write log messages to FILE instead of stderr
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }

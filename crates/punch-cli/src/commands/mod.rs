@@ -170,7 +170,7 @@ pub enum Command {
     /// Run agents until the plan is done
     #[command(long_about = run::LONG_ABOUT)]
     Run(DeferredArgs<run::Run>),
-    /// Take todos on this machine, beside workers on others
+    /// Run a worker that takes todos on this machine
     #[command(long_about = worker::LONG_ABOUT)]
     Worker(DeferredArgs<worker::Worker>),
     /// Show past runs: how they ended and what they cost

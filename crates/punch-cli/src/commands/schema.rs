@@ -9,7 +9,7 @@ use crate::schema::{ALL, Schema as Known};
 
 const EXAMPLES: &str = "\
 Examples:
-  punch schema                              # which there are
+  punch schema                              # list the schemas
   punch schema answer-list > list.schema.json
   punch schema tools-native | jq '.\"$defs\".todo_write'
 
@@ -19,7 +19,7 @@ Newer versions may add fields; ignore unknown ones.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Schema {
-    /// Which one; without it their names
+    /// Schema to print; lists all names if omitted
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
@@ -32,8 +32,8 @@ impl Schema {
             let near = punch_core::text::nearest(&name, ALL.iter().map(|known| known.name), 3);
             let message = format!("no schema `{}`", punch_core::text::clip(&punch_core::text::neutral(&name), 80));
             let hint = match near.as_slice() {
-                [] => "`punch schema` names them".to_owned(),
-                near => format!("did you mean {}? `punch schema` names them", near.join(", ")),
+                [] => "`punch schema` lists them".to_owned(),
+                near => format!("did you mean {}? `punch schema` lists them", near.join(", ")),
             };
             Failure::refused("unknown_schema", message, &hint)
         })?;

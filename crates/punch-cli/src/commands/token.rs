@@ -14,7 +14,7 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch token new phone                      # may write; ends after 30 days
+  punch token new phone                      # may write; expires after 30 days
   punch token new wallboard --role reader --expires 365d
   punch token new ci --role agent            # only for /mcp
   punch token list
@@ -30,23 +30,23 @@ pub struct TokenCommand {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Make a token and print it once
+    /// Create a token and print it once
     New(New),
-    /// List tokens: name, role and end
+    /// List tokens with role and expiry
     List,
-    /// Revoke a token: it counts nowhere from now on
+    /// Revoke a token
     Revoke(Revoke),
 }
 
 #[derive(Args)]
 struct New {
-    /// A name: changes are signed with it
+    /// Token name; recorded as the author of its changes
     #[arg(value_name = "NAME")]
     name: String,
-    /// What it is good for: read, also write, or only talk to /mcp
+    /// What the token may do: reader (read), owner (read and write), agent (/mcp only)
     #[arg(long, value_name = "ROLE", default_value = "owner", value_parser = PossibleValuesParser::new(Role::ALL.map(Role::name)))]
     role: String,
-    /// When it ends, such as 12h or 90d; `never` if it does not
+    /// When it expires, such as 12h or 90d, or `never`
     #[arg(long, value_name = "DURATION", default_value = "30d")]
     expires: String,
 }

@@ -1,4 +1,4 @@
-//! `punch worker`: take todos on this machine, beside workers on others.
+//! `punch worker`: runs a worker that takes todos on this machine.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::reply::Reply;
 
 /// Help at length.
 pub const LONG_ABOUT: &str = "\
-Take todos on this machine, beside workers on others.
+Run a worker that takes todos on this machine.
 
 Workers share a store and a git remote. Each takes ready todos whose `runs-on:` labels it has, gives them to agents in \
 worktrees, and pushes the work. For each plan one worker coordinates: it merges and checks what the others push. The first \
@@ -56,7 +56,7 @@ pub struct Worker {
     /// Take todos of these plans only, separated by commas; `--plan` names one [default: every plan in use]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     plans: Vec<String>,
-    /// exec:COMMAND, claude, codex or acp:COMMAND; several are taken in turn
+    /// exec:COMMAND, claude, codex or acp:COMMAND; repeat to alternate between agents
     #[arg(long, value_name = "SPEC")]
     agent: Vec<String>,
     /// The git remote through which workers exchange their work
@@ -73,7 +73,7 @@ pub struct Worker {
 /// What else can be done with workers.
 #[derive(Subcommand)]
 enum WorkerVerb {
-    /// List the workers of all machines: what they do, and claims that nobody looks after
+    /// List workers on all machines, with their todos and orphaned claims
     List,
 }
 

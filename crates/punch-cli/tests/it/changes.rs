@@ -62,7 +62,7 @@ fn add_makes_todos() {
     2> For more information, try '--help'.
     exit 2
     $ punch add a b --id both
-    2> error: --id names one todo, several were given
+    2> error: --id works with a single todo
     2> hint: add them one by one
     exit 2
     $ punch add loop --needs loop

@@ -367,7 +367,7 @@ fn wrong_edits_are_refused() {
     2> hint: set VISUAL or EDITOR, or give fields: `punch edit T-3 --priority 1`
     exit 2
     $ punch edit --priority 2
-    2> error: fields are given, but no todo
+    2> error: no todo given for these fields
     2> hint: name it: `punch edit T-3 …`
     exit 2
     $ punch edit nobody --priority 2
@@ -413,8 +413,8 @@ fn wrong_edits_are_refused() {
     2> For more information, try '--help'.
     exit 2
     $ punch edit ship --tokens 5 --clear tokens
-    2> error: a field is both given and cleared
-    2> hint: say one of the two
+    2> error: `--tokens` and `--clear tokens` cannot be combined
+    2> hint: drop one of them
     exit 2
     $ punch edit ship --clear color
     2> error: invalid value 'color' for '--clear <FIELD>'

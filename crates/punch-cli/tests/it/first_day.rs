@@ -289,6 +289,34 @@ fn older_names_work_with_the_same_answers() {
     ] {
         assert_eq!(world.json(old), world.json(new), "{old:?}");
     }
+    assert_eq!(world.json(&["tree"])["todos"], world.json(&["list", "--tree"])["todos"]);
+    assert_eq!(world.ok(&["tree", "--all", "--expand"]), world.ok(&["list", "--tree", "--all"]));
+    assert_eq!(world.json(&["cost", "--dialect", "cursor"]), world.json(&["stats", "cost", "--dialect", "cursor"]));
+    for (old, new) in [
+        (&["tree", "--all"][..], &["list", "--tree", "--all"][..]),
+        (&["tree", "--nonsense"], &["list", "--tree", "--nonsense"]),
+        (&["ready", "--limit", "1"], &["list", "--ready", "--limit", "1"]),
+        (&["release", "T-9"], &["unhold", "T-9"]),
+        (&["release"], &["unhold"]),
+        (&["drop", "T-9"], &["cancel", "T-9"]),
+        (&["cost", "--dialect", "none"], &["stats", "cost", "--dialect", "none"]),
+        (&["cost", "--replay", "x"], &["stats", "cost", "--replay", "x"]),
+        (&["runs"], &["run", "list"]),
+        (&["runs", "show", "7"], &["run", "show", "7"]),
+        (&["why-stop"], &["keep-going", "why"]),
+        (&["usage", "T-9", "--tokens", "5"], &["stats", "record", "T-9", "--tokens", "5"]),
+    ] {
+        let answers = [old, new].map(|words| world.punch(&[words, &["--json"]].concat()));
+        assert_eq!(answers[0].exit, answers[1].exit, "{old:?}");
+        let codes = answers.map(|answer| crate::world::answer(&answer)["error"]["code"].clone());
+        assert_eq!(codes[0], codes[1], "{old:?}");
+    }
+    world.ok(&["hold", "T-2", "later"]);
+    world.ok(&["release", "T-2"]);
+    assert!(world.json(&["show", "T-2"])["todo"].get("hold").is_none());
+    world.ok(&["claim", "T-2", "--owner", "ann"]);
+    world.ok(&["release", "T-2"]);
+    assert_eq!(world.json(&["show", "T-2"])["todo"]["status"], "pending");
     world.ok(&["drop", "A"]);
     assert_eq!(world.json(&["show", "T-1"])["todo"]["status"], "cancelled");
     assert_eq!(world.refused(&["plan-file", "status"]), world.refused(&["plan", "status"]));
@@ -399,7 +427,7 @@ fn help_has_every_command_in_a_group_and_explains_signs_and_filters() {
       ✗  [!]  failed      failed for good
       ⌫  [~]  archived    removed from the plan
 
-    Beside a todo: P1 to P5 is its priority (P3 is not shown), #docs a label, @name who works on it, "yours" that you do.
+    After a todo: priority (P3 is hidden), #label, @owner; "yours" means you own it.
     "#);
     assert!(world.ok(&["help", "filters"]).contains("is:ready"));
     assert!(world.ok(&["help", "options"]).contains("--color <WHEN>"));

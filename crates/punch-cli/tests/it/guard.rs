@@ -28,6 +28,7 @@ fn every_mark_keeps_agents_from_what_only_the_user_may_do() {
         for arguments in [
             &["verify", "--allow", "T-1"][..],
             &["run", "--agent", "exec:touch ran"],
+            &["worker", "--agent", "exec:touch ran"],
             &["config", "set", "run.agent", "claude"],
             &["config", "set", "--user", "policy.verify", "trust"],
             &["config", "unset", "agents.claude.keep_going.enabled"],

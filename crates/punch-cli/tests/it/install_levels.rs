@@ -118,6 +118,22 @@ fn on_a_terminal_the_user_is_asked_before_all_projects_are_connected() {
 }
 
 #[test]
+fn on_a_terminal_d_shows_the_differences_and_asks_again() {
+    let world = World::with_git();
+    let settings = world.project.join(".claude/settings.local.json");
+    for (answers, connected) in [("d\nn\n", false), ("d\nd\ny\n", true)] {
+        let mut run = Watched::start(world.command(&["install", "claude"]));
+        run.types(answers);
+        let (ended, screen) = run.ends();
+        let screen = screen.join("\n");
+        assert_eq!(ended, Some(0), "{screen}");
+        assert_eq!(settings.exists(), connected, "{screen}");
+        let shown = screen.matches("+++ .claude/settings.local.json").count();
+        assert_eq!(shown, answers.matches('d').count(), "{screen}");
+    }
+}
+
+#[test]
 fn a_shared_install_is_kept_and_reported_and_moves_only_on_request() {
     for agent in AGENTS {
         let world = World::with_git();

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::thread;
 
 use insta::assert_snapshot;
 
@@ -186,4 +188,23 @@ fn a_terminal_gets_200_todos_and_the_way_to_see_more() {
     assert_eq!(rows(&raw(&world, &["list", "-n", "230"], &plain)), 230);
     assert_eq!(rows(&world.ok(&["list"])), 250, "a pipe gets everything");
     assert_eq!(world.json(&["list"])["todos"].as_array().unwrap().len(), 250);
+}
+
+#[test]
+fn long_work_shows_progress_on_a_terminal_and_leaves_none_of_it() {
+    let world = World::new();
+    let gate = world.project.join("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    world.ok(&["add", "Write it", "--verify", "cat gate"]);
+    world.ok(&["verify", "--allow", "T-1"]);
+    let watched = Watched::start(world.command(&["verify", "T-1"]));
+    // The check ends when the gate opens, which is after the line has been seen.
+    while !watched.printed().contains("working.") {
+        thread::yield_now();
+    }
+    fs::write(&gate, "").unwrap();
+    let printed = watched.ends_raw();
+    let (_, after) = printed.rsplit_once("working").unwrap();
+    let (_, rest) = after.split_once("\r\u{1b}[K").unwrap_or_else(|| panic!("the line stays: {printed:?}"));
+    assert!(rest.contains("T-1"), "{printed:?}");
 }

@@ -83,7 +83,7 @@ settings! {
     lease: Duration = "lease", "15m", (SECOND / 10, 30 * DAY), None, ANYONE;
     /// Keep a copy of the store in your state folder, updated at most once an hour.
     store_copy: bool = "store.copy", "true", ANY, None, ANYONE;
-    /// Seconds for which `punch tree` still shows closed todos: `0` not at all, `-1` always. Nothing is deleted.
+    /// Seconds for which `punch watch` still shows closed todos: `0` not at all, `-1` always. Nothing is deleted.
     view_clear_delay: i64 = "view.clear_delay", "60", (-1, 366 * DAY / SECOND), None, ANYONE;
     /// Draw with ASCII characters only.
     view_ascii: bool = "view.ascii", "false", ANY, None, ANYONE;
@@ -158,7 +158,7 @@ settings! {
     run_max_cost: f64 = "run.max_cost", "0", (0, 1_000_000), None, USER;
     /// Tokens a run may use; `0` for no limit.
     run_max_tokens: u64 = "run.max_tokens", "0", (0, 1 << 50), None, USER;
-    /// How long a run may take, counted anew each time it is resumed; `0s` for no limit.
+    /// How long a run may take; the clock restarts when the run is resumed. `0s` for no limit.
     run_max_time: Duration = "run.max_time", "0s", (0, 30 * DAY), None, USER;
     /// Turns agents may take in a run; `0` for no limit.
     run_max_turns: u64 = "run.max_turns", "0", (0, 1 << 30), None, USER;
@@ -202,7 +202,7 @@ settings! {
     run_copy: Option<String> = "run.copy", "", (1, 2_000), None, COMMAND;
     /// The git remote through which the workers of a fleet exchange their work.
     worker_remote: Option<String> = "worker.remote", "origin", (1, 200), None, USER;
-    /// How long a worker counts as alive unless it is heard of. Its agents are ended after two thirds of this time without contact to the store; afterwards other workers take over.
+    /// How long a worker counts as alive after its last heartbeat. Its agents are ended after two thirds of this time without contact to the store; afterwards other workers take over.
     worker_lease: Duration = "worker.lease", "30s", (2 * SECOND, 60 * SECOND), None, USER;
     /// Command to run when something enters the inbox, in a run or through an agent, and when a run ends. It gets the text on standard input, such as `mail -s punch me`.
     notify_command: Option<String> = "notify.command", "", (1, 2_000), None, COMMAND;

@@ -1,5 +1,5 @@
-//! What came before a turn in a conversation: how a conversation is noticed that its person wound back, while the plan
-//! went on.
+//! What came before a turn in a conversation: how Punchlist notices that the user rewound a conversation while the plan
+//! continued.
 
 use std::path::{Path, PathBuf};
 

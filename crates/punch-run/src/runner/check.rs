@@ -29,7 +29,7 @@ impl Runner<'_, '_> {
             let uid = todo.uid;
             let verdict = match lane {
                 Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane), environment, proof: None }.run(),
-                Err(error) => Ok(Verdict::Hold(format!("its worktree cannot be had: {error}"))),
+                Err(error) => Ok(Verdict::Hold(format!("cannot create its worktree: {error}"))),
             };
             // The receiver is gone if the run has ended: the todo stays reported.
             let _ = send.send(Message::Checked(uid, verdict));
@@ -213,6 +213,6 @@ pub(super) fn not_taken_in(error: &WorktreeError) -> Verdict {
         | WorktreeError::Refused { .. }
         | WorktreeError::Rewritten { .. }
         | WorktreeError::NoRemote { .. } => Verdict::Hold(format!("{error}; {}", error.hint())),
-        error => Verdict::Failed(format!("its work cannot be taken in: {error}")),
+        error => Verdict::Failed(format!("cannot merge its work: {error}")),
     }
 }

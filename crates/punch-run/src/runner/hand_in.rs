@@ -50,7 +50,7 @@ impl Runner<'_, '_> {
             let verdict = match part {
                 Part::Worker => match lane.map_or_else(|| lanes.open(&check.todo.id), Ok) {
                     Ok(lane) => hand_in(&Check { lane: Some((lanes, lane)), ..check }),
-                    Err(error) => Ok(Verdict::Hold(format!("its worktree cannot be had: {error}"))),
+                    Err(error) => Ok(Verdict::Hold(format!("cannot create its worktree: {error}"))),
                 },
                 Part::Coordinator => verify(check, lanes, &setup, work),
             };
@@ -87,7 +87,7 @@ fn verify<'e>(
     if let Err(why) = setup.prepare(lanes, &check.todo, &check.environment, store.interrupt) {
         return Ok(match store.interrupt.is_asked() {
             true => Verdict::Stopped,
-            false => Verdict::Hold(format!("its worktree cannot be prepared: {why}")),
+            false => Verdict::Hold(format!("cannot prepare its worktree: {why}")),
         });
     }
     let lane = match lanes.open_known(&id) {

@@ -1,4 +1,4 @@
-//! The filter of lists, in the filter language of `punch list --filter`.
+//! The filter of lists, in the filter language of `punch list`.
 
 use punch_core::Todo;
 use punch_core::filter::{Filter as Terms, Viewer};

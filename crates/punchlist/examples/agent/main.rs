@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 fn run(url: &str, model: &str, task: &str) -> Result<(), agent::Problem> {
     let folder = std::env::current_dir()?;
-    // The store that `punch` uses here too: `punch list` and `punch tree` show what the agent does.
+    // The store that `punch` uses here too: `punch list` and `punch watch` show what the agent does.
     let session = Session::open_project(&folder, Options::new("example-agent"))?;
     let mut say = |text: &str| print!("{text}");
     let reason = Agent { session: &session, url, model, folder: &folder, say: &mut say }.work(task)?;

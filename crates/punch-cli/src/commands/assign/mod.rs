@@ -40,7 +40,7 @@ pub struct Assign {
 /// Who gets todos.
 #[derive(Args)]
 pub struct To {
-    /// The agent that is started, or print
+    /// Agent to start, or `print` to only print the prompt
     #[arg(long, value_name = "AGENT", value_parser = recipients())]
     to: Recipient,
     /// Arguments for the agent

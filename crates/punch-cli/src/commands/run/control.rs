@@ -21,7 +21,7 @@ pub enum Control {
     Pause(Target),
     /// Continue a paused run or seat, or give a stopped seat work again
     Resume(Target),
-    /// Ask agents to end; their todos are open again
+    /// Stop agents and return their todos to the queue
     Stop(Target),
     /// List past runs: how they ended and what they cost
     List {
@@ -56,7 +56,7 @@ impl Control {
         };
         guard::only_user(&format!("{verb} a run"))?;
         let none =
-            || Failure::refused("not_running", "no run is at work on this plan", "`punch run list` shows past runs");
+            || Failure::refused("not_running", "no run is active on this plan", "`punch run list` shows past runs");
         let Some(open) = Project::find_from(global, None, Vec::new())?.read()?.plan() else { return Err(none()) };
         let run = match target.run {
             Some(run) => run,
@@ -73,7 +73,7 @@ impl Control {
             }
             Controlled::NotRunning => {
                 let hint = "`punch run` resumes the last run if it was cut short";
-                return Err(Failure::refused("not_running", format!("run {run} is not at work"), hint));
+                return Err(Failure::refused("not_running", format!("run {run} is not running"), hint));
             }
             Controlled::NoSeat => {
                 let seat = target.seat.unwrap_or_default();

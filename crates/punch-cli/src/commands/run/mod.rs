@@ -51,7 +51,7 @@ pub struct Run {
     /// How many agents work at once
     #[arg(long, value_name = "K")]
     agents: Option<String>,
-    /// exec:COMMAND, claude, codex or acp:COMMAND; several are taken in turn
+    /// exec:COMMAND, claude, codex or acp:COMMAND; repeat to alternate between agents
     #[arg(long, value_name = "SPEC")]
     agent: Vec<String>,
     /// Give every agent its own git worktree

@@ -58,7 +58,7 @@ fn a_failing_setup_fails_no_todo() {
     command.env("PUNCH_RUN_SETUP", "echo no network >&2; exit 3");
     let run = finished(command.output().unwrap());
     assert_eq!(run.exit, Some(1), "{}", run.render());
-    let why = "the worktree for T-1 cannot be prepared: `run.setup` failed with exit code 3: no network";
+    let why = "cannot prepare the worktree for T-1: `run.setup` failed with exit code 3: no network";
     assert!(run.stdout.contains(why), "{}", run.render());
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], todo["attempts"].as_u64().unwrap_or_default()), (&"pending".into(), 0));

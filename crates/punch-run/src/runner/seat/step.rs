@@ -90,7 +90,7 @@ impl Step<'_, '_> {
                 Preparing { worker, job, inspecting: true }
             }
             (Preparing { job, inspecting: false, .. }, E::Prepared(Err(why))) => {
-                let what = format!("the worktree for {} cannot be prepared: {why}", line(&job.todo.id));
+                let what = format!("cannot prepare the worktree for {}: {why}", line(&job.todo.id));
                 self.failed_start(job.todo, &what)
             }
             (Preparing { worker, job, inspecting: true }, E::Inspected(todo)) => match todo {
