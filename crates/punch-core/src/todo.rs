@@ -64,6 +64,11 @@ impl Todo {
         Self { uid, fields: Fields::default(), updated_at: 0, lease_until: None, derived: Derived::default() }
     }
 
+    /// Returns true for an id such as `T-7`, which a todo gets if nobody chose one for it.
+    pub fn has_made_id(&self) -> bool {
+        crate::plan::made_number(&self.fields.id).is_some()
+    }
+
     /// Best of its own priority and that of everything open that waits for it (rule 24).
     pub fn effective_priority(&self) -> u8 {
         self.fields.priority.min(self.derived.pull)

@@ -2,31 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use punch_core::{ObservedWork, Op, Plan, Ref, Status, Todo, Uid, WorkerId};
+use punch_core::{Actor, ObservedWork, Op, Plan, Ref, Status, Todo, Uid, WorkerId};
 use punch_store::{Catalogue, SessionKey, Snapshot, StoreError};
 
 use crate::assign::worker_key;
 use crate::link::linked;
 use crate::{SessionState, session};
 
-/// Reads what was seen of the work that these ops complete; nothing is read if they complete none.
+/// Reads what was seen of the work that these ops complete; nothing is read if they complete none. Of a todo that nobody has
+/// in progress nothing was seen; whoever completes it answers for it.
 pub(crate) fn of_completions(
     snapshot: &dyn Snapshot,
     ops: &[Op],
     plan: &Plan,
+    actor: &Actor,
     now: i64,
 ) -> Result<BTreeMap<Uid, ObservedWork>, StoreError> {
     let mut found = BTreeMap::new();
     let mut owners: BTreeMap<String, Option<SessionState>> = BTreeMap::new();
     for op in ops {
         let Op::Done { target, .. } = op else { continue };
-        let Some(todo) = named(plan, target).filter(|todo| todo.status == Status::InProgress) else { continue };
-        let Some(owner) = todo.owner.as_deref() else { continue };
+        let Some(todo) = named(plan, target).filter(|todo| todo.status.is_open()) else { continue };
+        let is_running = todo.status == Status::InProgress;
+        let owner = if is_running { todo.owner.as_deref() } else { actor.owner().filter(|_| !actor.is_user()) };
+        let Some(owner) = owner else { continue };
         if !owners.contains_key(owner) {
             owners.insert(owner.to_owned(), of_owner(snapshot, owner)?);
         }
         let Some(Some(state)) = owners.get(owner) else { continue };
-        let seen = work(state, todo, now);
+        let seen = ObservedWork { asked: state.asked.contains(&todo.uid), evidence: None };
+        let seen = if is_running { work(state, todo, now) } else { seen };
         // The runner completes what its workers did, and nobody is left to ask.
         let asked = seen.asked || WorkerId::of(owner).is_some();
         found.insert(todo.uid, ObservedWork { asked, ..seen });

@@ -278,7 +278,7 @@ pub(crate) fn apply_to_slice(
             reported(proven(ops, &plan, request), request)
         });
         if let Ok(ops) = &made {
-            ctx.observed = observed_work::of_completions(tx, ops, &plan, now)?;
+            ctx.observed = observed_work::of_completions(tx, ops, &plan, &request.actor, now)?;
         }
         match made.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,

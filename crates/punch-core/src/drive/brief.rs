@@ -44,8 +44,14 @@ pub enum Workplace {
 pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) -> String {
     let Some(todo) = plan.get(uid) else { return String::new() };
     let id = quote(&todo.id, ID);
-    let mut out = format!("You have been assigned the following 1 to-do(s) with IDs: {id}\n");
-    out.push_str("Do what it says, quoted as data, and nothing else from the plan.\n");
+    let mut out = match reporting {
+        // Agents that know the tools know this sentence.
+        Reporting::Tools => format!(
+            "You have been assigned the following 1 to-do(s) with IDs: {id}\nDo what it says, quoted as data, and nothing \
+             else from the plan.\n"
+        ),
+        Reporting::Exit => "Do only this todo, quoted as data:\n".to_owned(),
+    };
     let _ = writeln!(out, "<todo id=\"{id}\">\n{}\n</todo>", quote(&todo.content, CONTENT));
     section(&mut out, "description", todo.description.as_deref(), DESCRIPTION);
     section(&mut out, "criteria", todo.criteria.as_deref(), CRITERIA);
@@ -86,11 +92,11 @@ pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) 
             );
         }
         Reporting::Exit => out.push_str(
-            "Once it is done, end with exit code 0. If it cannot be done, say why and end with another code.\n",
+            "End with exit code 0 once it is done; if it cannot be done, say why and end with another code.\n",
         ),
     }
     if workplace == Workplace::Lane {
-        out.push_str("You work in a git worktree of your own. Do not commit: your changes are committed for you.\n");
+        out.push_str("You have a git worktree of your own. Do not commit: your changes are committed for you.\n");
     }
     out
 }
@@ -222,6 +228,10 @@ mod tests {
         assert!(of(odd, Reporting::Tools, Workplace::Project).contains(r"`punch done 'it'\''s' --evidence TEXT`"));
         let by_exit = of(todo(1, "x"), Reporting::Exit, Workplace::Project);
         assert!(!by_exit.contains("todo_write") && !by_exit.contains("commit"), "{by_exit}");
+        assert!(
+            by_exit.starts_with("Do only this todo, quoted as data:\n<todo id=\"T-1\">\nx\n</todo>\n"),
+            "{by_exit}"
+        );
     }
 
     #[test]

@@ -99,6 +99,11 @@ fn first<'a>(args: &[&'a str], valued: &[&str]) -> Option<&'a str> {
     None
 }
 
+/// Returns true for a word that names a script or target, and not a path.
+pub(super) fn is_task(name: &str) -> bool {
+    !name.contains(['/', '.']) && !name.contains("::") && script(name).is_some()
+}
+
 /// What a script or target of that name checks: `test:unit`, `lint`, `build-all`, `typecheck`.
 fn script(name: &str) -> Option<CheckKind> {
     let parts = || name.split([':', '-', '_', '.', '/']).map(str::to_ascii_lowercase);

@@ -5,11 +5,13 @@ mod changes;
 mod commands;
 mod line;
 mod observation;
+mod selection;
 mod shell;
 mod wrapper;
 
 pub use line::{SeenRun, Step, steps};
 pub use observation::{Observation, SeenCheck};
+pub use selection::{selected, selects};
 
 crate::words! {
     /// What speaks for a completed todo.

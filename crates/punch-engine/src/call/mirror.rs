@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use punch_core::apply::{leave_out, spare};
 use punch_core::dialect::mirror::{self, Copied, HostListUpdate, MirrorAuthority, Room, Row, Word};
 use punch_core::drive::missing_evidence;
-use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
+use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Stop, Todo, Uid, text};
 use punch_store::{Ahead, PlanId, SessionKey, Tx, Which};
 
 use super::{Caller, Dialect};
@@ -309,6 +309,7 @@ fn keep(
             Err(EngineError::Refused(refusals)) => {
                 let asks = refusals.iter().filter_map(missing_evidence).next();
                 if let (Some(text), Op::Done { target: Ref::Uid(uid), .. }) = (asks, one) {
+                    begin(tx, now, request, uid)?;
                     notes.asked.push(uid);
                     notes.warnings.push(text);
                 }
@@ -318,6 +319,19 @@ fn keep(
         }
     }
     Ok(out)
+}
+
+/// Puts a todo in progress that its host calls done, so that its check is seen. Nothing changes if it is already.
+fn begin(tx: &mut dyn Tx, now: i64, request: &Request<'_>, uid: Uid) -> Result<(), EngineError> {
+    let mut start = |plan: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
+        let running = plan.get(uid).is_some_and(|todo| todo.status == Status::InProgress);
+        Ok(if running { Vec::new() } else { vec![Op::Start(Ref::Uid(uid))] })
+    };
+    let first = Footprint { todos: [uid].into(), ..Footprint::default() };
+    match apply_in_transaction(tx, now, request, &first, &mut start) {
+        Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn wants_check(refusals: &[Refusal]) -> bool {

@@ -19,14 +19,14 @@ impl Engine {
         let request = caller.request(|policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy });
         let answer = self.write_call(incoming, &request, |tx, now, state, role| {
             let mut asked = Vec::new();
-            let scope: HashSet<Uid> = state.scope.iter().copied().collect();
+            let known: HashSet<Uid> = state.scope.iter().copied().collect();
             let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
                 if call.replaces() {
                     part.need_whole()?;
                 }
                 asked = call.ops(part);
                 // A replacement archives what is in the list of this conversation, not in those of others.
-                asked.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !scope.contains(uid)));
+                asked.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !known.contains(uid)));
                 Ok(asked.clone())
             };
             let before = tx.row()?.revision;
@@ -39,7 +39,13 @@ impl Engine {
             let scope = (role != Role::Owner).then_some(state.scope.as_slice());
             let next = ReadyQuery::for_owner(caller.actor.owner(), scope, changed.now).next(tx)?;
             send(tx, caller, next.as_ref(), changed.now)?;
-            let named = named(&asked, &changed);
+            let mut named = named(&asked, &changed);
+            // What this conversation has had in hand under an id of the caller's choice, the caller knows by that id.
+            let rows = changed.outcome.rows.iter();
+            named.extend(
+                rows.filter(|todo| request.ids.is_none() && known.contains(&todo.uid) && !todo.has_made_id())
+                    .map(|todo| todo.uid),
+            );
             let mut text = render::changed(tx, &mut changed, caller.actor.owner(), next.as_ref(), &named)?;
             if role == Role::Owner {
                 let query = ReadyQuery::for_owner(caller.actor.owner(), None, changed.now);

@@ -91,7 +91,7 @@ fn begun<'a>(changed: &'a Changed) -> impl Iterator<Item = Uid> + 'a {
 
 /// What a native write did, as its owner sees it: changed todos, what became ready, warnings, progress. Loads what it takes to
 /// say why a changed todo waits. Texts that the caller has just written or knows by their id are not repeated: `named` are the
-/// todos that it added under an id of its own.
+/// todos that it added under an id of its own, now or earlier.
 pub(super) fn changed(
     tx: &dyn Tx,
     changed: &mut Changed,
@@ -133,6 +133,9 @@ pub(super) fn changed(
         out.push(match (todo.is_live(), todo.status) {
             (false, _) => format!("removed {}", text::neutral(&todo.id)),
             (true, Status::Completed | Status::Cancelled) => TodoRow::of(reader, todo).brief_model_line(),
+            (true, _) if begun.contains(&todo.uid) && named.contains(&todo.uid) => {
+                TodoRow::of(reader, todo).brief_model_line()
+            }
             (true, _) => line(reader, todo),
         });
         if begun.contains(&todo.uid) {

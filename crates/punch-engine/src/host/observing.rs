@@ -4,7 +4,7 @@
 use std::path::{Component, Path};
 
 use punch_core::drive::{ToolUse, UNCHECKED, ask_for_checks, drift_note, missing_evidence};
-use punch_core::evidence::{Observation, Step, steps};
+use punch_core::evidence::{Observation, Step, selected, selects, steps};
 use punch_core::{Evidence, Op, Ref, Refusal, Status, Todo, Uid, VerifyMode, files};
 use punch_store::{PlanId, Snapshot};
 
@@ -66,11 +66,12 @@ impl Listener<'_> {
         state: &mut SessionState,
         outcome: &mut ReportOutcome,
     ) -> Option<String> {
-        let latest = own.iter().max_by_key(|todo| (todo.started_at, todo.uid))?;
         let mut note = None;
         for step in steps {
-            // A check covers everything that is in progress; a change belongs to what was started last.
-            let todos = if is_check(&step) { own } else { std::slice::from_ref(latest) };
+            let todos = match &step {
+                Step::Changed(path) => changed_for(path, own, state).into_iter().collect(),
+                Step::Checked(run) => checked_for(&run.command, own, state),
+            };
             for todo in todos {
                 let seen = observation(state, todo);
                 if let Step::Changed(path) = &step
@@ -158,6 +159,48 @@ impl Listener<'_> {
 
 const fn is_check(step: &Step) -> bool {
     matches!(step, Step::Checked(_))
+}
+
+/// The todo that a change belongs to: the one in progress that was started last. A todo that waits for its check keeps the
+/// files that it changed, unless the one after it changed them too.
+fn changed_for<'t>(path: &str, own: &'t [Todo], state: &SessionState) -> Option<&'t Todo> {
+    let changed = |todo: &&Todo| files_of(todo, state).any(|file| file == path);
+    let latest = started_last(own, state)?;
+    last_asked(own, state, changed).filter(|_| !changed(&latest)).or(Some(latest))
+}
+
+/// The todos that a check counts for. One that selects a part of the project counts for the todos with files in that part; if
+/// none has any, it answers the last question for a check, or belongs to what was started last.
+fn checked_for<'t>(command: &str, own: &'t [Todo], state: &SessionState) -> Vec<&'t Todo> {
+    let parts = selected(command);
+    if parts.is_empty() {
+        return own.iter().collect();
+    }
+    let is_selected = |todo: &&Todo| files_of(todo, state).any(|file| parts.iter().any(|part| selects(part, file)));
+    let found: Vec<&Todo> = own.iter().filter(is_selected).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    // Of a todo whose files are known, none is in that part.
+    let unknown = last_asked(own, state, |todo| files_of(todo, state).next().is_none());
+    unknown.or_else(|| last_asked(own, state, |_| true)).or_else(|| started_last(own, state)).into_iter().collect()
+}
+
+/// The todo in progress that was started last; one that waits for its check only if there is no other.
+fn started_last<'t>(own: &'t [Todo], state: &SessionState) -> Option<&'t Todo> {
+    own.iter().max_by_key(|todo| (!state.asked.contains(&todo.uid), todo.started_at, todo.uid))
+}
+
+/// The todo in progress that the agent was asked about last.
+fn last_asked<'t>(own: &'t [Todo], state: &SessionState, which: impl Fn(&&Todo) -> bool) -> Option<&'t Todo> {
+    let named = |uid: &Uid| own.iter().find(|todo| todo.uid == *uid && which(todo));
+    state.asked.iter().rev().find_map(named)
+}
+
+/// The files that a todo changed, and those that it declares.
+fn files_of<'s>(todo: &'s Todo, state: &'s SessionState) -> impl Iterator<Item = &'s str> {
+    let seen = state.observed.iter().filter(move |(uid, seen)| *uid == todo.uid && seen.started_at == todo.started_at);
+    seen.flat_map(|(_, seen)| &seen.files).chain(&todo.files).map(String::as_str)
 }
 
 /// Where the observation of a todo is kept; one of an earlier start is forgotten.

@@ -179,3 +179,16 @@ fn answers_are_capped_whatever_the_plan_holds() {
     let answer = world.engine.call(world.plan, &too_many, Dialect::Native, Tool::Write, &arguments, None).unwrap();
     assert!(answer.is_error && answer.text.starts_with("Error too_many"));
 }
+
+#[test]
+fn a_caller_that_named_a_todo_reads_its_content_once() {
+    let world = world();
+    let write = |session: &str, ops: Value| world.write(session, Dialect::Native, json!({"ops": ops})).text;
+    let names = ["parser", "lexer"].map(|id| json!({"op": "add", "id": id, "content": format!("Port the {id}")}));
+    write("a", json!([names[0], names[1], {"op": "add", "content": "Describe it"}]));
+    let start = |id: &str| json!([{"op": "start", "id": id}]);
+    assert!(write("a", start("parser")).starts_with("[>] parser\n"));
+    let next = write("a", json!([{"op": "done", "id": "parser"}, {"op": "start", "id": "T-1"}]));
+    assert!(next.contains("[>] T-1 Describe it\n"), "an id that it did not choose says nothing: {next}");
+    assert!(write("b", start("lexer")).starts_with("[>] lexer Port the lexer\n"), "another conversation");
+}

@@ -280,6 +280,25 @@ fn the_plan_asks_once_for_a_check() {
 }
 
 #[test]
+fn a_todo_that_is_ticked_without_having_been_started_needs_a_check_too() {
+    for form in &FORMS {
+        let agent = Agent::new(form, &[("policy.verify", "evidence")]);
+        agent.list("pending");
+        agent.edit("src/a.rs");
+        let said = agent.list("completed");
+        assert!(said.contains("no passing check was seen"), "{}: {said}", form.host);
+        assert_eq!(agent.todo().status, Status::InProgress, "{}", form.host);
+        agent.run("cargo test", 0);
+        if form.knows {
+            assert_eq!(agent.todo().proof(), Some(Proof::Checked), "{}: the check completes it", form.host);
+            continue;
+        }
+        agent.stop();
+        assert_eq!(agent.todo().proof(), Some(Proof::Unchecked), "{}", form.host);
+    }
+}
+
+#[test]
 fn an_agent_that_stops_without_a_check_is_asked_once_more() {
     for form in &FORMS {
         let agent = Agent::new(form, &[("policy.verify", "evidence")]);

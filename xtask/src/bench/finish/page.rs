@@ -29,18 +29,25 @@ pub fn settings(punch: &Path) -> Result<String, String> {
 pub fn write(figures: &Figures) -> Result<(), String> {
     let folder = process::root().join("docs/benchmarks");
     let path = folder.join("finish.md");
-    let mut page = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-    for (name, text) in [
-        ("settings", format!("```text\n{}\n```", figures.settings)),
-        ("parameters", parameters()),
-        ("results", results(figures)),
-        ("sweep", sweep(figures)),
-        ("resume", resume(figures)),
-    ] {
-        page = generated::replace(&page, name, &text)?;
-    }
-    fs::write(&path, page).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    let page = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    fs::write(&path, filled(page, figures)?).map_err(|cause| format!("{}: {cause}", path.display()))?;
     fs::write(folder.join("finish.svg"), chart::svg(figures)).map_err(|cause| cause.to_string())
+}
+
+/// The page with the tables of a run. What the run did not measure stays as it is.
+fn filled(mut page: String, figures: &Figures) -> Result<String, String> {
+    for (name, text) in [
+        ("settings", Some(format!("```text\n{}\n```", figures.settings))),
+        ("parameters", Some(parameters())),
+        ("results", Some(results(figures))),
+        ("sweep", (!figures.sweeps.is_empty()).then(|| sweep(figures))),
+        ("resume", (!figures.resumed.is_empty()).then(|| resume(figures))),
+    ] {
+        if let Some(text) = text {
+            page = generated::replace(&page, name, &text)?;
+        }
+    }
+    Ok(page)
 }
 
 fn parameters() -> String {
@@ -112,4 +119,20 @@ fn resume(figures: &Figures) -> String {
         let _ = writeln!(out, "| {} | {} | {} | {} |", resumed.title, resumed.turns, resumed.again, resumed.how);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_that_a_run_did_not_measure_stay_as_they_are() {
+        let part = |name: &str| format!("<!-- {name} -->\n{name} before\n<!-- /{name} -->\n");
+        let page: String = ["settings", "parameters", "results", "sweep", "resume"].map(part).concat();
+        let (settings, arms) = ("a = 1".to_owned(), Vec::new());
+        let figures = Figures { settings, arms, seeds: 1, rows: Vec::new(), sweeps: Vec::new(), resumed: Vec::new() };
+        let after = filled(page, &figures).unwrap();
+        assert!(after.contains("sweep before") && after.contains("resume before"), "{after}");
+        assert!(after.contains("a = 1") && !after.contains("results before"), "{after}");
+    }
 }

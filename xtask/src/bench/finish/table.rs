@@ -166,7 +166,8 @@ impl Figures {
             let (name, profile) = (row.arm.title(), row.profile);
             target(row.endless == 0, format!("{name}, {profile}: {} plans did not end", row.endless));
             let own = row.own / row.tokens;
-            target(own <= 0.01, format!("{name}, {profile}: {:.2} % own tokens, at most 1 %", own * 100.0));
+            let is_small = profile != MIDDLE.name || own <= 0.01;
+            target(is_small, format!("{name}, {profile}: {:.2} % own tokens, at most 1 %", own * 100.0));
             let alone = self.row(Arm::OwnList, profile).map_or(0.0, |row| row.share);
             target(row.share >= alone, format!("{name}, {profile}: worse than the agent alone"));
         }
@@ -205,5 +206,31 @@ impl Figures {
                 writeln!(out, "resume: {:<36} {} turns, {} todos again", resumed.title, resumed.turns, resumed.again);
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(profile: &'static str, own: f64) -> Figures {
+        let row = Row { own, ..condense(Arm::Default, profile, &[]) };
+        let row = Row { share: 1.0, tokens: 1000.0, ..row };
+        Figures {
+            settings: String::new(),
+            arms: vec![Arm::Default],
+            seeds: 1,
+            rows: vec![row],
+            sweeps: Vec::new(),
+            resumed: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_target_for_own_tokens_is_that_of_the_middle_model() {
+        assert_eq!(figures("middle", 10.0).missed(), [""; 0]);
+        assert_eq!(figures("middle", 11.0).missed(), ["punch, as installed, middle: 1.10 % own tokens, at most 1 %"]);
+        assert_eq!(figures("weak", 11.0).missed(), [""; 0]);
+        assert!(figures("weak", 11.0).text().contains(" 11 "), "it is printed all the same");
     }
 }

@@ -150,3 +150,113 @@ fn a_todo_that_is_started_again_is_observed_anew() {
     world.copy("s", &[("port it", Word::Completed)]);
     assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Unchecked));
 }
+
+/// Completes todos in the agent's own list; all of them were in progress one after the other.
+fn ticked(world: &World, contents: &[&str]) {
+    let rows = |count: usize, word: Word| -> Vec<(&str, Word)> {
+        let before = contents[..count].iter().map(|content| (*content, Word::Completed));
+        before.chain(std::iter::once((contents[count], word))).collect()
+    };
+    for (at, content) in contents.iter().enumerate() {
+        world.copy("s", &rows(at, Word::InProgress));
+        if at == 0 {
+            world.report("s", super::person());
+        }
+        world.report("s", edited(&format!("src/{content}.rs")));
+        world.copy("s", &rows(at, Word::Completed));
+    }
+}
+
+#[test]
+fn a_check_of_a_part_counts_for_the_todos_with_files_in_that_part() {
+    let world = evidence_world();
+    ticked(&world, &["parser", "lexer", "printer"]);
+    let open = |ids: &[&str]| ids.iter().all(|id| todo(&world, id).status == Status::InProgress);
+    assert!(open(&["T-1", "T-2", "T-3"]), "each waits for a check");
+    world.report("s", ran("cargo test lexer", Some(0)));
+    assert_eq!(todo(&world, "T-2").proof(), Some(Proof::Checked));
+    assert!(open(&["T-1", "T-3"]), "the tests of one say nothing about the others");
+    world.report("s", ran("cargo test", Some(0)));
+    for id in ["T-1", "T-3"] {
+        assert_eq!(todo(&world, id).proof(), Some(Proof::Checked), "a check of everything counts for {id}");
+    }
+}
+
+#[test]
+fn a_check_of_a_part_that_no_file_is_in_answers_the_last_question() {
+    let world = evidence_world();
+    ticked(&world, &["parser", "lexer"]);
+    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::Completed), ("docs", Word::InProgress)]);
+    world.report("s", ran("cargo test -p elsewhere", Some(0)));
+    assert_eq!(todo(&world, "T-2").proof(), Some(Proof::Checked), "it was asked about last");
+    assert_eq!(todo(&world, "T-1").status, Status::InProgress);
+    world.report("s", ran("cargo test -p elsewhere", Some(0)));
+    assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Checked));
+    world.report("s", ran("cargo test -p elsewhere", Some(0)));
+    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::Completed), ("docs", Word::Completed)]);
+    assert_eq!(todo(&world, "T-3").proof(), Some(Proof::Checked), "nothing else is in progress");
+}
+
+#[test]
+fn a_failing_check_of_a_part_says_nothing_about_the_other_todos() {
+    let world = evidence_world();
+    ticked(&world, &["parser", "lexer"]);
+    world.report("s", ran("cargo test parser", Some(101)));
+    let state = state(&world, &SessionKey::new("s", None));
+    let failing = state.observed.iter().filter(|(_, seen)| seen.proof() == Proof::Failing).map(|(uid, _)| *uid);
+    assert_eq!(failing.collect::<Vec<_>>(), [todo(&world, "T-1").uid]);
+}
+
+#[test]
+fn a_todo_that_waits_for_its_check_keeps_its_files() {
+    let world = evidence_world();
+    ticked(&world, &["parser"]);
+    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::InProgress)]);
+    world.report("s", ran("cargo test parser", Some(101)));
+    world.report("s", edited("src/parser.rs"));
+    world.report("s", ran("cargo test parser", Some(0)));
+    assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Checked));
+    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::Completed)]);
+    assert_eq!(todo(&world, "T-2").status, Status::InProgress, "what fixed the parser was no work on the lexer");
+}
+
+#[test]
+fn a_todo_that_was_never_started_is_asked_about_too() {
+    let world = evidence_world();
+    world.copy("s", &[("parser", Word::Pending), ("lexer", Word::Pending)]);
+    world.report("s", super::person());
+    let ticks = [("parser", Word::Completed), ("lexer", Word::InProgress)];
+    world.copy("s", &ticks);
+    assert_eq!(todo(&world, "T-1").status, Status::InProgress, "its check can be seen from now on");
+    assert_eq!(state(&world, &SessionKey::new("s", None)).asked, [todo(&world, "T-1").uid]);
+    world.report("s", edited("src/lexer.rs"));
+    world.report("s", ran("cargo test parser", Some(0)));
+    assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Checked));
+    assert_eq!(todo(&world, "T-2").status, Status::InProgress);
+}
+
+#[test]
+fn our_own_tools_ask_about_a_todo_that_was_never_started() {
+    let world = evidence_world();
+    native(&world, json!([{"op": "add", "content": "port it"}, {"op": "add", "content": "test it"}]));
+    world.report("s", super::person());
+    for call in
+        [json!([{"op": "done", "id": "T-1"}]), json!([{"op": "start", "id": "T-2"}, {"op": "done", "id": "T-2"}])]
+    {
+        let refused = native(&world, call.clone());
+        assert!(refused.is_error && refused.text.contains("no passing check was seen"), "{}", refused.text);
+        let accepted = native(&world, call);
+        assert!(!accepted.is_error && accepted.text.contains("unchecked"), "{}", accepted.text);
+    }
+}
+
+#[test]
+fn users_are_not_asked_for_checks() {
+    let world = evidence_world();
+    native(&world, json!([{"op": "add", "content": "port it"}]));
+    world.report("s", super::person());
+    let request = Request { preset: punch_core::Policy::for_user, ..Request::of(Actor::user()) };
+    let op = Op::Done { target: Ref::Id("T-1".into()), evidence: None, fence: None };
+    world.engine.submit(world.plan, &request, &[op]).unwrap();
+    assert_eq!(todo(&world, "T-1").status, Status::Completed);
+}

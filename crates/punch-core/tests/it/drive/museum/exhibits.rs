@@ -355,6 +355,14 @@ pub const EXHIBITS: &[Exhibit] = &[
         end: (4, "finished"),
     },
     Exhibit {
+        source: "Yeachan-Heo/oh-my-claudecode#635",
+        happened: "stopped in the middle of a loop without a reason, with todos open",
+        todos: 10,
+        scene: as_is,
+        turn: one_todo,
+        end: (10, "finished"),
+    },
+    Exhibit {
         source: "bastani-inc/atomic#132",
         happened: "ended before all features were complete",
         todos: 9,
