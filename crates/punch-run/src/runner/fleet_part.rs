@@ -195,17 +195,19 @@ impl<'s, 'e> Runner<'s, 'e> {
 
     /// Begins to verify what workers handed in, as many todos at a time as the worker has seats, or a few.
     pub(super) fn verify_handed_in(&mut self) -> Result<(), RunError> {
+        let (plan, run, now) = (self.world.plan, self.run.id, self.world.engine.now());
+        // The others may hand in more than this one could ever verify.
+        if self.fleet.is_some_and(|part| part.fleet.drained.load(Ordering::Relaxed)) && self.last_batch.is_none() {
+            let waiting = self.persist(|engine| engine.handed_in(plan, run))?;
+            self.last_batch = Some(waiting.iter().map(|(work, _)| work.uid).collect());
+        }
         let most = self.options.seats.clamp(1, AT_ONCE);
         let is_early = self.looked.is_some_and(|looked| looked.elapsed() < LOOK);
         if self.stop.is_some() || self.gives_up.is_some() || self.seats.len() >= most || is_early {
             return Ok(());
         }
         self.looked = Some(Instant::now());
-        let (plan, run, now) = (self.world.plan, self.run.id, self.world.engine.now());
         let waiting = self.persist(|engine| engine.handed_in(plan, run))?;
-        if self.fleet.is_some_and(|part| part.fleet.drained.load(Ordering::Relaxed)) && self.last_batch.is_none() {
-            self.last_batch = Some(waiting.iter().map(|(work, _)| work.uid).collect());
-        }
         let last_batch = self.last_batch.clone();
         let is_due = |uid: &Uid| last_batch.as_ref().is_none_or(|last| last.contains(uid));
         for (work, todo) in waiting.iter().filter(|(work, _)| is_due(&work.uid)) {
