@@ -76,7 +76,8 @@ pub use follow::{
 pub use git::{CommitVerdict, Git, GitFolders, GitState};
 #[cfg(feature = "git")]
 pub use git::{
-    ELSEWHERE as GIT_ELSEWHERE, GitCall, finish as finish_git, git_link, program as git_program, read_beginning,
+    ELSEWHERE as GIT_ELSEWHERE, GitCall, finish as finish_git, finish_within as finish_git_within, git_link,
+    program as git_program, read_beginning,
 };
 pub use history::{NARRATED, RevisionEntry, at_revision};
 pub use host::{

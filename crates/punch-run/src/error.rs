@@ -17,6 +17,10 @@ punch_core::errors! {
         CutOff: "worker_cut_off",
             ("the store was out of reach for too long, so the agents of this worker were ended"),
             ("the worker continues once the store answers again; others may have taken over its todos");
+        /// Another worker works in the same clone of the repository.
+        CloneTaken { by: String }: "worker_clone_taken",
+            ("another worker works in this clone of the repository ({by})"),
+            ("give each worker a clone of its own: `git clone URL another-folder`");
     }
     from {
         /// Check commands of todos are not approved.

@@ -44,13 +44,13 @@ Exit codes: 0 ended as asked, 1 the name is taken or there is no git remote.";
 pub struct Worker {
     #[command(subcommand)]
     verb: Option<WorkerVerb>,
-    /// The name of this worker [default: the name of the machine]
+    /// Name this worker [default: the name of the machine]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Take todos with the label `runs-on:LABEL`; can be repeated
     #[arg(long, value_name = "LABEL")]
     label: Vec<String>,
-    /// How many agents work at once
+    /// Run at most K agents at once
     #[arg(long, value_name = "K")]
     seats: Option<String>,
     /// Take todos of these plans only, separated by commas; `--plan` names one [default: every plan in use]
@@ -59,7 +59,7 @@ pub struct Worker {
     /// exec:COMMAND, claude, codex or acp:COMMAND; repeat to alternate between agents
     #[arg(long, value_name = "SPEC")]
     agent: Vec<String>,
-    /// The git remote through which workers exchange their work
+    /// Exchange work through this git remote
     #[arg(long, value_name = "REMOTE")]
     remote: Option<String>,
     /// How to answer agents' permission requests: ask, allow or deny
@@ -158,10 +158,12 @@ impl Worker {
     fn fleet(&self, plans: Vec<String>) -> Result<FleetOptions, Failure> {
         let name = self.name.clone().unwrap_or_else(default_worker_name);
         if !is_worker_name(&name) {
-            let message = format!("invalid name of a worker `{}`", text::neutral(&name));
+            let message = format!("invalid worker name `{}`", text::neutral(&name));
             return Err(Failure::usage(&message, "use letters, digits, `.`, `_` and `-`, for example `--name gpu-1`"));
         }
-        let labels = Label::parse_all(self.label.iter().map(String::as_str));
+        // Todos have `runs-on:gpu`, workers `gpu`.
+        let given = self.label.iter().map(|label| label.strip_prefix("runs-on:").unwrap_or(label));
+        let labels = Label::parse_all(given);
         let labels: BTreeSet<Label> = labels.map_err(|refusal| Failure::usage(&refusal.message(), &refusal.hint()))?;
         Ok(FleetOptions { name, labels, plans, version: env!("CARGO_PKG_VERSION").to_owned() })
     }

@@ -127,6 +127,11 @@ impl Fleet {
 
     /// Starts a worker on a machine, under the name of the machine.
     fn worker(&self, machine: &str, more: &[&str]) -> Worker {
+        self.worker_with(machine, more, &[])
+    }
+
+    /// Starts a worker on a machine with more variables.
+    fn worker_with(&self, machine: &str, more: &[&str], variables: &[(&str, &str)]) -> Worker {
         if !self.world.root.join(machine).exists() {
             self.machine(machine);
         }
@@ -135,7 +140,7 @@ impl Fleet {
         let log = self.world.root.join(format!("{machine}.log"));
         let file = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         let mut command = self.command(machine, &[&given[..], more].concat());
-        let child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
+        let child = command.envs(variables.iter().copied()).stdout(Stdio::null()).stderr(file).spawn().unwrap();
         Worker { child, log }
     }
 
@@ -286,12 +291,15 @@ fn a_coordinator_that_was_stopped_and_replaced_changes_nothing() {
 #[test]
 fn a_worker_that_is_asked_to_end_finishes_its_todo_first() {
     let fleet = Fleet::new();
-    fleet.add(&["One", "Two"]);
+    fleet.add(&["One"]);
+    fleet.ok("a", &["add", "Two", "--label", "runs-on:gpu"]);
     let brake = fleet.brake("T-1");
-    let mut worker = fleet.worker("a", &[]);
+    let mut worker = fleet.worker("a", &["--label", "gpu"]);
     fleet.wait_for("the agent", || !fleet.started().is_empty());
     worker.signal("TERM");
     fleet.wait_for("the drain", || fleet.json(&["worker", "list"])["workers"][0]["state"] == "draining");
+    let inbox = fleet.ok("a", &["inbox"]);
+    assert!(inbox.contains("no worker can take it: none has the label `gpu`"), "{inbox}");
     fs::remove_file(brake).unwrap();
     assert_eq!(worker.ends(), Some(0), "{}", worker.log());
     assert_eq!(fleet.status("T-1"), "completed", "{}", worker.log());
@@ -307,7 +315,7 @@ fn todos_go_to_workers_with_their_labels() {
     fleet.wait_for("the other todo", || fleet.status("T-2") == "completed");
     let inbox = fleet.ok("a", &["inbox"]);
     assert!(inbox.contains("no worker can take it: none has the label `gpu`"), "{inbox}");
-    let _second = fleet.worker("b", &["--label", "gpu"]);
+    let _second = fleet.worker("b", &["--label", "runs-on:gpu"]);
     fleet.wait_until_done(2);
     assert_eq!(fleet.started(), ["T-2 a", "T-1 b"]);
 }
@@ -322,6 +330,9 @@ fn two_workers_cannot_have_one_name() {
     let same =
         finished(fleet.command("a", &["worker", "--name", "a", "--agent", "exec:true", "--json"]).output().unwrap());
     assert!(same.exit != Some(0) && same.render().contains("worker_taken"), "{}", same.render());
+    let clone =
+        finished(fleet.command("a", &["worker", "--name", "c", "--agent", "exec:true", "--json"]).output().unwrap());
+    assert!(clone.exit != Some(0) && clone.render().contains("worker_clone_taken"), "{}", clone.render());
     fs::remove_file(brake).unwrap();
     fleet.wait_until_done(1);
     let none =
@@ -338,14 +349,7 @@ fn checks_run_where_the_setting_says() {
         fleet.add(&["One", "Two"]);
         fleet.ok("a", &["edit", "T-1", "--verify", "echo T-1 >> \"$TRACES/checked\"; test -f T-1.txt"]);
         fleet.ok("a", &["verify", "T-1", "--allow"]);
-        let _worker = {
-            let spec = format!("exec:sh '{}'", fleet.world.root.join("agent.sh").display());
-            let mut command = fleet.command("a", &["worker", "--name", "a", "--agent", &spec]);
-            let log = fleet.world.root.join("a.log");
-            let file = fs::File::create(&log).unwrap();
-            let child = command.env("PUNCH_VERIFY_WHERE", place).stdout(Stdio::null()).stderr(file).spawn().unwrap();
-            Worker { child, log }
-        };
+        let _worker = fleet.worker_with("a", &[], &[("PUNCH_VERIFY_WHERE", place)]);
         fleet.wait_until_done(2);
         fleet.has_everything_once(2);
         let checked = fs::read_to_string(fleet.world.root.join("traces/checked")).unwrap_or_default();
@@ -388,4 +392,126 @@ fn a_result_branch_that_was_rewritten_is_noticed() {
     fleet.wait_for("the hold", || fleet.json(&["show", "T-2"])["todo"]["hold"].is_object());
     let inbox = fleet.ok("a", &["inbox"]);
     assert!(inbox.contains("was rewritten or deleted"), "{inbox}");
+}
+
+#[test]
+fn a_worker_coordinates_only_where_the_setting_allows_it() {
+    let fleet = Fleet::new();
+    fleet.add(&["One"]);
+    let first = fleet.worker_with("a", &["--plans", "main,nowhere"], &[("PUNCH_WORKER_COORDINATE", "false")]);
+    fleet.wait_for("the first worker", || !fleet.json(&["worker", "list"])["workers"][0].is_null());
+    let second = fleet.worker_with("b", &[], &[("PUNCH_WORKER_COORDINATE", "true")]);
+    fleet.wait_until_done(1);
+    assert!(second.log().contains("b coordinates run 1"), "{}", second.log());
+    assert!(!first.log().contains("coordinates"), "{}", first.log());
+    assert_eq!(first.log().matches("unknown plan `nowhere`").count(), 1, "{}", first.log());
+}
+
+#[test]
+fn a_run_that_was_stopped_waits_until_it_is_resumed() {
+    let fleet = Fleet::new();
+    fleet.add(&["One"]);
+    let brake = fleet.brake("T-1");
+    let worker = fleet.worker("a", &[]);
+    fleet.wait_for("the agent", || !fleet.started().is_empty());
+    fleet.ok("a", &["run", "stop"]);
+    fleet.wait_for("the end of the agent", || worker.log().contains("the run is stopped; `punch run resume`"));
+    assert_eq!(fleet.status("T-1"), "pending", "{}", worker.log());
+    fs::remove_file(brake).unwrap();
+    fleet.ok("a", &["run", "resume"]);
+    fleet.wait_until_done(1);
+    let log = worker.log();
+    assert_eq!(
+        (log.matches("the run is stopped").count(), log.matches("a coordinates run 1").count()),
+        (1, 1),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_worker_that_reached_a_limit_waits_and_says_so_once() {
+    let fleet = Fleet::new();
+    fleet.add(&["One", "Two"]);
+    let mut first = fleet.worker_with("a", &[], &[("PUNCH_RUN_MAX_TURNS", "1")]);
+    fleet.wait_for("the limit", || first.log().contains("1 of 1 turns are taken"));
+    fleet.wait_for("the first todo", || fleet.status("T-1") == "completed");
+    let _second = fleet.worker("b", &[]);
+    fleet.wait_until_done(2);
+    let log = first.log();
+    assert_eq!((log.matches("turns are taken").count(), log.matches("a coordinates run 1").count()), (1, 1), "{log}");
+    first.signal("TERM");
+    assert_eq!(first.ends(), Some(0), "{}", first.log());
+}
+
+#[test]
+fn a_coordinator_waits_for_a_remote_that_cannot_be_reached() {
+    let fleet = Fleet::new();
+    fleet.add(&["One"]);
+    let check =
+        "touch \"$TRACES/checking\"; while [ -e \"$TRACES/brake-check\" ]; do sleep 0.05; done; test -f T-1.txt";
+    fleet.ok("a", &["edit", "T-1", "--verify", check]);
+    fleet.ok("a", &["verify", "T-1", "--allow"]);
+    let brake = fleet.brake("check");
+    let worker = fleet.worker_with("a", &[], &[("PUNCH_VERIFY_WHERE", "coordinator")]);
+    fleet.wait_for("the check", || fleet.world.root.join("traces/checking").exists());
+    let clone = fleet.world.root.join("a");
+    let url = git(&clone, &["remote", "get-url", "origin"]);
+    git(&clone, &["remote", "set-url", "origin", "http://127.0.0.1:1/gone"]);
+    fs::remove_file(brake).unwrap();
+    fleet.wait_for("patience", || worker.log().contains("the git remote does not answer, trying again"));
+    git(&clone, &["remote", "set-url", "origin", &url]);
+    fleet.wait_until_done(1);
+    fleet.has_everything_once(1);
+}
+
+#[test]
+fn a_coordinator_that_leaves_verifies_only_what_was_handed_in_before() {
+    let fleet = Fleet::new();
+    fleet.ok("a", &["add", "One", "Two", "--label", "runs-on:b"]);
+    let first = "touch \"$TRACES/checking\"; while [ -e \"$TRACES/brake-check\" ]; do sleep 0.05; done";
+    fleet.ok("a", &["edit", "T-1", "--verify", first]);
+    fleet.ok("a", &["edit", "T-2", "--verify", "echo \"$WORKER\" >> \"$TRACES/checked\""]);
+    fleet.machine("b");
+    for (machine, id) in [("a", "T-1"), ("a", "T-2"), ("b", "T-1"), ("b", "T-2")] {
+        fleet.ok(machine, &["verify", id, "--allow"]);
+    }
+    let (check, agent) = (fleet.brake("check"), fleet.brake("T-2"));
+    let place = [("PUNCH_VERIFY_WHERE", "coordinator")];
+    let mut leaving = fleet.worker_with("a", &[], &place);
+    fleet.wait_for("the coordinator", || leaving.log().contains("a coordinates run 1"));
+    let other = fleet.worker_with("b", &["--label", "b", "--seats", "2"], &place);
+    fleet.wait_for("the first check", || fleet.world.root.join("traces/checking").exists());
+    leaving.signal("TERM");
+    let seen = || {
+        let list = fleet.json(&["worker", "list"]);
+        (list["workers"][0]["state"] == "draining", list["workers"][0]["seenAt"].as_i64().unwrap())
+    };
+    fleet.wait_for("the drain", || seen().0);
+    let begun = seen().1;
+    fleet.wait_for("signs of life for longer than the lease", || seen().0 && seen().1 > begun + 3_500);
+    fs::remove_file(agent).unwrap();
+    fleet.wait_for("the second todo", || fleet.json(&["worker", "list"])["workers"][1]["handedIn"] == 2);
+    fs::remove_file(check).unwrap();
+    assert_eq!(leaving.ends(), Some(0), "{}", leaving.log());
+    fleet.wait_until_done(2);
+    assert!(other.log().contains("b coordinates run 1"), "{}", other.log());
+    assert_eq!(fs::read_to_string(fleet.world.root.join("traces/checked")).unwrap(), "b\n");
+}
+
+#[test]
+fn a_coordinator_leaves_work_that_it_may_not_check_to_another_worker() {
+    let fleet = Fleet::new();
+    fleet.ok("a", &["add", "One", "--label", "runs-on:b", "--verify", "test -f T-1.txt"]);
+    fleet.ok("a", &["add", "Two", "--verify", "test -f T-2.txt"]);
+    fleet.machine("b");
+    fleet.ok("b", &["verify", "T-1", "--allow"]);
+    let first = fleet.worker("a", &[]);
+    fleet.wait_for("the coordinator", || first.log().contains("a coordinates run 1"));
+    let second = fleet.worker("b", &["--label", "b"]);
+    fleet.wait_for("the first todo", || fleet.status("T-1") == "completed");
+    assert!(first.log().contains("the check of T-1 is not approved on this machine"), "{}", first.log());
+    assert!(second.log().contains("b coordinates run 1"), "{}", second.log());
+    for worker in [&first, &second] {
+        assert_eq!(worker.log().matches("T-2 is not taken").count(), 1, "{}", worker.log());
+    }
 }

@@ -224,6 +224,12 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
         "30s",
         Elsewhere("crates/punch-cli/tests/it/fleet.rs", "the_todos_of_a_worker_that_was_killed_go_to_another"),
     ),
+    (
+        "worker.coordinate",
+        "true",
+        "false",
+        Elsewhere("crates/punch-cli/tests/it/fleet.rs", "a_worker_coordinates_only_where_the_setting_allows_it"),
+    ),
     // Without a commit there is nothing to make a worktree of.
     ("run.worktrees", "true", "false", Commands("add x\ngit update-ref -d HEAD\n? run --agent exec:true")),
     ("reminders.enabled", "true", "false", Asked(reminder)),

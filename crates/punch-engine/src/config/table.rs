@@ -204,6 +204,8 @@ settings! {
     worker_remote: Option<String> = "worker.remote", "origin", (1, 200), None, USER;
     /// How long a worker counts as alive after its last heartbeat. Its agents are ended after two thirds of this time without contact to the store; afterwards other workers take over.
     worker_lease: Duration = "worker.lease", "30s", (2 * SECOND, 60 * SECOND), None, USER;
+    /// Let workers on this machine coordinate plans: merge, check and complete what all workers hand in. `false` leaves that to workers on other machines.
+    worker_coordinate: bool = "worker.coordinate", "true", ANY, None, USER;
     /// Command to run when something enters the inbox, in a run or through an agent, and when a run ends. It gets the text on standard input, such as `mail -s punch me`.
     notify_command: Option<String> = "notify.command", "", (1, 2_000), None, COMMAND;
     /// Remind agents of the todo list from time to time.

@@ -95,7 +95,10 @@ impl Engine {
             let claims = own.map(|(_, claim)| claim).collect();
             let folder = serde_json::to_string(&body.folder).unwrap_or_default();
             let holds = |holder: &str| {
-                alive && holder.contains(&folder) && holder.contains(&format!("\"process\":{}", body.process))
+                alive
+                    && holder.contains(&folder)
+                    && holder.contains(&body.instance)
+                    && holder.contains(&format!("\"process\":{}", body.process))
             };
             let coordinates = coordinators.iter().filter(|(_, holder)| holds(holder)).map(|(plan, _)| plan.clone());
             let hours = u64::try_from(record.seen_at.saturating_sub(body.started_at)).unwrap_or(0).max(60_000);

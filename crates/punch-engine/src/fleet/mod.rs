@@ -61,6 +61,10 @@ pub struct WorkerBody {
     pub started_at: i64,
     /// Todos whose work it handed in since then.
     pub handed_in: u64,
+    /// It never coordinates a plan.
+    pub only_works: bool,
+    /// A random number that differs between machines which were copied from one another.
+    pub instance: String,
 }
 
 impl WorkerBody {
@@ -100,7 +104,7 @@ impl Engine {
         self.write(first, Durability::Full, |tx, now| {
             let known = tx.workers()?.into_iter().find(|worker| worker.name == name);
             if let Some(other) = known.as_ref().filter(|worker| is_alive(worker, now)).map(read)
-                && (&other.host, &other.folder) != (&body.host, &body.folder)
+                && (&other.host, &other.folder, &other.instance) != (&body.host, &body.folder, &body.instance)
             {
                 return Err(EngineError::WorkerTaken { name: name.to_owned(), by: other.shown() });
             }
@@ -155,6 +159,19 @@ impl Engine {
         })
     }
 
+    /// Returns true if a worker other than this one could coordinate a plan: it is alive, and not about to leave.
+    pub fn has_other_coordinator(&self, plan: PlanId, name: &str, worker: &str) -> Result<bool, EngineError> {
+        let clock = self.now();
+        self.read(plan, |snapshot| {
+            let now = snapshot.now().unwrap_or(clock);
+            let others = snapshot.workers()?.into_iter().filter(|other| other.name != worker && is_alive(other, now));
+            Ok(others.map(|other| read(&other)).any(|body| {
+                let serves = body.plans.is_empty() || body.plans.iter().any(|plan| plan == name);
+                serves && !body.only_works && !body.draining
+            }))
+        })
+    }
+
     /// Returns the todos in progress whose worker is dead: its record has expired, it has left, or a later process has its
     /// name. Also those of earlier coordinators. Only for the coordinator of this run.
     pub fn orphaned_todos(&self, plan: PlanId, run: u64, epoch: u32) -> Result<Vec<Todo>, EngineError> {
@@ -187,11 +204,11 @@ pub(crate) fn is_alive(worker: &WorkerRecord, now: i64) -> bool {
     worker.until.is_some_and(|until| now < until)
 }
 
-/// Returns the labels of each worker that is alive; `None` if the store knows no worker.
+/// Returns the labels of each worker that is alive and takes todos; `None` if the store knows no worker.
 pub(crate) fn labels_of_fleet(snapshot: &dyn Snapshot, now: i64) -> Result<Option<Vec<BTreeSet<Label>>>, EngineError> {
     let workers = snapshot.workers()?;
     let alive = workers.iter().filter(|worker| is_alive(worker, now));
-    let labels = alive.map(|worker| read(worker).labels).collect();
+    let labels = alive.map(read).filter(|body| !body.draining).map(|body| body.labels).collect();
     Ok((!workers.is_empty()).then_some(labels))
 }
 

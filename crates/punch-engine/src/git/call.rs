@@ -14,8 +14,8 @@ use crate::process;
 /// How long git may take. A checkout of a very large repository takes long; a git that waits forever must be ended.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// How many bytes of git's complaints are read.
-const COMPLAINT: u64 = 600;
+/// How many bytes of git's complaints are kept, counted from their end: there git says what made it fail.
+const COMPLAINT: usize = 2_000;
 
 /// Variables that lead git to another repository, index or object store than those of its folder. A hook of git has them.
 pub const ELSEWHERE: [&str; 8] = [
@@ -36,7 +36,7 @@ pub struct GitCall<T> {
     pub status: ExitStatus,
     /// What was read of its standard output.
     pub out: T,
-    /// The beginning of its standard error.
+    /// The end of its standard error.
     pub complaint: String,
 }
 
@@ -64,6 +64,16 @@ pub fn program(folder: &Path, recorded: Option<&GitFolders>) -> Command {
 
 /// Runs git to its end while `read` reads its standard output. If `read` stops early, git loses its reader and ends.
 pub fn finish<T>(
+    git: Command,
+    input: Option<String>,
+    read: impl FnOnce(ChildStdout) -> io::Result<T>,
+) -> io::Result<GitCall<T>> {
+    finish_within(LIMIT, git, input, read)
+}
+
+/// Runs git like [`finish`], for at most `limit`. The error has the kind `TimedOut` if git took longer.
+pub fn finish_within<T>(
+    limit: Duration,
     mut git: Command,
     input: Option<String>,
     read: impl FnOnce(ChildStdout) -> io::Result<T>,
@@ -76,11 +86,11 @@ pub fn finish<T>(
     // Written beside the reading: both sides could wait for each other. A git that does not listen has its reason.
     let writer = child.stdin.take().zip(input);
     let writing = writer.map(|(mut pipe, text)| thread::spawn(move || drop(pipe.write_all(text.as_bytes()))));
-    let complaining = thread::spawn(move || read_beginning(stderr, COMPLAINT).unwrap_or_default());
+    let complaining = thread::spawn(move || read_end(stderr, COMPLAINT).unwrap_or_default());
     let number = child.id();
     let (ended, end) = channel::<()>();
     let watching = thread::spawn(move || {
-        let late = end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout);
+        let late = end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
         if late {
             process::kill_by_number(number);
         }
@@ -108,6 +118,20 @@ pub fn read_beginning(mut pipe: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(beginning)
 }
 
+/// Reads to the end and keeps the last `limit` bytes.
+fn read_end(mut pipe: impl Read, limit: usize) -> io::Result<Vec<u8>> {
+    let (mut kept, mut buffer) = (Vec::new(), [0; 4_096]);
+    loop {
+        match pipe.read(&mut buffer) {
+            Ok(0) => return Ok(kept),
+            Ok(count) => kept.extend_from_slice(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        kept.drain(..kept.len().saturating_sub(limit));
+    }
+}
+
 /// Reads everything; an error if that is more than `limit` bytes.
 pub(super) fn read_all(pipe: impl Read, limit: usize) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
@@ -115,5 +139,28 @@ pub(super) fn read_all(pipe: impl Read, limit: usize) -> io::Result<Vec<u8>> {
     match out.len() > limit {
         true => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes"))),
         false => Ok(out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_long_complaint_is_kept() {
+        let said = format!("{}fatal: the reason", "warning: something else\n".repeat(1_000));
+        let kept = read_end(said.as_bytes(), COMPLAINT).unwrap();
+        assert_eq!(kept.len(), COMPLAINT);
+        assert!(kept.ends_with(b"fatal: the reason"));
+        assert_eq!(read_end(&b"short"[..], COMPLAINT).unwrap(), b"short");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_git_that_takes_too_long_is_ended() {
+        let mut waits = Command::new("sleep");
+        waits.arg("600");
+        let late = finish_within(Duration::from_millis(50), waits, None, |pipe| read_beginning(pipe, 10));
+        assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

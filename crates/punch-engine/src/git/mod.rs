@@ -27,7 +27,7 @@ mod worktree_state;
 use std::collections::BTreeMap;
 
 #[cfg(feature = "git")]
-pub use call::{ELSEWHERE, GitCall, finish, program, read_beginning};
+pub use call::{ELSEWHERE, GitCall, finish, finish_within, program, read_beginning};
 #[cfg(feature = "git")]
 pub use folders::{GitFolders, link as git_link};
 #[cfg(not(feature = "git"))]

@@ -31,6 +31,9 @@ pub struct RunHolder {
     folder: String,
     /// The number of its process.
     process: u32,
+    /// A random number of a worker's folder, which differs between machines that were copied from one another.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    instance: String,
     /// How long its lease lasts unless renewed, in milliseconds.
     #[serde(skip, default = "usual_lease")]
     lease: i64,
@@ -43,7 +46,19 @@ const fn usual_lease() -> i64 {
 impl RunHolder {
     /// This process, with the folder for the files of its runs.
     pub fn this_process(folder: &std::path::Path) -> Self {
-        Self { host: host_name(), folder: folder.display().to_string(), process: std::process::id(), lease: LEASE }
+        let (host, folder, process) = (host_name(), folder.display().to_string(), std::process::id());
+        Self { host, folder, process, instance: String::new(), lease: LEASE }
+    }
+
+    /// Returns the same holder with the random number of its folder.
+    #[must_use]
+    pub fn with_instance(self, instance: &str) -> Self {
+        Self { instance: instance.to_owned(), ..self }
+    }
+
+    /// Returns true if both have one folder, on one machine.
+    fn has_folder_of(&self, other: &Self) -> bool {
+        (&self.host, &self.folder, &self.instance) == (&other.host, &other.folder, &other.instance)
     }
 
     /// Returns the same holder with a lease of another length, in milliseconds.
@@ -69,7 +84,7 @@ impl Engine {
         let epoch = self.write(plan, Durability::Full, |tx, now| {
             let earlier = tx.run_lease()?.and_then(|lease| {
                 let held_by = serde_json::from_str::<RunHolder>(&lease.holder).ok()?;
-                ((&held_by.host, &held_by.folder) == (&holder.host, &holder.folder)).then_some(lease.epoch)
+                held_by.has_folder_of(holder).then_some(lease.epoch)
             });
             if let Some(epoch) = earlier {
                 tx.release_run(epoch)?;
@@ -97,7 +112,7 @@ impl Engine {
             let now = snapshot.now().unwrap_or(clock);
             let Some(lease) = snapshot.run_lease()?.filter(|lease| lease.is_live(LEASE, now)) else { return Ok(true) };
             let held_by = serde_json::from_str::<RunHolder>(&lease.holder).ok();
-            Ok(held_by.is_some_and(|by| (&by.host, &by.folder) == (&holder.host, &holder.folder)))
+            Ok(held_by.is_some_and(|by| by.has_folder_of(holder)))
         })
     }
 

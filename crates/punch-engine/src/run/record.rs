@@ -54,6 +54,10 @@ pub struct RunBody {
     pub wall: u64,
     /// The options of the run.
     pub options: Value,
+    /// What the name of the run in branches begins with; `None` in runs that earlier versions began. Does not change with
+    /// the name of the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<String>,
     /// How the run ended; `None` while it runs, or if it was killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RunOutcome>,
@@ -113,6 +117,8 @@ pub struct Begin {
     pub options: Value,
     /// Begin a new run even if the last one can be resumed.
     pub fresh: bool,
+    /// What the name of a new run in branches begins with, stored as [`RunBody::lanes`].
+    pub lanes: Option<String>,
 }
 
 /// How a run ends, and why.
@@ -140,7 +146,7 @@ impl Engine {
             let mut run = match last.filter(resumes) {
                 Some(run) => run,
                 None => {
-                    let body = RunBody { from: revision, ..RunBody::default() };
+                    let body = RunBody { from: revision, lanes: begin.lanes.clone(), ..RunBody::default() };
                     RunRecord { id: next, started_at: now, ended_at: None, body }
                 }
             };

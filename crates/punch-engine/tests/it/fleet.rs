@@ -85,6 +85,9 @@ fn a_name_belongs_to_one_process_at_a_time() {
     let first = fleet.worker("gpu", "/a").unwrap();
     assert_eq!(first.epoch, 1);
     assert!(matches!(fleet.worker("gpu", "/b"), Err(EngineError::WorkerTaken { .. })));
+    let copy = WorkerBody { instance: "copy".into(), ..WorkerBody::this_process(Path::new("/a"), "1") };
+    let copy = fleet.engine.register_worker("gpu", &copy, LEASE);
+    assert!(matches!(copy, Err(EngineError::WorkerTaken { .. })), "a copy of the machine has the same folder");
     assert_eq!(fleet.worker("gpu", "/a").unwrap().epoch, 2, "the lock of the folder says that the first one is dead");
     let body = WorkerBody::default();
     let renew = |name: &WorkerName| fleet.engine.renew_worker(fleet.plan, name, &body, LEASE, (1, &[], CLAIM));
@@ -179,4 +182,20 @@ fn a_coordinator_resumes_the_run_of_its_fleet_and_leaves_the_seats_of_workers_al
         (again.id + 1, None),
         "`punch run` begins its own"
     );
+}
+
+#[test]
+fn a_plan_is_left_only_to_a_worker_that_can_coordinate_it() {
+    let fleet = Fleet::with(&["One"]);
+    let has_other = || fleet.engine.has_other_coordinator(fleet.plan, "main", "a").unwrap();
+    let register = |name: &str, body: WorkerBody| drop(fleet.engine.register_worker(name, &body, LEASE).unwrap());
+    register("a", WorkerBody::default());
+    register("leaving", WorkerBody { draining: true, ..WorkerBody::default() });
+    register("agents-only", WorkerBody { only_works: true, ..WorkerBody::default() });
+    register("elsewhere", WorkerBody { plans: vec!["other".into()], ..WorkerBody::default() });
+    assert!(!has_other());
+    register("b", WorkerBody { plans: vec!["main".into()], ..WorkerBody::default() });
+    assert!(has_other());
+    fleet.later(LEASE);
+    assert!(!has_other(), "its record has expired");
 }

@@ -46,7 +46,10 @@ impl World {
 
     fn run(&self, limits: serde_json::Value) -> u64 {
         let options = json!({"agents": 1, "limits": limits});
-        self.engine.begin_run(self.plan, &Begin { agents: vec!["claude".into()], options, fresh: true }).unwrap().id
+        self.engine
+            .begin_run(self.plan, &Begin { agents: vec!["claude".into()], options, fresh: true, lanes: None })
+            .unwrap()
+            .id
     }
 
     fn spend(&self, run: u64, tokens: u64) {

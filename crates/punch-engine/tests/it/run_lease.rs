@@ -113,3 +113,13 @@ fn other_processes_and_other_plans_write_while_a_plan_is_run() {
     runner.submit(other, &Request::by("t", None), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
     runner.store().write(shared.plan, Durability::Relaxed, &mut |_| Ok(())).unwrap();
 }
+
+#[test]
+fn the_lease_of_a_copied_machine_blocks() {
+    let shared = Shared::new();
+    let (first, second) = (shared.engine(), shared.engine());
+    let (one, copy) = (holder("/a/runs").with_instance("1"), holder("/a/runs").with_instance("2"));
+    first.take_run(shared.plan, &one).unwrap();
+    assert!(is_taken(second.take_run(shared.plan, &copy)) && !second.is_run_free(shared.plan, &copy).unwrap());
+    second.take_run(shared.plan, &one).unwrap();
+}

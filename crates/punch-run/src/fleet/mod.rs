@@ -2,6 +2,7 @@
 //! two parts. One gives todos to agents and hands their work in; the other coordinates the plan while it holds its lease:
 //! it merges and checks what all workers hand in (decision 0180).
 
+mod instance;
 mod seat_pool;
 mod supervisor;
 mod watchdog;
@@ -12,8 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use punch_core::Label;
-use punch_engine::{WorkerBody, WorkerName};
+use punch_core::{Label, Uid};
+use punch_engine::{HandedIn, RunHolder, WorkerBody, WorkerName};
+use punch_store::PlanId;
 
 use crate::interrupt::Interrupt;
 pub(crate) use seat_pool::SeatPool;
@@ -44,6 +46,14 @@ pub(crate) struct Fleet {
     renewed: Mutex<Instant>,
     /// The number of the last start of an agent in this process.
     starts: AtomicU64,
+    /// The plans that it serves.
+    served: Mutex<BTreeSet<PlanId>>,
+    /// Work that it could not check and left to another coordinator, by plan, todo and commit.
+    passed_on: Mutex<BTreeSet<(PlanId, Uid, String)>>,
+    /// Todos about which the user was told that their checks are not approved on this machine.
+    unapproved: Mutex<BTreeSet<(PlanId, Uid)>>,
+    /// A random number that tells copies of its machine apart.
+    pub instance: String,
 }
 
 /// The part that a runner has in a fleet.
@@ -101,7 +111,89 @@ impl Fleet {
         i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX)
     }
 
+    /// Returns how long claims last unless renewed, in milliseconds: at least as long as the worker counts as alive, by
+    /// which it is judged when they are renewed. `lease` is what the settings say.
+    pub fn claim_lease_ms(&self, lease: i64) -> i64 {
+        lease.max(self.lease_ms())
+    }
+
+    /// Records which plans the worker serves. Work on the others comes to its end.
+    pub fn set_served(&self, plans: BTreeSet<PlanId>) {
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner) = plans;
+    }
+
+    /// Returns true if the worker serves a plan. False once the plan was archived.
+    pub fn serves(&self, plan: PlanId) -> bool {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).contains(&plan)
+    }
+
+    /// Returns true the first time that this worker meets work which it may not check. It leaves the plan to others then.
+    pub fn passes_on(&self, plan: PlanId, work: &HandedIn) -> bool {
+        let mut passed = self.passed_on.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.insert((plan, work.uid, work.commit.clone()))
+    }
+
+    /// Returns true the first time that this worker meets a todo whose check is not approved on this machine.
+    pub fn notes_unapproved(&self, plan: PlanId, todo: Uid) -> bool {
+        self.unapproved.lock().unwrap_or_else(PoisonError::into_inner).insert((plan, todo))
+    }
+
+    /// Returns the worker as the holder of the lease of a plan.
+    pub fn holder(&self) -> RunHolder {
+        RunHolder::this_process(&self.folder).with_lease(self.lease_ms()).with_instance(&self.instance)
+    }
+
     fn lock_body(&self) -> MutexGuard<'_, WorkerBody> {
         self.body.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+impl Fleet {
+    /// A worker with nothing to do.
+    fn for_test(lease: Duration) -> Self {
+        Self {
+            worker: WorkerName { name: "a".to_owned(), epoch: 1 },
+            labels: BTreeSet::new(),
+            remote: "origin".to_owned(),
+            lease,
+            folder: PathBuf::new(),
+            pool: SeatPool::new(1),
+            signals: Interrupt::default(),
+            drained: AtomicBool::new(false),
+            body: Mutex::default(),
+            renewed: Mutex::new(Instant::now()),
+            starts: AtomicU64::new(0),
+            served: Mutex::default(),
+            passed_on: Mutex::default(),
+            unapproved: Mutex::default(),
+            instance: String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_last_at_least_as_long_as_their_worker_counts_as_alive() {
+        let fleet = Fleet::for_test(Duration::from_secs(30));
+        assert_eq!([1_000, 30_000, 900_000].map(|lease| fleet.claim_lease_ms(lease)), [30_000, 30_000, 900_000]);
+    }
+
+    #[test]
+    fn work_that_cannot_be_checked_here_is_passed_on_once() {
+        let fleet = Fleet::for_test(Duration::from_secs(30));
+        let work = |commit: &str| HandedIn {
+            uid: Uid(1),
+            fence: 1,
+            commit: commit.to_owned(),
+            branch: "punch/1/T-1".to_owned(),
+            proof: None,
+        };
+        assert!(fleet.passes_on(PlanId(1), &work("a")));
+        assert!(!fleet.passes_on(PlanId(1), &HandedIn { fence: 2, ..work("a") }), "every other worker had its chance");
+        assert!(fleet.passes_on(PlanId(1), &work("b")) && fleet.passes_on(PlanId(2), &work("a")));
     }
 }

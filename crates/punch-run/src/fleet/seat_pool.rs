@@ -40,6 +40,11 @@ impl SeatPool {
         true
     }
 
+    /// Returns the seats of a plan to the others when dropped, however the work on the plan ends.
+    pub fn lend(&self, plan: PlanId) -> LentSeats<'_> {
+        LentSeats { pool: self, plan }
+    }
+
     /// Sets how many seats a plan really uses. It waits for none until it asks again.
     pub fn settle(&self, plan: PlanId, taken: usize) {
         self.lock().insert(plan, PlanSeats { taken, wants: None });
@@ -47,6 +52,19 @@ impl SeatPool {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PlanId, PlanSeats>> {
         self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The seats that a plan uses while it is worked on.
+#[derive(Debug)]
+pub(crate) struct LentSeats<'p> {
+    pool: &'p SeatPool,
+    plan: PlanId,
+}
+
+impl Drop for LentSeats<'_> {
+    fn drop(&mut self) {
+        self.pool.settle(self.plan, 0);
     }
 }
 
@@ -64,5 +82,17 @@ mod tests {
         assert!(pool.take(b, 1));
         pool.settle(b, 0);
         assert!(pool.take(a, 3), "nothing waits any more");
+    }
+
+    #[test]
+    fn work_on_a_plan_that_fails_keeps_no_seats() {
+        let (pool, a, b) = (SeatPool::new(1), PlanId(1), PlanId(2));
+        let work = || -> Result<(), ()> {
+            let _lent = pool.lend(a);
+            assert!(pool.take(a, 3) && !pool.take(a, 1), "it has the seat, and waits for one more");
+            Err(())
+        };
+        work().unwrap_err();
+        assert!(pool.take(b, 3));
     }
 }

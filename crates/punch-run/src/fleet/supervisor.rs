@@ -1,17 +1,19 @@
 //! The process of a worker: takes its name, follows which plans there are, and gives each of them a thread for agents and
 //! one that coordinates. Ends when it is asked to, after its agents have finished.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use punch_core::Label;
 use punch_engine::process::end_marked_processes;
-use punch_engine::{Engine, EngineError, RunHolder, WorkerBody};
+use punch_engine::{Engine, EngineError, WorkerBody};
 use punch_store::{PlanId, PlanInfo};
 
+use super::instance::instance_of;
 use super::{Fleet, FleetPart, Part, SeatPool};
 use crate::agent::{self, LimitSigns};
 use crate::error::RunError;
@@ -21,7 +23,7 @@ use crate::lock::{Lock, LockError};
 use crate::observer::{RunEvent, RunObserver, line};
 use crate::options::Options;
 use crate::runner::{World, run_part};
-use crate::worktree::{WorktreeError, require_remote};
+use crate::worktree::{WorktreeError, require_remote, shared_git_folder};
 
 /// How often the supervisor looks around.
 const LOOK: Duration = Duration::from_millis(300);
@@ -76,15 +78,19 @@ pub fn work(
     })?;
     // An earlier process of this worker may have left agents.
     end_marked_processes("PUNCH_SESSION_FILE", &format!("{}/", folder.display()));
+    let instance = instance_of(&folder)?;
     let body = WorkerBody {
         labels: given.labels.clone(),
         seats: options.seats.max(1),
         agents: options.specs.iter().map(ToString::to_string).collect(),
         plans: given.plans.clone(),
+        instance: instance.clone(),
+        only_works: !settings.worker_coordinate.value,
         ..WorkerBody::this_process(&folder, &given.version)
     };
     let engine = world.base.engine;
     let lease = settings.worker_lease.value;
+    let _clone = take_clone(&world.base.root)?;
     let asked = Instant::now();
     let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
     let worker = engine.register_worker(&given.name, &body, lease_ms)?;
@@ -100,14 +106,27 @@ pub fn work(
         body: Mutex::new(WorkerBody { started_at: engine.now(), ..body }),
         renewed: Mutex::new(asked),
         starts: AtomicU64::new(0),
+        served: Mutex::default(),
+        passed_on: Mutex::default(),
+        unapproved: Mutex::default(),
+        instance,
     };
     let supervisor = Supervisor { world, options, given, observer, fleet: &fleet, failure: Mutex::new(None) };
     supervisor.remark(&format!("worker {} has started", given.name));
+    supervisor.warn_unknown_plans();
     supervisor.run();
     // A name that another process has taken since stays that process's.
     let _ = engine.release_worker(&fleet.worker, &fleet.body());
     let failure = supervisor.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     failure.map_or(Ok(()), Err)
+}
+
+/// Takes the clone of a repository for this worker. Workers that share a clone would overwrite each other's lanes.
+fn take_clone(root: &Path) -> Result<Lock, RunError> {
+    Lock::take_file(&shared_git_folder(root)?, "punch-worker.lock").map_err(|error| match error {
+        LockError::Taken { by } => RunError::CloneTaken { by },
+        LockError::Failed(error) => RunError::File(error),
+    })
 }
 
 struct Supervisor<'a> {
@@ -120,35 +139,74 @@ struct Supervisor<'a> {
     failure: Mutex<Option<RunError>>,
 }
 
+/// The threads of a plan that a worker serves.
+struct PlanThreads<'s> {
+    /// Gives todos to agents.
+    work: ScopedJoinHandle<'s, ()>,
+    /// Coordinates the plan, where the worker may.
+    coordination: Option<ScopedJoinHandle<'s, ()>>,
+}
+
+impl PlanThreads<'_> {
+    fn is_working(&self) -> bool {
+        !self.work.is_finished()
+    }
+
+    fn is_coordinating(&self) -> bool {
+        self.coordination.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+}
+
 impl Supervisor<'_> {
     fn run(&self) {
         thread::scope(|scope| {
-            let (mut known, mut workers) = (BTreeSet::new(), Vec::new());
+            let mut served: BTreeMap<PlanId, PlanThreads<'_>> = BTreeMap::new();
             while !self.is_ending() {
-                for plan in self.plans() {
-                    if known.insert(plan.id) {
-                        let (id, name) = (plan.id, plan.name.clone());
-                        workers.push(scope.spawn(move || self.work_on(id, &name)));
-                        scope.spawn(move || self.coordinate(plan.id, &plan.name));
+                if let Some(plans) = self.plans() {
+                    self.fleet.set_served(plans.iter().map(|plan| plan.id).collect());
+                    // Those of an archived plan end. The plan may be restored.
+                    served.retain(|_, threads| threads.is_working() || threads.is_coordinating());
+                    for PlanInfo { id, name, .. } in plans {
+                        if served.contains_key(&id) {
+                            continue;
+                        }
+                        let (of_agents, may_coordinate) =
+                            (name.clone(), self.world.base.settings.worker_coordinate.value);
+                        let work = scope.spawn(move || self.work_on(id, &of_agents));
+                        let coordination = may_coordinate.then(|| scope.spawn(move || self.coordinate(id, &name)));
+                        served.insert(id, PlanThreads { work, coordination });
                     }
                 }
                 self.beat();
                 thread::sleep(LOOK);
             }
-            while workers.iter().any(|worker| !worker.is_finished()) {
+            while served.values().any(PlanThreads::is_working) {
                 self.beat();
                 thread::sleep(LOOK);
             }
             self.fleet.drained.store(true, Ordering::Relaxed);
+            // Others count on the worker until its coordinators have left too.
+            while served.values().any(PlanThreads::is_coordinating) {
+                self.beat();
+                thread::sleep(LOOK);
+            }
         });
     }
 
-    /// Returns the plans that the worker takes todos of. None while the store does not answer.
-    fn plans(&self) -> Vec<PlanInfo> {
+    /// Returns the plans that the worker takes todos of; `None` while the store does not answer.
+    fn plans(&self) -> Option<Vec<PlanInfo>> {
         let wanted = |plan: &PlanInfo| {
             plan.archived.is_none() && (self.given.plans.is_empty() || self.given.plans.contains(&plan.name))
         };
-        self.world.base.engine.plans().unwrap_or_default().into_iter().filter(wanted).collect()
+        Some(self.world.base.engine.plans().ok()?.into_iter().filter(wanted).collect())
+    }
+
+    /// Warns about names of plans that do not exist. The worker serves them once they do.
+    fn warn_unknown_plans(&self) {
+        let Ok(known) = self.world.base.engine.plans() else { return };
+        for name in self.given.plans.iter().filter(|name| known.iter().all(|plan| plan.name != **name)) {
+            self.remark(&format!("unknown plan `{name}`; the worker takes its todos once it exists"));
+        }
     }
 
     /// Renews the record of the worker if nothing else has done so.
@@ -170,7 +228,7 @@ impl Supervisor<'_> {
     /// Gives todos of a plan to agents while the plan has a run of the fleet.
     fn work_on(&self, plan: PlanId, name: &str) {
         let mut last = String::new();
-        while !self.is_ending() {
+        while self.serves(plan) {
             let world = self.world.base.for_plan(self.world.base.engine, plan, name);
             if world.engine.fleet_run(plan).is_ok_and(|run| run.is_some()) {
                 let interrupt = self.fleet.signals.below(1);
@@ -180,14 +238,13 @@ impl Supervisor<'_> {
             }
             self.rest(LOOK);
         }
-        self.fleet.pool.settle(plan, 0);
     }
 
     /// Coordinates a plan whenever nobody else does and there is something to do.
     fn coordinate(&self, plan: PlanId, name: &str) {
         let mut last = String::new();
-        let holder = RunHolder::this_process(&self.fleet.folder);
-        while !self.is_ending() {
+        let holder = self.fleet.holder();
+        while self.serves(plan) {
             let engine = self.world.base.engine;
             let is_wanted = || -> Result<bool, EngineError> {
                 let open = engine.read(plan, |snapshot| Ok(snapshot.row()?.counts.open()))?;
@@ -241,6 +298,10 @@ impl Supervisor<'_> {
         // Agents are asked to end: whoever has the name now starts its own.
         self.fleet.signals.ask();
         self.fleet.signals.ask();
+    }
+
+    fn serves(&self, plan: PlanId) -> bool {
+        !self.is_ending() && self.fleet.serves(plan)
     }
 
     fn is_ending(&self) -> bool {

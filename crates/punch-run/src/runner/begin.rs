@@ -25,8 +25,7 @@ use crate::lock::{Lock, LockError};
 use crate::meter::Meter;
 use crate::observer::{RunEvent, line};
 use crate::options::Options;
-use crate::worktree::lanes_name;
-use crate::worktree::{Lanes, WorktreeError};
+use crate::worktree::{Lanes, WorktreeError, lanes_name, plan_part};
 
 /// Capacity of the channel for messages.
 const WAITING: usize = 256;
@@ -110,6 +109,7 @@ pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journ
             "worktrees": worktrees,
         }),
         fresh: options.fresh,
+        lanes: Some(plan_part(&world.plan_name, world.plan.0)),
     };
     let record = world.engine.begin_run(world.plan, &begin)?;
     let resumed = record.body.epoch > 1;
@@ -135,7 +135,7 @@ fn lanes(world: &World<'_>, record: &RunRecord, journal: &Journal<'_>) -> Result
     // Not among the files of the run: those are deleted one day, and agents avoid changing anything below `.git`.
     let beside = || folder::runs(&world.store).with_file_name("trees");
     let place = world.trees.clone().unwrap_or_else(beside);
-    let (lanes, remarks) = Lanes::begin(&world.root, &place, &lanes_name(&world.plan_name, record))?;
+    let (lanes, remarks) = Lanes::begin(&world.root, &place, lanes_name(&world.plan_name, record))?;
     remarks.iter().for_each(|remark| journal.report(&RunEvent::Remark { what: remark.to_string() }));
     Ok(lanes)
 }
@@ -221,6 +221,8 @@ pub(super) fn runner<'s, 'e>(
         watchdog,
         handed_in: HashMap::new(),
         looked: None,
+        last_batch: None,
+        gives_up: None,
         run_over: false,
     };
     Ok((runner, receive))

@@ -13,6 +13,10 @@ use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
 /// Number of checks before giving up on a result branch or a todo that keeps changing.
 const ROUNDS: usize = 5;
 
+/// Number of checks whose work may be overtaken by that of others. In later ones nobody else moves the result branch: a
+/// slow check would lose against quick ones forever.
+const OVERTAKEN: usize = 2;
+
 impl Runner<'_, '_> {
     /// Begins the check of a todo; its verdict comes as a message. A todo that was worked on in a lane cannot be judged
     /// without it.
@@ -52,8 +56,9 @@ pub(super) struct Check<'e> {
 impl Check<'_> {
     /// The error means that the store did not answer even after a while; the todo stays reported.
     pub(super) fn run(&self) -> Result<Verdict, EngineError> {
-        for _ in 0..ROUNDS {
-            match self.round() {
+        for round in 0..ROUNDS {
+            let alone = self.lane.as_ref().filter(|_| round >= OVERTAKEN).map(|(lanes, _)| lanes.hold_result());
+            match self.round(alone.is_some()) {
                 Ok(Some(verdict)) => return Ok(verdict),
                 // The result branch moved, or the command of the todo changed.
                 Ok(None) => {}
@@ -72,7 +77,8 @@ impl Check<'_> {
         Ok(part.get(uid).filter(ours).cloned())
     }
 
-    fn round(&self) -> Result<Option<Verdict>, EngineError> {
+    /// Settles, checks and publishes the work; `None` if something has changed. `alone` if nobody else can publish.
+    fn round(&self, alone: bool) -> Result<Option<Verdict>, EngineError> {
         let world = self.store.world;
         let Some(todo) = self.claimed_todo()? else {
             return Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
@@ -83,7 +89,7 @@ impl Check<'_> {
             Some((lanes, lane)) => {
                 // On one line: what follows could be read as trailers.
                 let message = format!("{}: {}", line(&self.todo.id), punch_core::text::one_line(&self.todo.content));
-                match lanes.fetch().and_then(|()| lanes.settle(lane, &message)) {
+                match self.store.with_remote(|| lanes.fetch()).and_then(|()| lanes.settle(lane, &message)) {
                     Ok(Settled::Held(held)) => {
                         let reason = held.reason();
                         return Ok(Some(match held.is_conflict() {
@@ -113,7 +119,8 @@ impl Check<'_> {
             if self.claimed_todo()?.is_none() {
                 return Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
             }
-            match lanes.publish(lane, commit) {
+            let _turn = (!alone).then(|| lanes.share_result());
+            match self.store.with_remote(|| lanes.publish(lane, commit)) {
                 Ok(Published::Now) => {}
                 Ok(Published::Moved) => return Ok(None),
                 Ok(Published::CheckedOut { path }) => {
@@ -212,6 +219,8 @@ pub(super) fn not_taken_in(error: &WorktreeError) -> Verdict {
         WorktreeError::Remote { .. }
         | WorktreeError::Refused { .. }
         | WorktreeError::Rewritten { .. }
+        | WorktreeError::RemoteBranchTaken { .. }
+        | WorktreeError::BranchTaken { .. }
         | WorktreeError::NoRemote { .. } => Verdict::Hold(format!("{error}; {}", error.hint())),
         error => Verdict::Failed(format!("cannot merge its work: {error}")),
     }

@@ -3,7 +3,7 @@
 use punch_engine::RunControls;
 use punch_store::Wanted;
 
-use super::seat::SeatEvent;
+use super::seat::{Seat, SeatEvent};
 use super::{Runner, Stop};
 use crate::error::RunError;
 
@@ -27,6 +27,16 @@ impl Runner<'_, '_> {
         self.waiting = false;
         if wanted.run == Wanted::Stop {
             self.stop.get_or_insert(Stop::Interrupted);
+        } else if before.run == Wanted::Stop && self.fleet.is_some() && self.stop == Some(Stop::Interrupted) {
+            // The part of a fleet has waited for this.
+            self.stop = None;
+            let is_stopped = |seat: &Seat| {
+                wanted
+                    .seats
+                    .iter()
+                    .any(|(number, wanted)| *wanted == Wanted::Stop && u32::try_from(seat.number) == Ok(*number))
+            };
+            self.seats.iter_mut().for_each(|seat| seat.stop_requested = is_stopped(seat));
         }
         for at in 0..self.seats.len() {
             self.control_seat(at, &before, &wanted)?;

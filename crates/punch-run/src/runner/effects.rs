@@ -112,7 +112,7 @@ impl Runner<'_, '_> {
             // A worker of a fleet renews all its claims together.
             Effect::Renew { .. } if self.is_worker() => {}
             Effect::Renew { uid, owner } => {
-                let until = self.world.engine.now().saturating_add(self.world.settings.lease_ms());
+                let until = self.world.engine.now().saturating_add(self.claim_lease_ms());
                 let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
                 self.submit_if_allowed(&request, Op::Renew(Ref::Uid(uid), until))?;
             }
@@ -174,13 +174,18 @@ impl Runner<'_, '_> {
         let request = Request { settings: Some(self.world.settings), ..Request::of(self.actor(Some(owner))) };
         let nobody = SessionKey::new("", None);
         let key = session.unwrap_or(&nobody);
-        match self.persist(|engine| {
-            engine.claim_for_worker(self.world.plan, &request, key, uid, self.world.settings.lease_ms())
-        }) {
+        match self.persist(|engine| engine.claim_for_worker(self.world.plan, &request, key, uid, self.claim_lease_ms()))
+        {
             Ok(todo) => Ok(Some(todo)),
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Returns how long claims last unless renewed, in milliseconds.
+    pub(super) fn claim_lease_ms(&self) -> i64 {
+        let lease = self.world.settings.lease_ms();
+        self.fleet.map_or(lease, |part| part.fleet.claim_lease_ms(lease))
     }
 
     pub(super) fn inspect(&self, uid: Uid) -> Result<Option<Todo>, RunError> {

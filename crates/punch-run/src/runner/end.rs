@@ -29,7 +29,11 @@ impl Runner<'_, '_> {
             return Ok(false);
         }
         if self.stop.is_some() {
-            return Ok(true);
+            return match self.fleet {
+                // The worker stays, and so does the run: the user may continue it.
+                Some(part) if !self.interrupt.is_asked() => self.is_stopped_part_over(part),
+                _ => Ok(true),
+            };
         }
         if let Some(part) = self.fleet {
             return self.is_part_over(part);
@@ -76,7 +80,7 @@ impl Runner<'_, '_> {
         self.paused || (self.seats.iter().all(waits) && self.seats.iter().any(|seat| seat.paused))
     }
 
-    fn report_waiting(&mut self, what: &str) {
+    pub(super) fn report_waiting(&mut self, what: &str) {
         if !self.waiting {
             self.waiting = true;
             self.report(&RunEvent::Waiting { what: what.into() });

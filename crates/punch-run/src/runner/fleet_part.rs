@@ -10,19 +10,19 @@ use punch_core::runs_on::may_take;
 use punch_core::{Status, Todo, Uid, WorkerId};
 use punch_engine::config::VerifyPlace;
 use punch_engine::process::end_marked_processes;
-use punch_engine::{Begin, EngineError, RunHolder, RunOutcome, RunRecord};
+use punch_engine::{Begin, EngineError, HandedIn, RunOutcome, RunRecord};
 use serde_json::json;
 
 use super::begin::{Begun, PlanLease};
 use super::journal::Journal;
 use super::seat::Seat;
-use super::{Finished, Runner, World};
+use super::{Finished, Runner, Stop, World};
 use crate::error::RunError;
 use crate::fleet::{Fleet, FleetPart, Part, Watchdog};
 use crate::folder::{self, Folder};
 use crate::observer::{RunEvent, line};
 use crate::options::Options;
-use crate::worktree::{Lanes, Remote, RemotePart, WorktreeError, lanes_name};
+use crate::worktree::{Lanes, Remote, RemotePart, WorktreeError, lanes_name, plan_part};
 
 /// How often a coordinator looks for work that was handed in.
 const LOOK: Duration = Duration::from_millis(300);
@@ -39,8 +39,7 @@ pub(super) fn begin<'e>(
 ) -> Result<Begun<'e>, RunError> {
     match part {
         Part::Coordinator => {
-            let holder = RunHolder::this_process(&fleet.folder).with_lease(fleet.lease_ms());
-            let lease = PlanLease::take_for(world, &holder)?;
+            let lease = PlanLease::take_for(world, &fleet.holder())?;
             let begin = Begin {
                 agents: Vec::new(),
                 options: json!({
@@ -48,6 +47,7 @@ pub(super) fn begin<'e>(
                     "worktrees": true,
                 }),
                 fresh: false,
+                lanes: Some(plan_part(&world.plan_name, world.plan.0)),
             };
             let record = world.engine.begin_run(world.plan, &begin)?;
             let lanes = Some(lanes(world, &record, fleet, RemotePart::Coordinator)?);
@@ -85,7 +85,7 @@ fn lanes(world: &World<'_>, record: &RunRecord, fleet: &Fleet, part: RemotePart)
         RemotePart::Coordinator => "merge",
     });
     let remote = Remote { name: fleet.remote.clone(), part };
-    Lanes::begin_shared(&world.root, &place, &lanes_name(&world.plan_name, record), remote).map(|(lanes, _)| lanes)
+    Lanes::begin_shared(&world.root, &place, lanes_name(&world.plan_name, record), remote).map(|(lanes, _)| lanes)
 }
 
 impl FleetPart<'_> {
@@ -100,10 +100,12 @@ impl FleetPart<'_> {
 
 /// Returns true if this worker may run the check of a todo, or does not have to.
 fn may_check(world: &World<'_>, todo: &Todo) -> bool {
-    let Some(command) = todo.verify.as_ref().filter(|_| world.settings.verify_where.value == VerifyPlace::Worker)
-    else {
-        return true;
-    };
+    world.settings.verify_where.value != VerifyPlace::Worker || is_approved(world, todo)
+}
+
+/// Returns true if the check of a todo is approved on this machine, or the todo has none.
+fn is_approved(world: &World<'_>, todo: &Todo) -> bool {
+    let Some(command) = &todo.verify else { return true };
     world.settings.plan_check().as_ref() == Some(command)
         || world.consents.as_ref().is_some_and(|consents| consents.has(command))
 }
@@ -119,7 +121,7 @@ impl<'s, 'e> Runner<'s, 'e> {
 
     /// Returns true if a worker takes no more todos.
     pub(super) fn is_draining(&self) -> bool {
-        self.fleet.is_some_and(|part| part.fleet.is_draining())
+        self.fleet.is_some_and(|part| part.fleet.is_draining() || !part.fleet.serves(self.world.plan))
     }
 
     /// Starts the thread that ends the agents of a worker that is cut off.
@@ -159,7 +161,7 @@ impl<'s, 'e> Runner<'s, 'e> {
     pub(super) fn renew_claims(&mut self, fleet: &Fleet, asked: Instant) -> Result<(), RunError> {
         let jobs = self.seats.iter().filter_map(|seat| seat.state.parts().1);
         let claims: Vec<(Uid, String)> = jobs.map(|job| (job.todo.uid, job.owner.clone())).collect();
-        let (plan, run, lease) = (self.world.plan, self.run.id, self.world.settings.lease_ms());
+        let (plan, run, lease) = (self.world.plan, self.run.id, self.claim_lease_ms());
         let body = fleet.body();
         self.persist(|engine| {
             engine.renew_worker(plan, &fleet.worker, &body, fleet.lease_ms(), (run, &claims, lease))
@@ -193,18 +195,28 @@ impl<'s, 'e> Runner<'s, 'e> {
 
     /// Begins to verify what workers handed in, as many todos at a time as the worker has seats, or a few.
     pub(super) fn verify_handed_in(&mut self) -> Result<(), RunError> {
+        let (plan, run, now) = (self.world.plan, self.run.id, self.world.engine.now());
+        // The others may hand in more than this one could ever verify.
+        if self.fleet.is_some_and(|part| part.fleet.drained.load(Ordering::Relaxed)) && self.last_batch.is_none() {
+            let waiting = self.persist(|engine| engine.handed_in(plan, run))?;
+            self.last_batch = Some(waiting.iter().map(|(work, _)| work.uid).collect());
+        }
         let most = self.options.seats.clamp(1, AT_ONCE);
         let is_early = self.looked.is_some_and(|looked| looked.elapsed() < LOOK);
-        if self.stop.is_some() || self.seats.len() >= most || is_early {
+        if self.stop.is_some() || self.gives_up.is_some() || self.seats.len() >= most || is_early {
             return Ok(());
         }
         self.looked = Some(Instant::now());
-        let (plan, run, now) = (self.world.plan, self.run.id, self.world.engine.now());
         let waiting = self.persist(|engine| engine.handed_in(plan, run))?;
-        for (work, todo) in &waiting {
+        let last_batch = self.last_batch.clone();
+        let is_due = |uid: &Uid| last_batch.as_ref().is_none_or(|last| last.contains(uid));
+        for (work, todo) in waiting.iter().filter(|(work, _)| is_due(&work.uid)) {
             let is_busy = self.seats.iter().any(|seat| seat.state.todo() == Some(todo.uid));
             let claimed = todo.status_at(now) == Status::InProgress && !is_busy && self.seats.len() < most;
             if let Some(owner) = todo.owner.clone().filter(|_| claimed) {
+                if self.passes_on(work, todo)? {
+                    return Ok(());
+                }
                 self.handed_in.insert(todo.uid, work.clone());
                 self.check_reported(todo.clone(), owner)?;
             }
@@ -215,9 +227,18 @@ impl<'s, 'e> Runner<'s, 'e> {
             && let Some(uid) = self.best(&refused)?
         {
             refused.insert(uid);
+            let found = waiting.iter().find(|(work, _)| work.uid == uid);
+            if !is_due(&uid) {
+                continue;
+            }
+            if let Some((work, todo)) = found
+                && self.passes_on(work, todo)?
+            {
+                return Ok(());
+            }
             let owner = self.next_owner().to_string();
             let Some(todo) = self.claim_for(&owner, None, uid)? else { continue };
-            match waiting.iter().find(|(work, _)| work.uid == uid) {
+            match found {
                 Some((work, _)) => {
                     self.persist(|engine| engine.adopt_handed_in(plan, run, uid, todo.fence))?;
                     self.handed_in.insert(uid, work.clone());
@@ -229,11 +250,43 @@ impl<'s, 'e> Runner<'s, 'e> {
         Ok(())
     }
 
-    /// Looks whether the run of the fleet has ended.
+    /// Returns true if a coordinator leaves the plan to other workers, because the check of a todo is not approved on this
+    /// machine. Once all of them had their chance, the todo is put on hold like in any run.
+    fn passes_on(&mut self, work: &HandedIn, todo: &Todo) -> Result<bool, RunError> {
+        let Some(part) = self.fleet.filter(|_| !is_approved(self.world, todo)) else { return Ok(false) };
+        let (plan, name, worker) = (self.world.plan, &self.world.plan_name, &part.fleet.worker.name);
+        if !self.persist(|engine| engine.has_other_coordinator(plan, name, worker))?
+            || !part.fleet.passes_on(plan, work)
+        {
+            return Ok(false);
+        }
+        let id = line(&todo.id);
+        self.gives_up =
+            Some(format!("the check of {id} is not approved on this machine: another worker may coordinate"));
+        Ok(true)
+    }
+
+    /// Looks whether the run of the fleet has ended, and for todos that this machine may not check.
     pub(super) fn look_at_run(&mut self) -> Result<(), RunError> {
-        if self.is_worker() {
+        if let Some(part) = self.fleet.filter(|part| part.part == Part::Worker) {
             let run = self.persist(|engine| engine.fleet_run(self.world.plan))?;
             self.run_over = run.is_none_or(|run| run.id != self.run.id);
+            let (world, now) = (self.world, self.world.engine.now());
+            let is_left = |todo: &&Todo| {
+                todo.is_ready(now)
+                    && !todo.flags.reported
+                    && may_take(&part.fleet.labels, todo)
+                    && !may_check(world, todo)
+            };
+            let left = self.plan()?.live().into_iter().filter(is_left).map(|todo| (todo.uid, line(&todo.id)));
+            for (uid, id) in left.collect::<Vec<_>>() {
+                if part.fleet.notes_unapproved(self.world.plan, uid) {
+                    self.remark(format!(
+                        "{id} is not taken: its check is not approved on this machine; `punch verify --allow {id}` \
+                         approves it"
+                    ));
+                }
+            }
         }
         Ok(())
     }
@@ -265,7 +318,8 @@ impl<'s, 'e> Runner<'s, 'e> {
     /// Returns true if a part of a fleet has nothing more to do. No seat is at work.
     pub(super) fn is_part_over(&mut self, FleetPart { fleet, part }: FleetPart<'_>) -> Result<bool, RunError> {
         match part {
-            Part::Worker => Ok(self.run_over || fleet.is_draining() || self.seats.iter().all(Seat::is_broken)),
+            Part::Worker => Ok(self.run_over || self.is_draining() || self.seats.iter().all(Seat::is_broken)),
+            Part::Coordinator if self.gives_up.is_some() || !fleet.serves(self.world.plan) => Ok(true),
             Part::Coordinator if self.plan()?.row.counts.open() == 0 => Ok(!self.check_plan()?),
             // What the last agents handed in is verified before the end.
             Part::Coordinator if fleet.drained.load(Ordering::Relaxed) => {
@@ -277,13 +331,32 @@ impl<'s, 'e> Runner<'s, 'e> {
         }
     }
 
+    /// Returns true if a part of a fleet that starts nothing more, because of the user or a limit, has come to its end.
+    pub(super) fn is_stopped_part_over(&mut self, part: FleetPart<'_>) -> Result<bool, RunError> {
+        if part.part == Part::Coordinator && self.plan()?.row.counts.open() == 0 {
+            self.stop = None;
+            return self.is_part_over(part);
+        }
+        let is_over = match part.part {
+            Part::Worker => self.run_over || self.is_draining(),
+            Part::Coordinator => part.fleet.drained.load(Ordering::Relaxed) || !part.fleet.serves(self.world.plan),
+        };
+        if !is_over && part.part == Part::Worker {
+            self.report_waiting(&match &self.stop {
+                Some(Stop::Budget(why)) => format!("{why}; a worker with a higher limit continues the run"),
+                _ => "the run is stopped; `punch run resume` continues it".to_owned(),
+            });
+        }
+        Ok(is_over)
+    }
+
     /// Ends a part of a fleet; `None` if the run itself has come to its end, which the coordinator records.
     pub(super) fn end_part(&mut self) -> Result<Option<Finished>, RunError> {
         let Some(part) = self.fleet else { return Ok(None) };
-        if part.part == Part::Coordinator && self.stop.is_none() && self.plan()?.row.counts.open() == 0 {
+        let is_served = part.fleet.serves(self.world.plan);
+        if part.part == Part::Coordinator && is_served && self.stop.is_none() && self.plan()?.row.counts.open() == 0 {
             return Ok(None);
         }
-        part.fleet.pool.settle(self.world.plan, 0);
         if let Some(lanes) = self.lanes {
             for left in lanes.sweep("Work that was not taken in\n")? {
                 let branch = left.branch.map(|branch| format!("branch `{branch}`"));
@@ -295,7 +368,7 @@ impl<'s, 'e> Runner<'s, 'e> {
         self.publish();
         let because = self.seats.iter().find(|seat| seat.is_broken()).map(|seat| seat.start_error.clone());
         let (completed, spent) = (self.completed, self.meter.sum());
-        let because = because.into_iter().collect();
+        let because = because.or_else(|| self.gives_up.clone()).into_iter().collect();
         Ok(Some(Finished { run: self.run.id, outcome: RunOutcome::Interrupted, because, completed, spent }))
     }
 }

@@ -1,9 +1,6 @@
 //! Checks of a fleet. A worker settles its lane, runs the check if it is to, pushes the branch, and only then hands the
 //! todo in: what is reported can be fetched. The coordinator fetches the branch, and verifies it like the lane of any run.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use punch_core::text::{clip, one_line};
 use punch_core::{Evidence, Todo};
 use punch_engine::config::VerifyPlace;
@@ -12,7 +9,6 @@ use punch_engine::{EngineError, HandedIn, WorkTree};
 use super::check::{Check, not_taken_in};
 use super::prepare::Setup;
 use super::seat::Verdict;
-use super::store_retry::StoreRetry;
 use super::{Message, Runner};
 use crate::fleet::{FleetPart, Part};
 use crate::observer::{RunEvent, line};
@@ -20,12 +16,6 @@ use crate::worktree::{HeldReason, Lane, Lanes, Pushed, Settled, WorktreeError};
 
 /// Number of pushes before giving up on a branch that keeps changing.
 const ROUNDS: usize = 5;
-
-/// How long a remote that cannot be reached is tried again.
-const PATIENCE: Duration = Duration::from_secs(300);
-
-/// The longest pause between two tries.
-const LONGEST: Duration = Duration::from_secs(10);
 
 /// Characters of the output of a check that are handed in with the work.
 const OUTPUT: usize = 2_000;
@@ -48,7 +38,7 @@ impl Runner<'_, '_> {
             let uid = todo.uid;
             let check = Check { store, run, todo, owner, lane: None, environment, proof: None };
             let verdict = match part {
-                Part::Worker => match lane.map_or_else(|| lanes.open(&check.todo.id), Ok) {
+                Part::Worker => match lane.map_or_else(|| store.with_remote(|| lanes.open(&check.todo.id)), Ok) {
                     Ok(lane) => hand_in(&Check { lane: Some((lanes, lane)), ..check }),
                     Err(error) => Ok(Verdict::Hold(format!("cannot create its worktree: {error}"))),
                 },
@@ -68,7 +58,7 @@ fn verify<'e>(
     work: Option<HandedIn>,
 ) -> Result<Verdict, EngineError> {
     let (id, store) = (check.todo.id.clone(), check.store);
-    if let Err(error) = patiently(store, || lanes.fetch()) {
+    if let Err(error) = store.with_remote(|| lanes.fetch()) {
         return Ok(not_taken_in(&error));
     }
     if let Some(work) = &work {
@@ -84,7 +74,7 @@ fn verify<'e>(
             Err(error) => return Ok(not_taken_in(&error)),
         }
     }
-    if let Err(why) = setup.prepare(lanes, &check.todo, &check.environment, store.interrupt) {
+    if let Err(why) = setup.prepare(lanes, &check.todo, &check.environment, store) {
         return Ok(match store.interrupt.is_asked() {
             true => Verdict::Stopped,
             false => Verdict::Hold(format!("cannot prepare its worktree: {why}")),
@@ -119,7 +109,7 @@ fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
     let lost = || Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
     let Some((lanes, lane)) = &check.lane else { return lost() };
     let Some(todo) = check.claimed_todo()? else { return lost() };
-    if let Err(error) = patiently(check.store, || lanes.fetch()) {
+    if let Err(error) = check.store.with_remote(|| lanes.fetch()) {
         return Ok(Some(not_taken_in(&error)));
     }
     let message = format!("{}: {}", line(&todo.id), one_line(&todo.content));
@@ -148,7 +138,7 @@ fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
     if check.claimed_todo()?.is_none() {
         return lost();
     }
-    match patiently(check.store, || lanes.push(lane, &commit)) {
+    match check.store.with_remote(|| lanes.push(lane, &commit)) {
         Ok(Pushed::Now) => {}
         Ok(Pushed::Moved) => return Ok(None),
         Err(error) => return Ok(Some(not_taken_in(&error))),
@@ -166,23 +156,4 @@ fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
     };
     let handed = check.store.persist(|engine| engine.hand_in(world.plan, check.run, &check.owner, &work))?;
     if handed { Ok(Some(Verdict::HandedIn)) } else { lost() }
-}
-
-/// Uses the git remote, waiting for one that cannot be reached. One that refuses is not asked again.
-fn patiently<T>(store: StoreRetry<'_>, mut ask: impl FnMut() -> Result<T, WorktreeError>) -> Result<T, WorktreeError> {
-    let (begun, mut pause, mut is_known) = (Instant::now(), Duration::from_millis(200), false);
-    loop {
-        match ask() {
-            Err(error @ WorktreeError::Remote { .. }) if begun.elapsed() < PATIENCE && !store.interrupt.is_asked() => {
-                if !is_known {
-                    let what = line(&format!("the git remote does not answer, trying again: {error}"));
-                    store.journal.report(&RunEvent::Remark { what });
-                    is_known = true;
-                }
-                thread::sleep(pause);
-                pause = (pause * 2).min(LONGEST);
-            }
-            done => return done,
-        }
-    }
 }

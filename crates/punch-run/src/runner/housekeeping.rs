@@ -50,7 +50,8 @@ impl Runner<'_, '_> {
             self.stop = Some(Stop::Interrupted);
         }
         let time_over = self.meter.time_left().is_some_and(|left| left.is_zero());
-        if time_over && self.stop.is_none() {
+        // A coordinator spends nothing, and what agents have done is taken in.
+        if time_over && self.stop.is_none() && !self.is_coordinator() {
             self.stop = self.meter.stops_run().map(Stop::Budget);
         }
         if self.stop == Some(Stop::Interrupted) || (time_over && self.stop.is_some()) {

@@ -20,7 +20,7 @@ mod questions;
 mod seat;
 mod store_retry;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, Scope};
@@ -167,6 +167,10 @@ struct Runner<'s, 'e> {
     handed_in: HashMap<Uid, HandedIn>,
     /// When a coordinator last looked for work that was handed in.
     looked: Option<Instant>,
+    /// What a coordinator whose worker is leaving still verifies: what was handed in when its last agent had left.
+    last_batch: Option<HashSet<Uid>>,
+    /// Why a coordinator leaves the plan to other workers.
+    gives_up: Option<String>,
     /// The run of the fleet has ended.
     run_over: bool,
 }
@@ -190,6 +194,8 @@ pub(crate) fn run_part(
     fleet: Option<FleetPart<'_>>,
 ) -> Result<Finished, RunError> {
     let journal = Journal::new(observer);
+    let working = fleet.filter(|part| part.part == Part::Worker);
+    let _seats = working.map(|part| part.fleet.pool.lend(world.plan));
     let begun = match fleet {
         None => begin::begin(world, options, &journal)?,
         Some(part) => fleet_part::begin(world, options, &journal, part)?,

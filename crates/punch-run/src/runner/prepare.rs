@@ -9,8 +9,8 @@ use punch_engine::config::{Settings, print_duration};
 use punch_engine::{End, GIT_ELSEWHERE, run_command};
 
 use super::seat::SeatEvent;
+use super::store_retry::StoreRetry;
 use super::{Message, Runner};
-use crate::interrupt::Interrupt;
 use crate::observer::line;
 use crate::permission::listed;
 use crate::worktree::{Lane, Lanes};
@@ -50,12 +50,12 @@ impl Setup {
         lanes: &Lanes,
         todo: &Todo,
         environment: &[(String, String)],
-        interrupt: &Interrupt,
+        store: StoreRetry<'_>,
     ) -> Result<(), String> {
-        let lane: Lane = lanes.open(&todo.id).map_err(|error| error.to_string())?;
+        let lane: Lane = store.with_remote(|| lanes.open(&todo.id)).map_err(|error| error.to_string())?;
         lanes.copy_ignored(&lane, &self.copy).map_err(|error| error.to_string())?;
         let Some(command) = &self.command else { return Ok(()) };
-        let stopped = || interrupt.is_asked();
+        let stopped = || store.interrupt.is_asked();
         let command = Verify::Shell(command.clone());
         let ran = run_command(&command, &lane.path, self.limit, &stopped, &GIT_ELSEWHERE, environment)
             .map_err(|error| format!("`run.setup` does not start: {error}"))?;
@@ -74,10 +74,10 @@ impl Runner<'_, '_> {
     /// Begins to prepare the lane of a todo; [`Message::Prepared`] follows.
     pub(super) fn prepare(&mut self, start: u64, todo: Todo) -> Option<SeatEvent> {
         let Some(lanes) = self.lanes else { return Some(SeatEvent::Prepared(Ok(()))) };
-        let (setup, interrupt, send) = (self.setup.clone(), self.interrupt, self.send.clone());
+        let (setup, store, send) = (self.setup.clone(), self.store_retry(), self.send.clone());
         let environment = self.lane_environment(todo.uid);
         self.scope.spawn(move || {
-            let prepared = setup.prepare(lanes, &todo, &environment, interrupt).map_err(|why| line(&why));
+            let prepared = setup.prepare(lanes, &todo, &environment, store).map_err(|why| line(&why));
             // The receiver is gone if the run has ended.
             let _ = send.send(Message::Prepared(start, prepared));
         });

@@ -1,4 +1,5 @@
-//! Retries while the store does not answer: it may be moved, locked, read-only or full for a while.
+//! Retries while the store does not answer: it may be moved, locked, read-only or full for a while. The same for the git
+//! remote of a fleet.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,12 +11,16 @@ use super::World;
 use super::journal::Journal;
 use crate::interrupt::Interrupt;
 use crate::observer::{RunEvent, line};
+use crate::worktree::WorktreeError;
 
-/// How long the runner waits for a store that does not answer.
+/// How long the runner waits for a store or a git remote that does not answer.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The longest pause between two tries.
 const LONGEST: Duration = Duration::from_secs(1);
+
+/// The longest pause between two tries of a git remote.
+const LONGEST_OF_REMOTE: Duration = Duration::from_secs(10);
 
 /// Access to the store that retries while it does not answer. Agents keep working meanwhile.
 #[derive(Clone, Copy)]
@@ -40,6 +45,27 @@ impl StoreRetry<'_> {
                     }
                     thread::sleep(pause);
                     pause = (pause * 2).min(LONGEST);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Uses the git remote of a fleet, waiting for one that cannot be reached. One that refuses is not asked again.
+    pub fn with_remote<T>(self, mut ask: impl FnMut() -> Result<T, WorktreeError>) -> Result<T, WorktreeError> {
+        let (begun, mut pause, mut is_known) = (Instant::now(), Duration::from_millis(200), false);
+        loop {
+            match ask() {
+                Err(error @ WorktreeError::Remote { .. })
+                    if begun.elapsed() < PATIENCE && !self.interrupt.is_asked() =>
+                {
+                    if !is_known {
+                        let what = line(&format!("the git remote does not answer, trying again: {error}"));
+                        self.journal.report(&RunEvent::Remark { what });
+                        is_known = true;
+                    }
+                    thread::sleep(pause);
+                    pause = (pause * 2).min(LONGEST_OF_REMOTE);
                 }
                 done => return done,
             }

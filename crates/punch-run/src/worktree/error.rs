@@ -54,11 +54,19 @@ punch_core::errors! {
         Remote { what: String, remote: String, said: String }: "remote_failed",
             ("git could not {what} `{remote}`: {said}"),
             ("check the network and the address of the remote; the work stays on its branch");
-        /// The git remote refuses what was pushed, or is full.
-        Refused { remote: String, said: String }: "remote_refused",
-            ("`{remote}` refused what was pushed: {said}"),
-            ("check that this machine may push branches `punch/*` to `{remote}` and that it has space; \
+        /// The git remote refuses what was pushed, is full, or does not let this machine fetch.
+        Refused { what: String, remote: String, said: String }: "remote_refused",
+            ("`{remote}` refused {}: {said}", match what.as_str() {
+                "push to" => "what was pushed",
+                _ => "the fetch",
+            }),
+            ("check that this machine may fetch and push branches `punch/*` of `{remote}`, and that the remote has space; \
               the work stays on its branch");
+        /// A branch of the remote has a name that branches of the run would have to be below.
+        RemoteBranchTaken { branch: String, remote: String }: "remote_branch_taken",
+            ("`{remote}` has a branch `{branch}`, so git cannot create branches `{branch}/*` there"),
+            ("rename it on `{remote}`: `git push {remote} {remote}/{branch}:refs/heads/another-name`, then \
+              `git push {remote} --delete {branch}`");
         /// A branch of the remote no longer contains what it contained.
         Rewritten { branch: String, remote: String }: "remote_rewritten",
             ("`{branch}` on `{remote}` was rewritten or deleted"),

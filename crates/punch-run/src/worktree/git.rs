@@ -1,6 +1,7 @@
 //! git with a hand on it: no hooks, no signatures, no editors, bounded answers, an end in time. What it changes are
 //! objects, refs of ours and worktrees of ours.
 
+use std::env;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use punch_engine::process::{has_marked_processes, own_process_group};
-use punch_engine::{GitCall, GitFolders, finish_git, git_program, read_beginning};
+use punch_engine::{GitCall, GitFolders, finish_git, finish_git_within, git_program, read_beginning};
 
 use super::WorktreeError;
 
@@ -16,6 +17,15 @@ use super::WorktreeError;
 pub(super) const ANSWER: u64 = 8 << 20;
 /// How long a git of a dead runner is waited for.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// How long git may use the network. A connection that stalls is given up earlier.
+const NETWORK_LIMIT: Duration = Duration::from_secs(120);
+
+/// Settings with which git gives up a connection over HTTP that stalls.
+const STALLED: [&str; 2] = ["http.lowSpeedLimit=1000", "http.lowSpeedTime=30"];
+
+/// The ssh of git, which never asks and gives up a connection that stalls.
+const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=10";
 
 /// How often git is asked again that met a worktree in the making, and after how long.
 const LOOKS: u32 = 50;
@@ -158,6 +168,18 @@ impl Git {
             left -= 1;
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Runs git to its end with a remote. The error has the kind `TimedOut` if that took too long.
+    pub fn run_remote(&self, arguments: &[&str]) -> io::Result<Answer> {
+        let settings = STALLED.iter().flat_map(|setting| ["-c", *setting]);
+        let mut command = self.command(&settings.chain(arguments.iter().copied()).collect::<Vec<_>>())?;
+        let is_chosen = ["GIT_SSH_COMMAND", "GIT_SSH"].iter().any(|name| env::var_os(name).is_some())
+            || self.holds(&["config", "--get", "core.sshCommand"]).unwrap_or(true);
+        if !is_chosen {
+            command.env("GIT_SSH_COMMAND", SSH);
+        }
+        finish_git_within(NETWORK_LIMIT, command, None, |pipe| read_beginning(pipe, ANSWER))
     }
 
     fn command(&self, arguments: &[&str]) -> io::Result<Command> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use punch_engine::{GitFolders, RunRecord};
 
 use super::git::Git;
-use super::name::{branch_of, lane_part, mark_of, part};
+use super::name::mark_of;
 use super::{WorktreeError, lanes_name};
 
 /// A lane of a run, as a reader finds it.
@@ -22,9 +22,9 @@ impl LaneDiff {
     /// Finds the lane in which a run works on a todo; `None` if there is none. `folder` is for the lanes of all runs.
     pub fn find(root: &Path, folder: &Path, plan: &str, run: &RunRecord, todo: &str) -> Option<Self> {
         let name = lanes_name(plan, run);
-        let path = folder.join(part(&name)).join(lane_part(todo)).canonicalize().ok()?;
+        let path = folder.join(name.as_str()).join(name.lane_of(todo)).canonicalize().ok()?;
         let git = Git::new(root);
-        let base = git.commit(&mark_of(&branch_of(&name, todo))).ok()??;
+        let base = git.commit(&mark_of(&name.branch_of(todo))).ok()??;
         let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"]).ok()?;
         let common = PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into());
         let folders = GitFolders::registered(&common, &path)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use punch_engine::GitFolders;
 use punch_store::platform;
@@ -13,7 +13,7 @@ use super::WorktreeError;
 use super::git::{Git, failure};
 use super::lane::{self, Lane};
 use super::lane_state::LaneState;
-use super::name::{branch_of, lane_part, mark_of, part, result_branch};
+use super::name::{RunName, mark_of};
 use super::refs::{KnownRef, Refs};
 use super::remote::{Remote, RemotePart, tracked};
 use super::repair::remove_half_made;
@@ -31,11 +31,13 @@ pub struct Lanes {
     /// The git folders of lanes, recorded when a lane was created or first used.
     pub(super) recorded: Mutex<BTreeMap<PathBuf, GitFolders>>,
     pub(super) folder: PathBuf,
-    pub(super) run: String,
+    pub(super) run: RunName,
     pub(super) result: String,
     base: String,
     /// The last known commit of the result branch.
     tip: Mutex<String>,
+    /// Shared by those who move the result branch, or held by one that must not be overtaken.
+    publishing: RwLock<()>,
     /// Options that name an author if git has none configured. Determined when first needed.
     pub(super) identity: OnceLock<&'static [&'static str]>,
     /// The git remote that a fleet shares. The result branch is then that of the remote, and this repository has none.
@@ -73,8 +75,8 @@ impl Lanes {
     /// Sets up lanes for a run, starting from the current commit of the user's worktree, or from where the run stopped
     /// if it is resumed. `folder` is for the lanes of all runs, outside of the user's worktree, and is created if
     /// missing.
-    pub fn begin(root: &Path, folder: &Path, run: &str) -> Result<(Self, Vec<Remark>), WorktreeError> {
-        Self::begin_with(root, folder, run, None)
+    pub fn begin(root: &Path, folder: &Path, run: impl Into<RunName>) -> Result<(Self, Vec<Remark>), WorktreeError> {
+        Self::begin_with(root, folder, run.into(), None)
     }
 
     /// Sets up lanes for a run that a fleet shares through a git remote. The coordinator creates the result branch there if
@@ -82,22 +84,22 @@ impl Lanes {
     pub fn begin_shared(
         root: &Path,
         folder: &Path,
-        run: &str,
+        run: impl Into<RunName>,
         remote: Remote,
     ) -> Result<(Self, Vec<Remark>), WorktreeError> {
-        Self::begin_with(root, folder, run, Some(remote))
+        Self::begin_with(root, folder, run.into(), Some(remote))
     }
 
     fn begin_with(
         root: &Path,
         folder: &Path,
-        run: &str,
+        run: RunName,
         remote: Option<Remote>,
     ) -> Result<(Self, Vec<Remark>), WorktreeError> {
         let git = Git::new(root);
         usable(&git)?;
         let head = git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })?;
-        let folder = folder.join(part(run));
+        let folder = folder.join(run.as_str());
         platform::create_private_folders(&folder)
             .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;
         // git stores paths with links followed.
@@ -108,22 +110,19 @@ impl Lanes {
         let git = git.working_for(name);
         git.outlast();
         remove_half_made(&git, &folder)?;
-        let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
-        let common = PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into());
-        let result = result_branch(run);
+        let common = common_folder(&git)?;
+        let result = run.result_branch();
         let (branch, mark) = (format!("refs/heads/{result}"), mark_of(&result));
         let (base, tip) = match &remote {
-            Some(remote) => shared_result(&git, remote, run, &result, head)?,
+            Some(remote) => {
+                require_room(&git, &run)?;
+                shared_result(&git, remote, &run, &result, head)?
+            }
             None => match (git.commit(&branch)?, git.commit(&mark)?) {
                 (Some(tip), Some(base)) => (base, tip),
                 (Some(_), None) => return Err(WorktreeError::BranchTaken { branch: result }),
                 (None, _) => {
-                    // A branch of that name would block the refs below it.
-                    for above in ["punch".to_owned(), format!("punch/{}", part(run))] {
-                        if git.commit(&format!("refs/heads/{above}"))?.is_some() {
-                            return Err(WorktreeError::BranchTaken { branch: above });
-                        }
-                    }
+                    require_room(&git, &run)?;
                     let both = format!("create {branch} {head}\nupdate {mark} {head}\n");
                     git.read_with("make the result branch", &["update-ref", "--stdin"], Some(&both))?;
                     (head.clone(), head)
@@ -132,8 +131,8 @@ impl Lanes {
         };
         let remarks = remarks(&git)?;
         let (tip, identity) = (Mutex::new(tip), OnceLock::new());
-        let recorded = Mutex::default();
-        Ok((Self { git, common, recorded, folder, run: run.to_owned(), result, base, tip, identity, remote }, remarks))
+        let (recorded, publishing) = (Mutex::default(), RwLock::default());
+        Ok((Self { git, common, recorded, folder, run, result, base, tip, publishing, identity, remote }, remarks))
     }
 
     /// Returns the name of the result branch.
@@ -157,13 +156,13 @@ impl Lanes {
     /// the network.
     pub fn open_known(&self, name: &str) -> Result<Lane, WorktreeError> {
         let remote = self.remote.as_ref().map(|_| self.remote_branch(name));
-        let name = self.remote.as_ref().map_or_else(|| name.to_owned(), |remote| remote.lane_name(name));
+        let name = self.run.lane_of(name);
+        let name = self.remote.as_ref().map_or_else(|| name.clone(), |remote| remote.lane_name(&name));
         let mut turn = self.turn();
-        let name = lane_part(&name);
         let mut taken = None;
         for n in 1..=TRIES {
             let name = if n == 1 { name.clone() } else { format!("{name}-{n}") };
-            let (branch, path) = (branch_of(&self.run, &name), self.folder.join(&name));
+            let (branch, path) = (self.run.branch_with(&name), self.folder.join(&name));
             let lane = Lane { name, branch, path, remote: remote.clone() };
             let (branch, mark) = (lane.full_branch(), mark_of(&lane.branch));
             let refs = self.git.refs(&[&branch, &mark, &self.full_result()])?;
@@ -203,12 +202,12 @@ impl Lanes {
             }
             return Ok(lane);
         }
-        Err(WorktreeError::BranchTaken { branch: taken.unwrap_or_else(|| branch_of(&self.run, &name)) })
+        Err(WorktreeError::BranchTaken { branch: taken.unwrap_or_else(|| self.run.branch_with(&name)) })
     }
 
     /// Returns true if this clone has work in the lane of this name.
     pub fn has_work(&self, name: &str) -> Result<bool, WorktreeError> {
-        let branch = format!("refs/heads/{}", branch_of(&self.run, &lane_part(name)));
+        let branch = format!("refs/heads/{}", self.run.branch_of(name));
         Ok(self.git.commit(&branch)?.is_some())
     }
 
@@ -250,6 +249,16 @@ impl Lanes {
             None => format!("git merge {flag}{}", self.result),
         };
         Ok(ResultState::Waiting { branch: self.result.clone(), commits, command })
+    }
+
+    /// Keeps every other thread from moving the result branch.
+    pub(crate) fn hold_result(&self) -> RwLockWriteGuard<'_, ()> {
+        self.publishing.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other thread keeps the result branch where it is.
+    pub(crate) fn share_result(&self) -> RwLockReadGuard<'_, ()> {
+        self.publishing.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn turn(&self) -> MutexGuard<'_, String> {
@@ -370,11 +379,31 @@ impl fmt::Display for Remark {
     }
 }
 
+/// Returns the git folder that all worktrees of a repository share.
+pub(crate) fn shared_git_folder(root: &Path) -> Result<PathBuf, WorktreeError> {
+    common_folder(&Git::new(root))
+}
+
+fn common_folder(git: &Git) -> Result<PathBuf, WorktreeError> {
+    let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
+    Ok(PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into()))
+}
+
+/// Fails if a branch has a name that the branches of the run would have to be below.
+fn require_room(git: &Git, run: &RunName) -> Result<(), WorktreeError> {
+    for above in ["punch".to_owned(), format!("punch/{}", run.as_str())] {
+        if git.commit(&format!("refs/heads/{above}"))?.is_some() {
+            return Err(WorktreeError::BranchTaken { branch: above });
+        }
+    }
+    Ok(())
+}
+
 /// Returns the first and the current commit of the result branch that a fleet shares. Only the coordinator creates it.
 fn shared_result(
     git: &Git,
     remote: &Remote,
-    run: &str,
+    run: &RunName,
     result: &str,
     head: String,
 ) -> Result<(String, String), WorktreeError> {
@@ -412,4 +441,28 @@ fn remarks(git: &Git) -> Result<Vec<Remark>, WorktreeError> {
     let (uncommitted, modules) = (Remark::Uncommitted(uncommitted), Remark::Submodules(modules));
     let none = [Remark::Uncommitted(0), Remark::Submodules(0)];
     Ok([uncommitted, modules].into_iter().filter(|remark| !none.contains(remark)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_holds_the_result_branch_is_not_overtaken() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("repo");
+        fs::create_dir(&root).unwrap();
+        let git = Git::new(&root);
+        git.read("begin", &["init", "-q"]).unwrap();
+        let names = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"];
+        git.read("commit", &names).unwrap();
+        let (lanes, _) = Lanes::begin(&root, &folder.path().join("lanes"), "7").unwrap();
+        let quick = [lanes.share_result(), lanes.share_result()];
+        assert!(lanes.publishing.try_write().is_err(), "it waits for those who publish");
+        drop(quick);
+        let slow = lanes.hold_result();
+        assert!(lanes.publishing.try_read().is_err(), "those who publish wait for it");
+        drop(slow);
+        drop(lanes.share_result());
+    }
 }

@@ -2,31 +2,45 @@
 //! todo; the coordinator fetches it, merges it and moves the result branch of the remote, by comparing and swapping
 //! (decision 0180). What the remote had when it was last asked is kept under private refs.
 
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use super::git::{Answer, Git};
 use super::merge::Published;
-use super::name::{branch_of, part};
+use super::name::{MERGE, RunName};
 use super::{Lane, Lanes, WorktreeError};
 
 /// The prefix of refs that keep what the remote had. Not below `refs/remotes`, where the user's own fetches write.
 pub(super) const TRACKED: &str = "refs/lanes-remote/";
 
-/// How the names of a coordinator's lanes end.
-const MERGE: &str = ".merge";
+/// What git prints if the remote answered and lets this machine neither fetch nor push. Trying again does not help.
+const NO_ACCESS: [&str; 7] = [
+    "Permission denied",
+    "Permission to",
+    "access denied",
+    "Authentication failed",
+    "could not read Username",
+    "Repository not found",
+    "does not appear to be a git repository",
+];
 
-/// What git prints if the remote answered and does not want what was asked. Trying again does not help.
-const REFUSED: [&str; 6] =
-    ["[remote rejected]", "unpack", "Permission", "denied", "No space left", "does not appear to be a git repository"];
+/// What git prints if the remote has taken in what was pushed and could not store it. For a fetch, this machine is full.
+const NOT_STORED: [&str; 3] = ["unpack", "No space left", "The requested URL returned error: 403"];
+
+/// What git does with a remote, in messages.
+const FETCH: &str = "fetch from";
+const PUSH: &str = "push to";
 
 /// How often a push is tried that met the push of another process.
 const TRIES: usize = 5;
 
-/// One fetch at a time in this process: what a slower one brings must not replace what a later one brought.
-static FETCH: Mutex<()> = Mutex::new(());
+/// One fetch at a time for each repository in this process: what a slower one brings must not replace what a later one
+/// brought.
+static FETCHES: Mutex<BTreeMap<PathBuf, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
 
 /// The git remote that a fleet shares, and the part that these lanes have.
 #[derive(Clone, Debug)]
@@ -73,6 +87,21 @@ fn is_locked(answer: &Answer) -> bool {
     answer.complaint.contains("cannot lock ref")
 }
 
+/// Returns the reason why a ref was not pushed, from the lines for programs that `git push --porcelain` prints:
+/// `!`, the refs, and the reason, separated by tabs. None if the remote was not asked, or took the ref.
+fn rejection(answer: &Answer) -> Option<String> {
+    let out = String::from_utf8_lossy(&answer.out);
+    let reason = out.lines().find_map(|line| line.strip_prefix("!\t")?.split_once('\t')).map(|(_, reason)| reason);
+    reason.map(str::to_owned)
+}
+
+/// Returns true if a ref was not pushed because it is not where it was expected, or another process changes it.
+fn is_moved(reason: &str) -> bool {
+    ["stale info", "failed to update ref", "failed to lock", "cannot lock ref", "incorrect old value", "already exists"]
+        .iter()
+        .any(|words| reason.contains(words))
+}
+
 impl Remote {
     /// Returns the name of the lane of a todo. A coordinator has its own lanes: the worker's may be in the same clone.
     pub(super) fn lane_name(&self, name: &str) -> String {
@@ -96,29 +125,33 @@ impl Remote {
     }
 
     /// Fetches every branch of a run.
-    pub(super) fn fetch(&self, git: &Git, run: &str) -> Result<(), WorktreeError> {
-        let run = part(run);
+    pub(super) fn fetch(&self, git: &Git, run: &RunName) -> Result<(), WorktreeError> {
+        let run = run.as_str();
         let refs = format!("+refs/heads/punch/{run}/*:{TRACKED}punch/{run}/*");
-        let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--prune", &self.name, &refs];
+        let fetch = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--prune"];
+        let fetch = [&fetch[..], &[self.name.as_str(), refs.as_str()][..]].concat();
         // Other workers in the same clone fetch and push too, and git does not wait for them.
         for pause in LOCKED_PAUSES {
-            let answer = git.run(&fetch, None)?;
+            let answer = self.call(git, FETCH, &fetch)?;
             if answer.status.success() {
                 return Ok(());
             }
             if !is_locked(&answer) {
-                return Err(self.failure("fetch from", &answer));
+                return Err(self.failure(FETCH, &answer));
             }
             thread::sleep(Duration::from_millis(pause));
         }
-        let answer = git.run(&fetch, None)?;
-        if answer.status.success() { Ok(()) } else { Err(self.failure("fetch from", &answer)) }
+        let answer = self.call(git, FETCH, &fetch)?;
+        if answer.status.success() { Ok(()) } else { Err(self.failure(FETCH, &answer)) }
     }
 
     /// Fetches every branch of a run and returns the commit of the result branch, if there is one. Fails if that branch no
     /// longer contains what it contained before; what it contained stays known.
-    pub(super) fn fetch_result(&self, git: &Git, run: &str, result: &str) -> Result<Option<String>, WorktreeError> {
-        let _one = FETCH.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn fetch_result(&self, git: &Git, run: &RunName, result: &str) -> Result<Option<String>, WorktreeError> {
+        let of_repository = Arc::clone(
+            FETCHES.lock().unwrap_or_else(PoisonError::into_inner).entry(git.root().to_owned()).or_default(),
+        );
+        let _one = of_repository.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = tracked(result);
         let before = git.commit(&kept)?;
         self.fetch(git, run)?;
@@ -138,26 +171,71 @@ impl Remote {
     pub(super) fn push(&self, git: &Git, branch: &str, expected: &str, to: &str) -> Result<bool, WorktreeError> {
         let full = format!("refs/heads/{branch}");
         let lease = format!("--force-with-lease={full}:{expected}");
-        let answer = git.run(&["push", "--quiet", "--no-verify", &lease, &self.name, &format!("{to}:{full}")], None)?;
+        // The user's settings may ask for tags and submodules too.
+        let push = ["push", "--quiet", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"];
+        let refs = format!("{to}:{full}");
+        let answer =
+            self.call(git, PUSH, &[&push[..], &[lease.as_str(), self.name.as_str(), refs.as_str()][..]].concat())?;
         if answer.status.success() {
             let kept = tracked(branch);
             let update: &[&str] = if to.is_empty() { &["update-ref", "-d", &kept] } else { &["update-ref", &kept, to] };
             git.run(update, None)?;
             return Ok(true);
         }
-        match answer.complaint.contains("stale info") || is_locked(&answer) {
-            true => Ok(false),
-            false => Err(self.failure("push to", &answer)),
+        let is_full = NOT_STORED.iter().any(|words| answer.complaint.contains(words));
+        if is_full || rejection(&answer).is_none_or(|reason| !is_moved(&reason)) {
+            return Err(self.failure(PUSH, &answer));
         }
+        // A ref cannot be below another one, and then the push would be in vain forever.
+        match expected.is_empty().then(|| self.branch_above(git, branch)).transpose()?.flatten() {
+            Some(branch) => Err(WorktreeError::RemoteBranchTaken { branch, remote: self.name.clone() }),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns a branch of the remote with a name that this branch would have to be below.
+    fn branch_above(&self, git: &Git, branch: &str) -> Result<Option<String>, WorktreeError> {
+        let above: Vec<&str> = branch.match_indices('/').filter_map(|(at, _)| branch.get(..at)).collect();
+        let full: Vec<String> = above.iter().map(|above| format!("refs/heads/{above}")).collect();
+        let mut list = vec!["ls-remote", self.name.as_str()];
+        list.extend(full.iter().map(String::as_str));
+        let answer = self.call(git, FETCH, &list)?;
+        if !answer.status.success() {
+            return Err(self.failure(FETCH, &answer));
+        }
+        let out = String::from_utf8_lossy(&answer.out);
+        let found: Vec<&str> =
+            out.lines().filter_map(|line| line.split_once("\trefs/heads/")).map(|(_, name)| name).collect();
+        // A pattern without a star matches the end of longer names too.
+        Ok(above.into_iter().find(|above| found.contains(above)).map(str::to_owned))
+    }
+
+    /// Runs git with the remote. One that does not come to an end cannot be reached.
+    fn call(&self, git: &Git, what: &str, arguments: &[&str]) -> Result<Answer, WorktreeError> {
+        git.run_remote(arguments).map_err(|cause| match cause.kind() {
+            io::ErrorKind::TimedOut => {
+                let said = "it took too long".to_owned();
+                WorktreeError::Remote { what: what.to_owned(), remote: self.name.clone(), said }
+            }
+            _ => WorktreeError::NoGit { cause: cause.to_string() },
+        })
     }
 
     fn failure(&self, what: &str, answer: &Answer) -> WorktreeError {
         let said = answer.complaint.trim().replace(|c: char| c.is_control() && c != '\n', "?");
-        let said = if said.is_empty() { answer.status.to_string() } else { said };
+        let said = match rejection(answer) {
+            Some(reason) => format!("{reason}: {said}"),
+            None if said.is_empty() => answer.status.to_string(),
+            None => said,
+        };
         let remote = self.name.clone();
-        match REFUSED.iter().any(|words| said.contains(words)) {
-            true => WorktreeError::Refused { remote, said },
-            false => WorktreeError::Remote { what: what.to_owned(), remote, said },
+        let has = |list: &[&str]| list.iter().any(|words| said.contains(words));
+        let is_refused = rejection(answer).is_some() || has(&NO_ACCESS) || (what == PUSH && has(&NOT_STORED));
+        let what = what.to_owned();
+        if is_refused {
+            WorktreeError::Refused { what, remote, said }
+        } else {
+            WorktreeError::Remote { what, remote, said }
         }
     }
 }
@@ -177,7 +255,7 @@ impl Lanes {
 
     /// Returns the branch of the remote with the work of a todo.
     pub fn remote_branch(&self, todo: &str) -> String {
-        branch_of(&self.run, todo)
+        self.run.branch_of(todo)
     }
 
     /// Returns true if the branch of a todo on the remote, or the result branch, contains a commit, as of the last fetch.
@@ -219,7 +297,7 @@ impl Lanes {
     pub(super) fn create_result(
         git: &Git,
         remote: &Remote,
-        run: &str,
+        run: &RunName,
         result: &str,
         at: &str,
     ) -> Result<String, WorktreeError> {

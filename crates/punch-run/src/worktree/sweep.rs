@@ -35,7 +35,7 @@ impl Lanes {
     /// Removes the folder of a lane, with everything in it that git ignores. Commits uncommitted work first; if that is
     /// not possible, or the worktree is locked, the folder stays. The agent must have exited.
     pub fn close(&self, lane: &Lane, message: &str) -> Result<Leftover, WorktreeError> {
-        let mut left = Leftover { run: self.run.clone(), branch: None, folder: None, reason: None };
+        let mut left = Leftover { run: self.run.as_str().to_owned(), branch: None, folder: None, reason: None };
         let refs = match self.clear(lane, message)? {
             Ok(refs) => refs,
             Err(reason) => {

@@ -126,7 +126,7 @@ fn the_folder_may_have_any_name() {
     let folder = sandbox.lanes_folder().join("with space\nand line");
     let (lanes, _) = Lanes::begin(&sandbox.root(), &folder, "7").unwrap();
     let lane = lanes.open("T-1: two words\n").unwrap();
-    assert_eq!(lane.branch, "punch/7/T-1-two-words");
+    assert!(lane.branch.starts_with("punch/7/T-1-two-words-"), "{}", lane.branch);
     write(&lane, "a.txt", "a\n");
     hand_in(&lanes, &lane, "T-1");
     assert_eq!(lanes.open("T-1: two words\n").unwrap(), lane);

@@ -7,3 +7,4 @@ mod end;
 mod links;
 mod merging;
 mod sandbox;
+mod shared;
