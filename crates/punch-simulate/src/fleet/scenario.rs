@@ -109,6 +109,6 @@ mod tests {
     fn a_scenario_notices_a_planted_bug() {
         let caught =
             |mutant| SCENARIOS.iter().any(|scenario| play(scenario, Some(mutant)).is_ok_and(|(_, w)| !w.is_empty()));
-        assert!(caught(FleetMutant::NeverStops) && caught(FleetMutant::TakesOverLive));
+        assert!(caught(FleetMutant::NeverStops) && caught(FleetMutant::HandsInFirst));
     }
 }
