@@ -90,7 +90,8 @@ Tasks:
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs
   web [--pictures]                     the bundle of the web page from its sources, or pictures of it into docs/images
   soak [--minutes N] [--seed N]        18 mixed writers with kill -9 on real stores; every promise checked
-  chaos [--minutes N] [--seed N]       the same writers on a PostgreSQL server that crashes, hangs, fills up and is cut off";
+  chaos [--minutes N] [--seed N]       the same writers on a PostgreSQL server that crashes, hangs, fills up and is cut off
+  chaos --workers [--minutes N] [--seed N]  workers in network namespaces that are cut off, killed and stopped";
 
 /// What a task ends with: the error is a text for the person who ran it.
 type Done = Result<(), String>;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     Done, agents, bench, boards, crates, deny, error_codes, escape, features, licences, links, named_files, postgres,
-    process, promises, search, soak, sources, tables, unused, web, wording,
+    process, promises, search, simulate, soak, sources, tables, unused, web, wording,
 };
 
 /// What the steps may depend on.
@@ -65,6 +65,11 @@ const STEPS: &[Step] = &[
     },
     Step { name: "boards", what: "the terminal board in tmux, driven by keys", run: |_| boards::run(&[]) },
     Step { name: "browser", what: "every page of the web board in chromium", run: |_| web::browse() },
+    Step {
+        name: "simulate",
+        what: "simulated fleets with many faults, and every planted bug caught",
+        run: |_| simulate::run(&["--seconds", "10"]),
+    },
     Step { name: "soak", what: "mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
     Step { name: "validate", what: "plugins and extensions, by their agents", run: |_| agents::validate() },

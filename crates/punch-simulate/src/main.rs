@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its report is all it does")]
 
 mod figures;
+mod fleet;
 mod message;
 mod options;
 mod server;
@@ -14,7 +15,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use figures::{Figures, time};
+use fleet::{FleetEnded, FleetMutant, FleetScene, FleetWorld};
 use options::{Faults, HOUR, MINUTE, Mutant, Scene};
+use punch_testkit::fleet_scenarios::SCENARIOS;
 use world::{Ended, World};
 
 /// Small fleets in which a planted bug has to show up.
@@ -69,30 +72,53 @@ fn run(scene: Scene) -> Result<Ended, String> {
     World::new(scene).map(World::run).map_err(|cause| cause.to_string())
 }
 
+fn run_fleet(scene: FleetScene) -> Result<FleetEnded, String> {
+    FleetWorld::new(scene).map(FleetWorld::run).map_err(|cause| cause.to_string())
+}
+
 fn simulate(asked: &Asked) -> Result<(), String> {
     if asked.replay {
         let ended = run(Scene::small(asked.seed))?;
         println!("{}\n{}\n{}", Figures::HEAD, ended.figures.row(), ended.figures.faults());
-        return faultless(asked.seed, &ended);
+        faultless(asked.seed, &ended.anomalies)?;
+        let ended = run_fleet(FleetScene::small(asked.seed))?;
+        println!("with a coordinator: {} simulated, {} revisions, {}", time(ended.span), ended.writes, ended.faults);
+        return faultless(asked.seed, &ended.anomalies);
     }
-    let caught = mutants()?;
-    println!("mutants caught: {caught} of {}", Mutant::ALL.len());
+    let (caught, planted) = (mutants()?, Mutant::ALL.len() + FleetMutant::ALL.len());
+    println!("mutants caught: {caught} of {planted}");
+    scenarios()?;
     let (begin, mut seed, mut simulated, mut requests) = (Instant::now(), asked.seed, 0, 0);
     while begin.elapsed() < asked.length {
         let ended = run(Scene::small(seed))?;
-        faultless(seed, &ended)?;
-        (simulated, requests, seed) = (simulated + ended.figures.span, requests + ended.figures.requests, seed + 1);
+        faultless(seed, &ended.anomalies)?;
+        let coordinated = run_fleet(FleetScene::small(seed))?;
+        faultless(seed, &coordinated.anomalies)?;
+        simulated += ended.figures.span + coordinated.span;
+        (requests, seed) = (requests + ended.figures.requests + coordinated.writes, seed + 1);
     }
-    let fleets = seed - asked.seed;
+    let fleets = 2 * (seed - asked.seed);
     println!("{fleets} fleets, {} simulated, {requests} requests, anomalies: 0", time(simulated));
     if asked.figures {
         measure(asked.seed)?;
     }
-    if caught == Mutant::ALL.len() { Ok(()) } else { Err("a planted bug was not caught".to_owned()) }
+    if caught == planted { Ok(()) } else { Err("a planted bug was not caught".to_owned()) }
 }
 
-fn faultless(seed: u64, ended: &Ended) -> Result<(), String> {
-    match ended.anomalies.as_slice() {
+/// Plays the scenarios that `cargo xtask chaos --workers` plays with real processes.
+fn scenarios() -> Result<(), String> {
+    for scenario in &SCENARIOS {
+        let (_, wrong) = fleet::play(scenario, None).map_err(|cause| cause.to_string())?;
+        if !wrong.is_empty() {
+            return Err(format!("{}: {}", scenario.name, wrong.join("\n  ")));
+        }
+    }
+    println!("scenarios that end as with real processes: {} of {}", SCENARIOS.len(), SCENARIOS.len());
+    Ok(())
+}
+
+fn faultless(seed: u64, anomalies: &[String]) -> Result<(), String> {
+    match anomalies {
         [] => Ok(()),
         anomalies => Err(format!(
             "seed {seed}: {}\nthe same fleet again: cargo xtask simulate --seed {seed}",
@@ -104,8 +130,10 @@ fn faultless(seed: u64, ended: &Ended) -> Result<(), String> {
 /// Counts the planted bugs that are noticed, and names those that are not.
 fn mutants() -> Result<usize, String> {
     let mut caught = 0;
-    for (mutant, name) in Mutant::ALL {
-        let first = first_anomaly(mutant)?;
+    let alone = Mutant::ALL.into_iter().map(|(mutant, name)| (name, first_anomaly(mutant)));
+    let coordinated = FleetMutant::ALL.into_iter().map(|(mutant, name)| (name, first_fleet_anomaly(mutant)));
+    for (name, first) in alone.chain(coordinated) {
+        let first = first?;
         match &first {
             Some((tries, anomaly)) => println!("  {name}: caught by fleet {tries} ({anomaly})"),
             None => println!("  {name}: NOT caught in {TRIES} fleets"),
@@ -126,6 +154,17 @@ fn first_anomaly(mutant: Mutant) -> Result<Option<(u64, String)>, String> {
     Ok(None)
 }
 
+/// The first fleet with a coordinator in which a planted bug shows, and how.
+fn first_fleet_anomaly(mutant: FleetMutant) -> Result<Option<(u64, String)>, String> {
+    for seed in 1..=TRIES {
+        let ended = run_fleet(FleetScene { mutant: Some(mutant), ..FleetScene::small(seed) })?;
+        if let Some(first) = ended.anomalies.into_iter().next() {
+            return Ok(Some((seed, first)));
+        }
+    }
+    Ok(None)
+}
+
 /// Prints how claims, fairness and waste depend on the lease and on how much goes wrong, and one fleet of thousands.
 fn measure(seed: u64) -> Result<(), String> {
     println!("\n{:>8} {:>7} {}", "lease", "faults", Figures::HEAD);
@@ -134,14 +173,14 @@ fn measure(seed: u64) -> Result<(), String> {
     }) {
         let scene = Scene { plans: 20, workers: 120, lease, work: 20 * MINUTE, faults: faults.1, ..Scene::small(seed) };
         let ended = run(scene)?;
-        faultless(seed, &ended)?;
+        faultless(seed, &ended.anomalies)?;
         println!("{:>8} {:>7} {}", time(lease), faults.0, ended.figures.row());
     }
     let large = Scene::large(seed);
     println!("\n{} workers, {} todos in {} plans:", large.workers, large.plans * large.todos, large.plans);
     let begin = Instant::now();
     let ended = run(large)?;
-    faultless(seed, &ended)?;
+    faultless(seed, &ended.anomalies)?;
     println!("{}\n{}", Figures::HEAD, ended.figures.row());
     println!("{}, simulated in {} s", ended.figures.faults(), begin.elapsed().as_secs());
     Ok(())
@@ -162,15 +201,28 @@ mod tests {
     }
 
     #[test]
+    fn small_fleets_with_a_coordinator_keep_every_promise() {
+        for seed in 1..=6 {
+            let ended = run_fleet(FleetScene::small(seed)).unwrap_or_else(|cause| panic!("{cause}"));
+            assert!(ended.anomalies.is_empty(), "seed {seed}: {:#?}", ended.anomalies);
+        }
+    }
+
+    #[test]
     fn the_same_seed_gives_the_same_history() {
         let row = || run(Scene::small(7)).map(|ended| (ended.figures.row(), ended.figures.faults()));
         assert_eq!(row(), row());
+        let fleet = || run_fleet(FleetScene::small(7)).map(|ended| (ended.span, ended.writes, ended.faults));
+        assert_eq!(fleet(), fleet());
     }
 
     #[test]
     fn every_planted_bug_is_caught() {
         for (mutant, name) in Mutant::ALL {
             assert!(first_anomaly(mutant).is_ok_and(|first| first.is_some()), "not caught: {name}");
+        }
+        for (mutant, name) in FleetMutant::ALL {
+            assert!(first_fleet_anomaly(mutant).is_ok_and(|first| first.is_some()), "not caught: {name}");
         }
     }
 

@@ -8,6 +8,7 @@ pub mod ask;
 pub mod batches;
 pub mod calls;
 pub mod drive;
+pub mod fleet_scenarios;
 pub mod fuzz;
 pub mod inbox;
 pub mod model;

@@ -195,6 +195,14 @@ fn judge(shared: &Shared, export: &Path, begun: i64) -> Result<PlanResult, Strin
     Ok(PlanResult { name, actions, killed, revisions, records: records.len(), faults })
 }
 
+/// Judges the exported events of a plan that was first written to at `begun`, and whose claims lasted for `lease`
+/// milliseconds. Returns the last revision and everything that is wrong.
+pub fn judge_export(lines: &str, lease: i64, begun: i64) -> Result<(u64, Vec<String>), String> {
+    let events = history::read(lines)?;
+    let faults = check::check(&events, &[], &Conditions { lease, window: (begun, now()), tokens: None });
+    Ok((events.last().map_or(0, |event| event.revision), faults))
+}
+
 /// The tokens that the ledger has: one more is reported, and the answer is the sum.
 fn tokens(place: &SoakPlan) -> Result<u64, String> {
     let answer = place.read(&["usage", "T-1", "--attempt", "1", "--tokens", "1", "--json"])?;
@@ -203,7 +211,7 @@ fn tokens(place: &SoakPlan) -> Result<u64, String> {
 }
 
 /// Milliseconds since the epoch.
-fn now() -> i64 {
+pub fn now() -> i64 {
     let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
 }
@@ -225,7 +233,7 @@ pub fn parse(arguments: &[&str]) -> Result<Options, String> {
             "--seconds" => options.length = Duration::from_secs(number),
             "--seed" => options.seed = Some(number),
             unknown => {
-                return Err(format!("unknown argument `{unknown}`; `soak` takes --minutes N, --seconds N, --seed N"));
+                return Err(format!("unknown argument `{unknown}`; try --minutes N, --seconds N, --seed N"));
             }
         }
         rest = others;

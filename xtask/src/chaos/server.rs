@@ -1,5 +1,5 @@
-//! `cargo xtask chaos`: the writers of the soak on a PostgreSQL server that goes through every kind of trouble, one after the
-//! other and then all together. After each kind the checker of the soak and `doctor` judge what is stored. Nothing that was
+//! The writers of the soak on a PostgreSQL server that goes through every kind of trouble, one after the other and then all
+//! together. After each kind the checker of the soak and `doctor` judge what is stored. Nothing that was
 //! acknowledged may be missing, nothing that was refused may be there, and nothing may be there twice.
 
 use std::path::{Path, PathBuf};
@@ -97,13 +97,8 @@ struct Stage {
 }
 
 /// Runs the writers while the server is disturbed.
-pub fn run(arguments: &[&str]) -> Done {
-    let options = soak::parse(arguments)?;
+pub(super) fn run(punch: &Path, options: &soak::Options) -> Done {
     let seed = options.seed.unwrap_or_else(soak::fresh_seed);
-    // A copy, so that builds can run at the same time.
-    let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
-    let punch = folder.path().join("punch");
-    std::fs::copy(process::build_punch()?, &punch).map_err(|cause| cause.to_string())?;
     let stage = Stage::set_up()?;
     println!("==> chaos: {} s on PostgreSQL; the same choices again: --seed {seed}", options.length.as_secs());
     println!("    {:<34}{:>11}{:>8}{:>8}{:>11}{:>11}", "", "operations", "killed", "faults", "revisions", "anomalies");
@@ -115,7 +110,7 @@ pub fn run(arguments: &[&str]) -> Done {
             continue;
         }
         let row = stage
-            .go_through(kind, number, seed, each, &punch)
+            .go_through(kind, number, seed, each, punch)
             .map_err(|cause| format!("seed {seed}: {}: {cause}\n{}", kind.name(), last_lines(&stage.cluster.log())))?;
         let [operations, killed, faults, revisions] = row.0;
         println!("    {:<34}{operations:>11}{killed:>8}{faults:>8}{revisions:>11}{:>11}", kind.name(), row.1.len());
@@ -290,7 +285,7 @@ fn wrong_clock() -> Result<Option<PathBuf>, String> {
     Ok(find())
 }
 
-fn last_lines(log: &str) -> String {
+pub(super) fn last_lines(log: &str) -> String {
     let lines: Vec<&str> = log.lines().rev().take(20).collect();
     lines.into_iter().rev().collect::<Vec<_>>().join("\n")
 }
