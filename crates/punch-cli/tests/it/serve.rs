@@ -30,6 +30,24 @@ fn start(world: &World, arguments: &[&str], variables: &[(&str, &Path)]) -> Serv
     Served(command.spawn().unwrap())
 }
 
+/// What the API of a server of its own answers to a request.
+pub fn read(world: &World, path: &str) -> Value {
+    let mut served = start(world, &["--json"], &[]);
+    let mut line = String::new();
+    BufReader::new(served.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let first: Value = serde_json::from_str(&line).unwrap();
+    let (api, token) = (first["api"].as_str().unwrap(), first["token"].as_str().unwrap());
+    let (address, base) = api.strip_prefix("http://").and_then(|rest| rest.split_once('/')).unwrap();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let bearer = format!("Host: {address}\r\nAuthorization: Bearer {token}");
+    write!(stream, "GET /{}{path} HTTP/1.0\r\n{bearer}\r\n\r\n", base.trim_end_matches('/')).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(" 200 "), "{answer}");
+    serde_json::from_str(body).unwrap()
+}
+
 /// What `--open` gave to the browser.
 struct Opened {
     served: Served,
