@@ -177,11 +177,11 @@ fn the_reason_of_a_denial_stands_before_the_next_prompt() {
     let answer_line = client.answer("7", None, Some("keep x\n")).remove(0);
     assert!(!answer_line.contains("keep x"), "the protocol has no field for it");
     heard(&mut client, &[&over(3)]);
-    let prompt = client.prompt("Go on.").unwrap().remove(0);
-    assert!(prompt.contains(r#""text":"The user answered your request `rm x`: keep x\n\nGo on.""#), "{prompt}");
+    let prompt = client.prompt("Continue.").unwrap().remove(0);
+    assert!(prompt.contains(r#""text":"The user answered your request `rm x`: keep x\n\nContinue.""#), "{prompt}");
     heard(&mut client, &[&over(4)]);
-    let prompt = client.prompt("Go on.").unwrap().remove(0);
-    assert!(prompt.contains(r#""text":"Go on.""#), "only once: {prompt}");
+    let prompt = client.prompt("Continue.").unwrap().remove(0);
+    assert!(prompt.contains(r#""text":"Continue.""#), "only once: {prompt}");
 }
 
 #[test]
