@@ -120,6 +120,7 @@ pub fn aside() -> Stdio {
 
 /// Prints a document as it is.
 pub fn document(text: &str) -> Result<(), Failure> {
+    progress::clear();
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)
 }
@@ -185,6 +186,7 @@ fn labeled(painter: Painter, line: &str) -> String {
 
 /// Asks the user; anything but `y` or `yes` is a no.
 pub fn ask(question: &str) -> Result<bool, Failure> {
+    progress::forbid();
     let _ = write!(io::stderr(), "{} [y/N] ", safe(question));
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
@@ -193,6 +195,7 @@ pub fn ask(question: &str) -> Result<bool, Failure> {
 
 /// Waits for Enter; false if the user types `q`, or ends the input.
 pub fn pause(prompt: &str) -> Result<bool, Failure> {
+    progress::forbid();
     let _ = write!(io::stderr(), "{}", safe(prompt));
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
@@ -212,6 +215,7 @@ pub enum Choice {
 
 /// Asks the user a question with a third choice, which is one letter.
 pub fn choose(question: &str, other: char) -> Result<Choice, Failure> {
+    progress::forbid();
     let _ = write!(io::stderr(), "{} [y/N/{other}] ", safe(question));
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
@@ -225,6 +229,7 @@ pub fn choose(question: &str, other: char) -> Result<Choice, Failure> {
 
 /// The answer to a question that was put already; anything but `y` or `yes` is a no.
 pub fn answer() -> Result<bool, Failure> {
+    progress::forbid();
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

@@ -1,7 +1,7 @@
 //! A sign of life on the terminal while a command takes longer than half a second.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,19 @@ const QUIET: Duration = Duration::from_millis(500);
 /// How often the line changes.
 const STEP: Duration = Duration::from_millis(250);
 
-/// A line is on the screen, and goes before anything else is printed.
-static SHOWN: AtomicBool = AtomicBool::new(false);
+/// The line on the screen.
+static LINE: Mutex<ProgressLine> = Mutex::new(ProgressLine::None);
+
+/// What is on the screen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ProgressLine {
+    /// No line yet, or none any more.
+    None,
+    /// A line, which goes before anything else is printed.
+    Shown,
+    /// The user is asked something, and no line may cover that.
+    Forbidden,
+}
 
 /// The line, as long as this lives.
 pub struct Progress {
@@ -34,9 +45,7 @@ impl Progress {
             let mut wait = QUIET;
             while end.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = STEP;
-                let dots = ".".repeat(1 + (begun.elapsed().as_millis() / STEP.as_millis()) as usize % 3);
-                SHOWN.store(true, Ordering::Relaxed);
-                output::terminal(&format!("\r\x1b[Kworking{dots:3} {} s", begun.elapsed().as_secs()));
+                show(begun.elapsed(), output::terminal);
             }
             clear();
         });
@@ -53,9 +62,55 @@ impl Drop for Progress {
     }
 }
 
+/// Draws the line anew.
+fn show(since: Duration, print: impl Fn(&str)) {
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    if *line == ProgressLine::Forbidden {
+        return;
+    }
+    *line = ProgressLine::Shown;
+    let dots = ".".repeat(1 + (since.as_millis() / STEP.as_millis()) as usize % 3);
+    print(&format!("\r\x1b[Kworking{dots:3} {} s", since.as_secs()));
+}
+
 /// Takes the line away, if there is one.
 pub fn clear() {
-    if SHOWN.swap(false, Ordering::Relaxed) {
-        output::terminal("\r\x1b[K");
+    replace(ProgressLine::None, output::terminal);
+}
+
+/// Takes the line away for good, because the user is asked something.
+pub fn forbid() {
+    replace(ProgressLine::Forbidden, output::terminal);
+}
+
+fn replace(by: ProgressLine, print: impl Fn(&str)) {
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    if *line == ProgressLine::Shown {
+        print("\r\x1b[K");
+    }
+    if *line != ProgressLine::Forbidden {
+        *line = by;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn the_line_goes_for_good_when_the_user_is_asked_something() {
+        let printed = RefCell::new(Vec::new());
+        let print = |text: &str| printed.borrow_mut().push(text.to_owned());
+        show(Duration::from_secs(3), print);
+        replace(ProgressLine::None, print);
+        show(Duration::from_secs(4), print);
+        replace(ProgressLine::Forbidden, print);
+        show(Duration::from_secs(5), print);
+        replace(ProgressLine::None, print);
+        show(Duration::from_secs(6), print);
+        let is_line: Vec<bool> = printed.borrow().iter().map(|text| text.contains("working")).collect();
+        assert_eq!(is_line, [true, false, true, false], "{printed:?}");
     }
 }

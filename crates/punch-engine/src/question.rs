@@ -80,6 +80,11 @@ impl AgentQuestion {
     pub const fn is_open(&self) -> bool {
         matches!(self.state, QuestionState::Open)
     }
+
+    /// Returns true if the answer refuses what the agent asks for.
+    pub fn refuses(&self, answer: &Answer) -> bool {
+        answer.refuses(&self.options)
+    }
 }
 
 /// What an agent of a run asks.
@@ -145,6 +150,15 @@ impl Answer {
             Some(id) => Self::Option(id.to_owned()),
             None if given == "allow" => Self::Allow,
             None => Self::Refuse,
+        }
+    }
+
+    /// Returns true if the answer refuses what a question with these options asks for.
+    pub fn refuses(&self, options: &[QuestionOption]) -> bool {
+        match self {
+            Self::Allow => false,
+            Self::Refuse => true,
+            Self::Option(id) => !options.iter().any(|option| option.id == *id && option.allows),
         }
     }
 
@@ -345,14 +359,18 @@ fn close_where(tx: &mut dyn Tx, matches: impl Fn(u64) -> bool, reason: &str, now
     Ok(())
 }
 
-/// Notes that a session outside of runs asks the user something. Returns the number of the question.
+/// Notes that a session outside of runs asks the user something, in these words if its agent reports them. Returns the number of the question.
 pub(crate) fn note(
     tx: &mut dyn Tx,
     session: &str,
     agent: &str,
+    asked: &str,
     todo: Option<Uid>,
     now: i64,
 ) -> Result<u64, EngineError> {
+    let asked = if text::is_blank(asked) { "The agent asks something in its own terminal." } else { asked };
+    let (text, is_cut) = cut(asked);
+    let body = QuestionBody { is_cut, ..QuestionBody::default() };
     let question = Question {
         id: 0,
         asked_at: now,
@@ -361,12 +379,12 @@ pub(crate) fn note(
         session: Some(session.to_owned()),
         todo,
         agent: one_line(agent),
-        text: "The agent asks something in its own terminal.".to_owned(),
-        options: serde_json::to_string(&QuestionBody::default()).unwrap_or_default(),
+        text,
+        options: serde_json::to_string(&body).unwrap_or_default(),
         state: QuestionState::Open,
     };
     let id = tx.put_question(&question)?;
-    let kind = ActivityKind::Asked { question: id, agent: question.agent, text: question.text };
+    let kind = ActivityKind::Asked { question: id, agent: question.agent, text: one_line(&question.text) };
     activity::record(tx, Some(session), todo, &kind, now)?;
     Ok(id)
 }

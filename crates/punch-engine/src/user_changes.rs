@@ -18,6 +18,10 @@ use crate::{Cursor, Engine, EngineError, Revisions, Role, SessionState, follow, 
 const EVENTS: usize = 2_000;
 const PAGES: usize = 10;
 
+/// What a session reads if the log no longer says what changed.
+const PLAN_MAY_DIFFER: &str =
+    "The plan may have changed while you worked, and its history no longer says how: read the plan again.";
+
 /// Events without a change of the user after which it is recorded that they were looked at.
 const WORTH_A_WRITE: u64 = 256;
 
@@ -46,7 +50,9 @@ pub(crate) struct Uninformed {
     /// The ids of the changed todos.
     ids: BTreeMap<Uid, String>,
     /// The last revision that was looked at.
-    until: u64,
+    pub until: u64,
+    /// Events after the revision are no longer in the log, so that nobody can say what they changed.
+    has_gap: bool,
 }
 
 /// What a session is informed of.
@@ -60,12 +66,12 @@ pub(crate) struct Notice {
 
 impl Uninformed {
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.changes.is_empty() && !self.has_gap
     }
 
     /// Nothing but new todos, which a list shows.
     pub fn is_in_list(&self) -> bool {
-        self.changes.iter().all(|change| self.added.contains(&change.uid))
+        !self.has_gap && self.changes.iter().all(|change| self.added.contains(&change.uid))
     }
 }
 
@@ -118,9 +124,16 @@ impl<'a> Informing<'a> {
         if first >= row.revision {
             return Ok(found);
         }
-        let since = |event: &Event| todo_of(event).and_then(|uid| unnamed.get(&uid)).map_or(since, |at| since.min(*at));
-        let is_new = |event: &Event| event.revision > since(event) && self.is_by_user(event);
-        let events = events_after(self.snapshot, first, self.now, &is_new)?;
+        let from = |event: &Event| todo_of(event).and_then(|uid| unnamed.get(&uid)).map_or(since, |at| since.min(*at));
+        let is_new = |event: &Event| event.revision > from(event) && self.is_by_user(event);
+        let mut read = events_after(self.snapshot, first, self.now, &is_new)?;
+        if read.has_gap && first < since {
+            read = events_after(self.snapshot, since, self.now, &is_new)?;
+        }
+        // What was not read yet is for the next time. Nobody can read what is gone.
+        found.has_gap = read.has_gap && since < row.revision;
+        found.until = if read.has_gap { row.revision } else { read.until.max(since) };
+        let events = read.events;
         let (cover, is_main) = (state.cover(), state.role == Role::Owner);
         let concerns = |uid: &Uid, events: &[Event]| match &cover {
             Cover::Plan => true,
@@ -177,6 +190,9 @@ impl Uninformed {
     /// for the next one.
     pub fn notice(mut self, state: &mut SessionState, since: u64) -> Option<Notice> {
         let earlier: BTreeMap<Uid, u64> = std::mem::take(&mut state.unnamed).into_iter().collect();
+        if self.has_gap {
+            return Some(Notice { text: PLAN_MAY_DIFFER.to_owned(), todos: Vec::new() });
+        }
         if self.changes.is_empty() {
             return None;
         }
@@ -200,27 +216,42 @@ impl Notice {
     }
 }
 
-/// The events of each todo after a revision, in order. What was pruned is not there any more.
+/// Events after a revision, as far as they were read.
+pub(crate) struct EventsRead {
+    /// The wanted events of each todo, in order.
+    pub events: BTreeMap<Uid, Vec<Event>>,
+    /// The last revision that was read.
+    pub until: u64,
+    /// The log does not reach from there to the present: it was pruned.
+    pub has_gap: bool,
+    /// There is more to read after it.
+    pub more: bool,
+}
+
+/// Reads the events after a revision, a limited number of them.
 pub(crate) fn events_after(
     snapshot: &dyn Snapshot,
-    mut since: u64,
+    since: u64,
     now: i64,
     wanted: &dyn Fn(&Event) -> bool,
-) -> Result<BTreeMap<Uid, Vec<Event>>, EngineError> {
-    let mut found: BTreeMap<Uid, Vec<Event>> = BTreeMap::new();
+) -> Result<EventsRead, EngineError> {
+    let mut read = EventsRead { events: BTreeMap::new(), until: since, has_gap: false, more: true };
     for _ in 0..PAGES {
-        let Revisions::Page(page) = follow::events_after(snapshot, Cursor::at(since, now), EVENTS)? else { break };
+        let Revisions::Page(page) = follow::events_after(snapshot, Cursor::at(read.until, now), EVENTS)? else {
+            read.has_gap = true;
+            break;
+        };
         for event in page.revisions.into_iter().flat_map(|revision| revision.events).filter(|event| wanted(event)) {
             if let Some(uid) = todo_of(&event) {
-                found.entry(uid).or_default().push(event);
+                read.events.entry(uid).or_default().push(event);
             }
         }
-        since = page.next;
+        (read.until, read.more) = (page.next, page.more);
         if !page.more {
             break;
         }
     }
-    Ok(found)
+    Ok(read)
 }
 
 /// Which session was informed of the user's last changes to a todo, and when.
@@ -265,12 +296,18 @@ impl Engine {
         }
         let is_due = self.read(plan, |snapshot| {
             let state = session::load(snapshot, session, plan)?;
-            let behind = snapshot.row()?.revision.saturating_sub(state.informed());
+            let revision = snapshot.row()?.revision;
+            let behind = revision.saturating_sub(state.informed());
             if !state.bound || (behind == 0 && state.unnamed.is_empty()) {
                 return Ok(false);
             }
             let informing = Informing { snapshot, session, user, now: self.now() };
-            Ok(behind > WORTH_A_WRITE || !informing.uninformed(&state, state.informed())?.is_empty())
+            if behind > WORTH_A_WRITE {
+                return Ok(true);
+            }
+            let found = informing.uninformed(&state, state.informed())?;
+            // The next look continues where this one ended.
+            Ok(!found.is_empty() || found.until < revision)
         });
         let informed = is_due.and_then(|is_due| match is_due {
             false => Ok(None),

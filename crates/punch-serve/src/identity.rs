@@ -5,6 +5,8 @@
 //! names is left to the tool service, which knows what hooks reported, what the process was started with, and the key
 //! that only this server has.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +17,9 @@ use serde_json::{Map, Value};
 
 /// Characters of an identifier from outside that are kept; longer ones are ignored.
 const LONGEST: usize = 200;
+
+/// Bytes of a session file.
+const LARGEST: u64 = 64 * 1024;
 
 /// What tells the conversations of one server process apart where no host does.
 #[derive(Clone, Debug)]
@@ -95,7 +100,11 @@ impl Identity {
 
     /// What the file says now.
     pub fn in_file(&self) -> Option<String> {
-        let text = std::fs::read(self.file.as_ref()?).ok().filter(|bytes| bytes.len() < 64 * 1024)?;
+        let file = self.file.as_ref()?;
+        // A pipe would be waited for, and a file may be of any size.
+        std::fs::metadata(file).ok().filter(|found| found.is_file() && found.len() < LARGEST)?;
+        let mut text = Vec::new();
+        File::open(file).ok()?.take(LARGEST).read_to_end(&mut text).ok()?;
         name(std::str::from_utf8(&text).ok()?.lines().next()?)
     }
 }
@@ -143,8 +152,10 @@ mod tests {
         assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("env"));
         std::fs::write(&file, "from-file\nmore\n").unwrap();
         assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("from-file"));
-        std::fs::write(&file, "\n").unwrap();
-        assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("env"));
+        for not_one in ["\n".to_owned(), format!("from-file\n{}", "x".repeat(64 * 1024))] {
+            std::fs::write(&file, not_one).unwrap();
+            assert_eq!(host(&who(&identity, json!({}), json!({})).0), Some("env"));
+        }
         identity.session = Some(String::new());
         assert_eq!(host(&who(&identity, json!({}), json!({})).0), None);
     }

@@ -5,7 +5,7 @@ use punch_core::inbox::InboxItem;
 use punch_core::reason::Reader;
 use punch_core::view::{HistoryRow, Plain};
 use punch_core::{Plan, Uid};
-use punch_engine::{AgentQuestion, QuestionOption, SeatStatus, Sum};
+use punch_engine::{AgentQuestion, Answer, QuestionOption, SeatStatus, Sum};
 use punch_store::Wanted;
 
 /// Everything the board shows.
@@ -66,6 +66,13 @@ pub struct Question {
     pub options: Vec<QuestionOption>,
     /// When it was asked.
     pub asked_at: i64,
+}
+
+impl Question {
+    /// Returns true if the answer refuses what the agent asks for.
+    pub(crate) fn refuses(&self, answer: &Answer) -> bool {
+        answer.refuses(&self.options)
+    }
 }
 
 impl From<AgentQuestion> for Question {

@@ -14,7 +14,7 @@ use punch_store::QuestionFilter;
 use crate::data::{Data, Limits, Question, RunState, SessionState};
 use crate::setup::{Opened, Setup};
 
-/// Revisions that are shown.
+/// Revisions that are shown before the user asks for older ones.
 const HISTORY: u64 = 200;
 /// Changes of status that are shown below the box of tasks.
 const TRANSITIONS: usize = 20;
@@ -24,6 +24,9 @@ const QUESTIONS: usize = 200;
 const SESSIONS: usize = 50;
 /// Activities that are looked through for a failed write.
 const ACTIVITIES: usize = 1_000;
+/// How often what is around the plan is read although nobody wrote to the store: agents become quiet, and branches are
+/// merged or checks approved elsewhere, without a write.
+const MINUTE: i64 = 60_000;
 
 /// Reads the store for a board.
 pub struct Feed {
@@ -34,12 +37,14 @@ pub struct Feed {
     activity: Option<u64>,
     /// What is around the plan was read for this stamp of the store.
     stamp: Option<u64>,
+    /// What is around the plan was read in this minute.
+    minute: i64,
 }
 
 impl Feed {
     /// A feed that has read nothing yet.
     pub fn new(setup: Arc<Setup>) -> Self {
-        Self { setup, opened: None, refresher: PlanRefresher::default(), activity: None, stamp: None }
+        Self { setup, opened: None, refresher: PlanRefresher::default(), activity: None, stamp: None, minute: 0 }
     }
 
     /// The store, if it is open.
@@ -58,10 +63,15 @@ impl Feed {
     /// Brings everything around the plan up to date. Returns true if the picture may have changed.
     pub fn refresh_around(&mut self, data: &mut Data, now: i64) -> bool {
         let Some(opened) = self.opened.clone() else { return false };
-        match self.try_around(&opened, data) {
+        match self.try_around(&opened, data, now) {
             Ok(changed) => changed,
             Err(error) => self.lose(data, error.message(), now),
         }
+    }
+
+    /// Returns true if what is around the plan has to be read again because time has passed.
+    pub const fn is_due(&self, now: i64) -> bool {
+        self.opened.is_some() && now / MINUTE != self.minute
     }
 
     fn lose(&mut self, data: &mut Data, why: String, now: i64) -> bool {
@@ -93,16 +103,16 @@ impl Feed {
         refreshed.map(|refreshed| refreshed != Refreshed::Nothing).map_err(|error| error.message())
     }
 
-    fn try_around(&mut self, opened: &Opened, data: &mut Data) -> Result<bool, EngineError> {
+    fn try_around(&mut self, opened: &Opened, data: &mut Data, now: i64) -> Result<bool, EngineError> {
         let stamp = opened.engine.store().stamp(Some(opened.plan))?;
-        if stamp.is_some() && stamp == self.stamp {
+        if stamp.is_some() && stamp == self.stamp && !self.is_due(now) {
             return Ok(false);
         }
         let Some(plan) = data.plan.take() else { return Ok(false) };
         let read = self.read_around(opened, &plan, data);
         data.plan = Some(plan);
         read?;
-        (self.stamp, data.is_complete) = (stamp, true);
+        (self.stamp, self.minute, data.is_complete) = (stamp, now / MINUTE, true);
         Ok(true)
     }
 
@@ -213,6 +223,8 @@ fn refresh_history(
                 return refresh_history(opened, plan, history, transitions, glyphs);
             }
         };
+        // Older ones that the user asked for stay.
+        let most = history.len().max(HISTORY as usize);
         for revision in page.revisions {
             let changed = checklist::transitions(plan, &revision.events, glyphs, Cap::new(TRANSITIONS, usize::MAX));
             changed.lines().for_each(|line| transitions.insert(0, line.to_owned()));
@@ -229,7 +241,7 @@ fn refresh_history(
             }
             history.insert(0, row);
         }
-        history.truncate(HISTORY as usize);
+        history.truncate(most);
         if !page.more {
             return Ok(());
         }

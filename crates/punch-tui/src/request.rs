@@ -59,6 +59,8 @@ pub enum Request {
     Detail(Uid),
     /// Load the changes of a revision and the plan as it was.
     PlanAt(u64),
+    /// Load the last revisions, this many of them.
+    Revisions(u64),
     /// Draw the run over time at a width.
     Timeline(usize),
     /// Show the diff of a todo's worktree.
@@ -84,6 +86,7 @@ impl Request {
             self,
             Self::Detail(_)
                 | Self::PlanAt(_)
+                | Self::Revisions(_)
                 | Self::Timeline(_)
                 | Self::Diff(_)
                 | Self::AgentLog(_)

@@ -2,7 +2,6 @@
 //! stop the picture.
 
 use std::fmt::Write;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,13 +10,13 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use punch_core::drive::Switch;
 use punch_core::schedule::{Ask, Slot, schedule};
-use punch_core::view::{Plain, Story};
+use punch_core::view::{HistoryRow, Plain, Story, history};
 use punch_core::{Footprint, MissingEvidence, Op, Policy, Todo, Uid, Undone, text};
 use punch_engine::{
     Answer, AnswerOutcome, Controlled, EngineError, READER, Request as EngineRequest, RevisionEntry, Revisions,
     SeatTurn, Sum, seat_turns,
 };
-use punch_store::{QuestionState, SessionKey, Wanted};
+use punch_store::{QuestionState, SessionKey, Wanted, open_own};
 
 use crate::board::{Extra, Input, Page, Problem, Timeline};
 use crate::request::Request;
@@ -98,6 +97,10 @@ pub(crate) fn carry_out(setup: &Setup, job: &Job) -> Input {
             Err(error) => Input::Done(Err(problem(&error))),
         },
         Request::PlanAt(revision) => plan_at(&opened, *revision),
+        Request::Revisions(limit) => match revisions(&opened, *limit) {
+            Ok(rows) => Input::Revisions(rows),
+            Err(error) => Input::Done(Err(problem(&error))),
+        },
         Request::Timeline(width) => run_over_time(setup, &opened, *width),
         Request::Diff(uid) => with_todo(&opened, *uid, |todo| diff(setup, &opened, todo)),
         Request::AgentLog(uid) => with_todo(&opened, *uid, |todo| agent_log(setup, &opened, todo)),
@@ -269,7 +272,7 @@ fn diff(setup: &Setup, opened: &Opened, todo: &Todo) -> Input {
 
 /// The end of a file, at most this many bytes.
 fn tail(path: &Path, most: u64) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = open_own(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut end = Vec::new();
@@ -302,7 +305,19 @@ fn detail(setup: &Setup, opened: &Opened, uid: Uid) -> Result<Extra, EngineError
     let log = todo.and_then(|todo| (setup.agent_log)(opened, todo)).and_then(|path| tail(&path, LOG_TAIL).ok());
     let lines: Vec<&str> = log.iter().flat_map(|log| log.lines()).filter(|line| !line.trim().is_empty()).collect();
     let output = lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| Plain::clipped(line, 400)).collect();
-    Ok(Extra { history, lane, output, revision: slice.row.revision })
+    let now = opened.engine.now();
+    let informed = opened.engine.informed_sessions(opened.plan, uid, &setup.settings)?;
+    let informed = informed.iter().map(|session| Plain::text(&session.line(now))).collect();
+    Ok(Extra { history, informed, lane, output, revision: slice.row.revision })
+}
+
+/// The last revisions, newest first.
+fn revisions(opened: &Opened, limit: u64) -> Result<Vec<HistoryRow>, EngineError> {
+    let entries = opened.engine.history(opened.plan, limit)?;
+    let stories: Vec<Story> = entries.iter().map(RevisionEntry::story).collect();
+    let names = history::footprint(stories.iter().flat_map(Story::names));
+    let slice = opened.engine.slice(opened.plan, &names)?;
+    Ok(entries.iter().zip(&stories).map(|(entry, story)| entry.row(&slice, story)).collect())
 }
 
 /// What a revision changed, and below it the plan as it was then.

@@ -37,6 +37,9 @@ const TOGETHER: Duration = Duration::from_millis(25);
 const LOOK: Duration = Duration::from_secs(5);
 /// How long a plan that nobody looks at stays in memory.
 const UNUSED: i64 = 60_000;
+/// How often what is beside the todos is read although nobody wrote to the store: agents become quiet, and branches are
+/// merged or checks approved elsewhere, without a write.
+const MINUTE: i64 = 60_000;
 
 /// One plan, followed for its clients.
 pub(crate) struct PlanFeed {
@@ -56,6 +59,8 @@ pub(crate) struct Picture {
     rows: BoardDigests,
     around: Around,
     around_stamp: Option<u64>,
+    /// What is beside the todos was read in this minute.
+    around_minute: i64,
     failed_write: Option<String>,
     activity: u64,
     next_moment: Option<i64>,
@@ -75,6 +80,7 @@ impl Picture {
             rows: BoardDigests::default(),
             around: Around::default(),
             around_stamp: None,
+            around_minute: 0,
             failed_write: None,
             activity: 0,
             next_moment: None,
@@ -269,18 +275,19 @@ impl PlanFeed {
         Ok(frames)
     }
 
-    /// Reads what is beside the todos, if anything was written or time has passed.
+    /// Reads what is beside the todos, if anything was written or a minute has passed.
     fn refresh_around(&self, state: &mut Picture, due: bool) -> Result<Vec<Frame>, EngineError> {
         let (engine, id) = (&*self.engine, self.info.id);
         let stamp = engine.store().stamp(Some(id))?;
         let is_first = state.around_stamp.is_none();
-        if !due && stamp.is_some() && stamp == state.around_stamp {
+        let minute = state.now / MINUTE;
+        if !due && minute == state.around_minute && stamp.is_some() && stamp == state.around_stamp {
             return Ok(Vec::new());
         }
         let Some(plan) = &state.loaded else { return Ok(Vec::new()) };
         let around = Around::read(engine, &self.info, plan, &self.setup)?;
         let records = self.activities(&mut state.activity)?;
-        state.around_stamp = stamp;
+        (state.around_stamp, state.around_minute) = (stamp, minute);
         let failed = records.iter().rev().find_map(|record| match &record.kind {
             ActivityKind::WriteFailed { agent, error } => Some(format!("{agent} could not change the plan: {error}")),
             _ => None,
@@ -413,4 +420,60 @@ fn activity_frame(state: &Picture, records: &[ActivityRecord]) -> Frame {
         "records": records.iter().map(record).collect::<Vec<_>>(),
     });
     Frame::new(FrameKind::Notice, "activity", &data)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicI64;
+
+    use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
+    use punch_engine::config::{Config, Inputs};
+    use punch_engine::{Choice, Request, WorkTree};
+    use punch_store::MemoryStore;
+
+    use super::*;
+
+    #[test]
+    fn an_agent_that_becomes_quiet_is_reported_although_nobody_writes() {
+        let time = Arc::new(AtomicI64::new(1_700_000_000_000));
+        let clock = Arc::clone(&time);
+        let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || clock.load(Ordering::Relaxed)));
+        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let settings = Config::load(&Inputs::default()).unwrap().settings;
+        let lease = settings.lease_ms();
+        let setup = WebSetup {
+            open: Box::new(|_| Ok(None)),
+            choice: Choice::default(),
+            worktree: Box::new(|_, _, _| None),
+            agent_log: Box::new(|_, _, _| None),
+            settings,
+            ignored: Vec::new(),
+            tree: WorkTree { root: "/nowhere".into(), git: None, consents: None },
+            project: "test".into(),
+            version: "0.0.0",
+        };
+        let edit = Edit { content: Keep::Set("Parser".into()), ..Edit::default() };
+        let add = Op::Add(Add { id: Some("T-1".into()), edit, ..Add::default() });
+        engine.submit(plan, &Request::of(Actor::user()), &[add]).unwrap();
+        let claim = Op::Claim(Ref::Id("T-1".into()), lease);
+        engine.submit(plan, &Request::of(Actor::agent("claude", "s-1")), &[claim]).unwrap();
+        let info = engine.plans().unwrap().remove(0);
+        let feed = PlanFeed::new(Arc::new(engine), info, Arc::new(setup));
+        assert!(feed.advance().unwrap().around().inbox.is_empty());
+        let mut stream = feed.subscribe();
+        // Half of `run.idle` must pass, and the claim must still last.
+        let kinds = |picture: &Picture| -> Vec<Value> {
+            picture.around().inbox.iter().map(|item| item["kind"].clone()).collect()
+        };
+        let version = feed.advance().unwrap().version;
+        for _ in 0..16 {
+            time.fetch_add(MINUTE, Ordering::Relaxed);
+            drop(feed.advance().unwrap());
+        }
+        let picture = feed.advance().unwrap();
+        assert_eq!(kinds(&picture), ["quiet"]);
+        assert!(picture.version > version, "an answer that was sent before counts no longer");
+        drop(picture);
+        assert!(stream.try_recv().is_ok(), "the streams are sent what changed");
+    }
 }

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use punch_core::Footprint;
 use punch_core::view::Plain;
-use punch_engine::{Answer, AnswerOutcome, Controlled, RunRow, Sum, seat_turns};
+use punch_engine::{AgentQuestion, Answer, AnswerOutcome, Controlled, RunRow, Sum, seat_turns};
 use punch_store::{QuestionFilter, Wanted};
 use serde_json::{Value, json};
 
@@ -130,6 +130,16 @@ pub(crate) fn questions(at: &PlanContext<'_>) -> Answered {
     Ok(json!({"schema": 1, "revision": picture.revision(), "questions": found}))
 }
 
+/// Refuses to allow a question that was cut: nobody has read the rest of it here.
+fn is_readable(asked: &AgentQuestion, answer: &Answer) -> Result<(), ApiProblem> {
+    if !asked.is_open() || !asked.is_cut || asked.refuses(answer) {
+        return Ok(());
+    }
+    let message = "the request is too long to be stored in full, so it can only be denied here";
+    let hint = "answer in the terminal of the run, which shows all of it";
+    Err(ApiProblem::new(StatusCode::CONFLICT, "question_cut", message, hint))
+}
+
 /// `POST …/questions/{id}/answer`
 pub(crate) fn answer(at: &PlanContext<'_>) -> Answered {
     let id = at.number("id")?;
@@ -150,6 +160,8 @@ pub(crate) fn answer(at: &PlanContext<'_>) -> Answered {
             ));
         }
     };
+    let asked = at.on(|engine| engine.question(at.id(), id))?;
+    asked.map_or(Ok(()), |asked| is_readable(&asked, &answer))?;
     let outcome = at.on(|engine| engine.answer(at.id(), id, &answer, text("reason"), &by))?;
     let question = at.on(|engine| engine.question(at.id(), id))?;
     let picture = at.picture()?;
@@ -178,6 +190,40 @@ pub(crate) fn answer(at: &PlanContext<'_>) -> Answered {
         AnswerOutcome::OtherMachine(name) => {
             let message = format!("the run takes answers only on its own machine, `{name}`");
             Err(conflict("other_machine", &message, "`punch config set run.remote_answers true` there allows it"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use punch_core::Uid;
+    use punch_engine::{Ask, Choice, Engine, QUESTION_LENGTH, QuestionOption};
+    use punch_store::MemoryStore;
+
+    use super::*;
+
+    #[test]
+    fn a_question_that_was_cut_can_only_be_denied() {
+        let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
+        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let option = |id: &str, allows| QuestionOption { id: id.into(), label: id.into(), allows };
+        let ask = |text: &str| {
+            let options = vec![option("once", true), option("no", false)];
+            let (worker, agent) = ("run:1/1.1", "claude");
+            let todo = Uid(1);
+            let ask = Ask { run: 1, seat: 1, worker, todo, agent, text, options, remote_answers: false };
+            let id = engine.ask(plan, &ask).unwrap();
+            engine.question(plan, id).unwrap().unwrap()
+        };
+        let (whole, cut) = (ask("rm x"), ask(&"x".repeat(QUESTION_LENGTH + 1)));
+        for (answer, denies) in [
+            (Answer::Allow, false),
+            (Answer::Refuse, true),
+            (Answer::Option("once".into()), false),
+            (Answer::Option("no".into()), true),
+        ] {
+            assert!(is_readable(&whole, &answer).is_ok(), "{answer:?}");
+            assert_eq!(is_readable(&cut, &answer).is_ok(), denies, "{answer:?}");
         }
     }
 }

@@ -143,7 +143,7 @@ impl Session {
     /// The agent asks the user for a permission or an answer. Until [`Session::answered`] nothing is continued and no
     /// reminder comes.
     pub fn asking(&self) -> Result<(), Error> {
-        self.observe(HostEvent::Asked).map(drop)
+        self.observe(HostEvent::Asked { text: String::new() }).map(drop)
     }
 
     /// The user answered: work may continue, whether it was granted or not. End the turn with [`Finish::Denied`] if the

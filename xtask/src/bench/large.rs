@@ -1,5 +1,5 @@
-//! `cargo xtask bench large`: what each command costs on a plan of 200,000 todos. CPU time, so that a busy machine does not
-//! change the result; nothing is measured twice, because the limits are far from what a small plan takes.
+//! `cargo xtask bench large`: what each command costs on a plan of 200,000 todos. The limits are for the time that a user
+//! waits, so run it on a machine that does nothing else; the CPU time beside it shows whether the machine was busy.
 
 use super::cli::call::{Cost, call};
 use super::cli::plan::Plan;
@@ -17,9 +17,14 @@ const WITH_PROGRESS: f64 = 5.0;
 const TYPED: &[&[&str]] = &[
     &[],
     &["status"],
+    &["status", "--json"],
+    &["watch", "--once"],
     &["next"],
     &["list", "-n", "200"],
     &["list", "is:blocked", "-n", "200"],
+    &["list", "--ready"],
+    &["list", "--label", "area/store"],
+    &["list", "--tree"],
     &["search", "199999"],
     &["show", "T-77"],
     &["why", "T-190000"],
@@ -31,6 +36,13 @@ const TYPED: &[&[&str]] = &[
     &["edit", "T-77", "--priority", "1"],
     &["move", "T-78", "--before", "T-77"],
     &["claim", "--owner", "me"],
+    &["claim", "T-85", "--owner", "me"],
+    &["unclaim", "T-85", "--owner", "me"],
+    &["start", "T-81"],
+    &["done", "T-81"],
+    &["fail", "T-82", "the API answers 500"],
+    &["reopen", "T-81"],
+    &["rm", "T-83"],
     &["hold", "T-79", "waits for an answer"],
     &["unhold", "T-79"],
     &["cancel", "T-80"],
@@ -39,13 +51,16 @@ const TYPED: &[&[&str]] = &[
 ];
 
 /// Commands over the whole plan, which show their progress on a terminal.
-const WHOLE: &[&[&str]] = &[&["list", "--tree"], &["schedule"], &["graph"], &["checkpoint", "save"]];
+const WHOLE: &[&[&str]] = &[&["schedule"], &["graph"], &["checkpoint", "save"]];
+
+/// Hook events that an agent waits for. The first one makes a list of the session, which the others need.
+const HOOKS: [&str; 2] = ["hook TodoWrite", "hook Stop"];
 
 /// Measures, prints, and fails if a command takes too long.
 pub fn large() -> Done {
     let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
     let programs = Programs::build(room.path())?;
-    let (plan, imported) = Plan::make(&programs, room.path().join("large"), TODOS)?;
+    let (mut plan, imported) = Plan::make(&programs, room.path().join("large"), TODOS)?;
     print("import", imported, None);
     let mut missed = Vec::new();
     for (commands, limit) in [(TYPED, INTERACTIVE), (WHOLE, WITH_PROGRESS)] {
@@ -57,17 +72,23 @@ pub fn large() -> Done {
             }
         }
     }
+    for name in HOOKS {
+        let cost = plan.hook(name)?;
+        if !print(&format!("punch {name}"), cost, Some(INTERACTIVE)) {
+            missed.push(name.to_owned());
+        }
+    }
     if missed.is_empty() { Ok(()) } else { Err(format!("over the limit: {}", missed.join(", "))) }
 }
 
 /// Prints a row; false if it is over its limit.
 fn print(name: &str, cost: Cost, limit: Option<f64>) -> bool {
-    let cpu = cost.cpu.as_secs_f64();
+    let (wall, cpu) = (cost.wall.as_secs_f64(), cost.cpu.as_secs_f64());
     let verdict = match limit {
         None => String::new(),
-        Some(limit) if cpu <= limit => format!("at most {limit} s: met"),
+        Some(limit) if wall <= limit => format!("at most {limit} s: met"),
         Some(limit) => format!("at most {limit} s: MISSED"),
     };
-    println!("{name:<44} {cpu:>7.2} s CPU {:>7.0} MB  {verdict}", cost.resident as f64 / 1e6);
-    limit.is_none_or(|limit| cpu <= limit)
+    println!("{name:<44} {wall:>7.2} s {cpu:>7.2} s CPU {:>7.0} MB  {verdict}", cost.resident as f64 / 1e6);
+    limit.is_none_or(|limit| wall <= limit)
 }

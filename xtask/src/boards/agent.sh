@@ -14,6 +14,10 @@ while read -r line; do
       read -r answer
       printf '%s\n' "$answer" >> "$TRACES/answers"
       finish ;;
+    *"(wait)"*)
+      echo "$id" >> "$TRACES/started"
+      while [ ! -e "$TRACES/go" ]; do sleep 0.05; done
+      finish ;;
     *) sleep "${WORK:-0.3}"; finish ;;
   esac
 done

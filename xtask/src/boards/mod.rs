@@ -35,6 +35,11 @@ const SCENARIOS: &[Scenario] = &[
     Scenario { name: "a store that vanishes and returns", run: vanishing_store },
     Scenario { name: "a store that cannot be read and then can", run: damaged_store },
     Scenario { name: "a board before the first todo", run: no_plan },
+    Scenario { name: "a hold is answered and ends", run: answered_hold },
+    Scenario { name: "a run is paused and resumed", run: paused_run },
+    Scenario { name: "a run is stopped", run: stopped_run },
+    Scenario { name: "the panel follows the plan and says when it is stale", run: panel },
+    Scenario { name: "a board in ASCII", run: ascii },
 ];
 
 /// Scenarios that run at the same time: they wait more than they work.
@@ -332,5 +337,94 @@ fn no_plan(punch: &Path) -> Done {
     board.text("The first todo")?;
     board.key("Enter")?;
     board.wait_for("The first todo")?;
+    Ok(())
+}
+
+fn answered_hold(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "Choose a license"])?;
+    stage.punch(&["hold", "T-1", "MIT or Apache?"])?;
+    let board = stage.board((120, 40))?;
+    board.wait_for("MIT or Apache?")?;
+    board.key("!")?;
+    board.wait_for("y answer")?;
+    board.key("y")?;
+    board.wait_for("your answer")?;
+    board.text("Apache")?;
+    board.key("Enter")?;
+    board.wait_until_gone("MIT or Apache?")?;
+    let shown = stage.punch(&["show", "T-1"])?;
+    let is_answered = shown.contains("Apache") && !shown.contains("on hold");
+    if is_answered { Ok(()) } else { Err(shown) }
+}
+
+/// A run whose agent works until a file is there, with a board that shows it.
+fn working(punch: &Path) -> Result<(Stage, tmux::Tmux, stage::Running), String> {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First (wait)", "Second (wait)"])?;
+    let board = stage.board((120, 40))?;
+    let run = stage.run(1, "0")?;
+    let started = || fs::read_to_string(stage.path("traces/started")).unwrap_or_default();
+    board.wait("that the agent works", |screen| screen.contains("run 1") && started().contains("T-1"))?;
+    Ok((stage, board, run))
+}
+
+fn paused_run(punch: &Path) -> Done {
+    let (stage, board, mut run) = working(punch)?;
+    board.key("P")?;
+    board.wait_for("finishes what it works on, then waits")?;
+    board.wait_for("run 1 paused")?;
+    fs::write(stage.path("traces/go"), "").map_err(|cause| cause.to_string())?;
+    board.wait_for("1/2 (50%)")?;
+    board.key("P")?;
+    board.wait_for("2/2 (100%)")?;
+    run.wait()
+}
+
+fn stopped_run(punch: &Path) -> Done {
+    let (stage, board, mut run) = working(punch)?;
+    board.key("S")?;
+    board.wait_for("Stop run 1?")?;
+    board.key("Escape")?;
+    board.wait_for("Nothing was changed")?;
+    board.key("S")?;
+    board.wait_for("Stop run 1?")?;
+    board.key("y")?;
+    run.end()?;
+    board.wait_for("0/2 (0%)")?;
+    let listed = stage.punch(&["run", "show", "1"])?;
+    if listed.contains("interrupted") { Ok(()) } else { Err(listed) }
+}
+
+fn panel(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First", "Second"])?;
+    let panel = stage.terminal((40, 12))?;
+    panel.line("\"$PUNCH\" watch --panel")?;
+    panel.wait_for("First")?;
+    stage.punch(&["add", "Third"])?;
+    panel.wait_for("Third")?;
+    stage.call(r#"{"ops":[{"op":"done","id":"T-99"}]}"#)?;
+    panel.wait_for("STALE")?;
+    stage.call(r#"{"ops":[{"op":"start","id":"T-1"}]}"#)?;
+    panel.wait_until_gone("STALE")?;
+    panel.key("q")?;
+    panel.wait_until_gone("Third").map(drop)
+}
+
+fn ascii(punch: &Path) -> Done {
+    let stage = Stage::new(punch)?;
+    stage.punch(&["add", "First", "Second"])?;
+    let board = stage.terminal((120, 40))?;
+    board.line("\"$PUNCH\" watch --ascii")?;
+    board.wait_for("live *")?;
+    for (key, shown) in [("2", "E expand"), ("3", "T-1"), ("4", "added"), ("5", "Run"), ("1", "Needs you")] {
+        board.key(key)?;
+        board.wait_for(shown)?;
+        let screen = board.screen()?;
+        if !screen.is_ascii() {
+            return Err(format!("view {key} is not ASCII:\n{screen}"));
+        }
+    }
     Ok(())
 }

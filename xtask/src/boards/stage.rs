@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use super::tmux::Tmux;
 use crate::process;
 
-/// An agent in Claude's form. It works for a moment on each todo; one that says `ask` asks for permission first.
+/// An agent in Claude's form. It works for a moment on each todo; one that says `ask` asks for permission first, and one
+/// that says `wait` takes until the scenario lets it continue.
 const AGENT: &str = include_str!("agent.sh");
 
 /// An agent that todos are given to: it keeps what it was asked to do.
@@ -141,6 +142,11 @@ impl Running {
     pub fn wait(&mut self) -> Result<(), String> {
         let status = self.0.wait().map_err(|cause| cause.to_string())?;
         if status.success() { Ok(()) } else { Err(format!("the run ended with {status}")) }
+    }
+
+    /// Waits for its end, whether it has finished the plan or not.
+    pub fn end(&mut self) -> Result<(), String> {
+        self.0.wait().map(drop).map_err(|cause| cause.to_string())
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::field::{name, number, object, short, string, truth};
 use super::{MARK, todos, tools, usage, work};
+use crate::headless::json::detail;
 use crate::{Adapter, Meaning};
 
 /// Earlier turns that are read.
@@ -83,13 +84,13 @@ impl HookReport {
                 let tool = ToolUse { name: event.to_owned(), kind: ToolKind::HostTodo, ..ToolUse::default() };
                 HostEvent::ToolStarting { tool }
             }
-            Meaning::Question => HostEvent::Asked,
+            Meaning::Question => HostEvent::Asked { text: asked(agent, report) },
             Meaning::Notice => {
                 let kind = string(report, &["notification_type"]).unwrap_or_default().to_ascii_lowercase();
                 if !["permission", "elicitation"].iter().any(|word| kind.contains(word)) {
                     return None;
                 }
-                HostEvent::Asked
+                HostEvent::Asked { text: asked(agent, report) }
             }
             Meaning::Stop | Meaning::SubagentStop => stopping(report),
             Meaning::TurnFailure => HostEvent::TurnFailed { error: error(report) },
@@ -172,6 +173,14 @@ fn used(agent: &Adapter, meaning: Meaning, report: &Value, (input, output): (&Va
             let error = if said.is_empty() { error_in(output) } else { said };
             HostEvent::ToolFailed { tool, error, interrupted: truth(report, "is_interrupt") }
         }
+    }
+}
+
+/// What the agent asks: the tool that needs a permission with its input, or a message.
+fn asked(agent: &Adapter, report: &Value) -> String {
+    match name(report, &["tool_name", "tool"]) {
+        Some(tool) => detail(&tool, &object(report, agent.hooks.fields.tool_input)),
+        None => detail(string(report, &["message"]).unwrap_or_default(), &Value::Null),
     }
 }
 

@@ -289,7 +289,7 @@ macro_rules! run_verbs {
 }
 
 impl Command {
-    /// Returns true for verbs that may look at a whole plan or ask other programs, and talk to nobody meanwhile.
+    /// Returns true for verbs that may look at a whole plan or ask other programs, and show nothing of their own meanwhile.
     const fn takes_time(&self) -> bool {
         matches!(
             self,
@@ -298,6 +298,12 @@ impl Command {
                 | Self::Graph(_)
                 | Self::Checkpoint(_)
                 | Self::Import(_)
+                | Self::Export(_)
+                | Self::Store(_)
+                | Self::Inbox(_)
+                | Self::Undo(_)
+                | Self::Redo(_)
+                | Self::Rm(_)
                 | Self::List(_)
                 | Self::Search(_)
                 | Self::Tree(_)
@@ -369,6 +375,38 @@ impl Command {
         match printed {
             Err(Failure::Output(cause)) if wrote => Err(Failure::AnswerLost(cause)),
             printed => printed.map(|()| exit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbs_that_read_or_write_a_whole_plan_show_that_they_work() {
+        let slow = [
+            "inbox",
+            "undo",
+            "redo",
+            "export",
+            "rm T-1",
+            "store info",
+            "import x",
+            "list",
+            "search x",
+            "why",
+            "schedule",
+            "graph",
+            "checkpoint save",
+            "doctor",
+        ];
+        for line in slow {
+            let parser = Command::augment_subcommands(
+                clap::Command::new("punch").no_binary_name(true).disable_help_subcommand(true),
+            );
+            let matches = parser.try_get_matches_from(line.split(' ')).unwrap_or_else(|why| panic!("{line}: {why}"));
+            assert!(Command::from_arg_matches(&matches).unwrap().takes_time(), "{line}");
         }
     }
 }

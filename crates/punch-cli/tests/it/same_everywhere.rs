@@ -378,6 +378,10 @@ fn inbox_is_one(asked: &mut Asked) {
             .on("inbox", actions.iter().map(|(_, action)| action.trim()).collect())
             .agrees(&asked.plan);
     }
+    let (web, board) = (crate::serve::read(&asked.world, "/plans/main/inbox"), asked.text(&["watch", "--once"]));
+    Fact::of("inbox").on("inbox --json", &items).on("API", web["items"].as_array().unwrap()).agrees(&asked.plan);
+    let first = items.iter().filter_map(|item| item["todo"].as_str()).next().unwrap_or("Nothing needs you");
+    assert!(board.contains(first), "the board does not show {first} of {}:\n{board}", asked.plan);
     let start = json!({"session_id": "new", "hook_event_name": "SessionStart", "source": "startup"});
     let told = asked.hook("SessionStart", &start)["systemMessage"].as_str().unwrap_or_default().to_owned();
     // Before it stands how many todos are open.

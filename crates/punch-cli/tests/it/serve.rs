@@ -113,6 +113,21 @@ fn made(world: &World, name: &str, role: Role) -> String {
     TokenFile::in_folder(&state(world)).add(&NewToken { name: name.into(), role, expires_at: None }, 0).unwrap()
 }
 
+/// What the API of a server of its own answers to a request.
+pub fn read(world: &World, path: &str) -> Value {
+    let (_served, first) = start_json(world, &[]);
+    let (api, token) = (first["api"].as_str().unwrap(), first["token"].as_str().unwrap());
+    let (address, base) = api.strip_prefix("http://").and_then(|rest| rest.split_once('/')).unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let bearer = format!("Host: {address}\r\nAuthorization: Bearer {token}");
+    write!(stream, "GET /{}{path} HTTP/1.0\r\n{bearer}\r\n\r\n", base.trim_end_matches('/')).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(" 200 "), "{answer}");
+    serde_json::from_str(body).unwrap()
+}
+
 /// What `--open` gave to the browser.
 struct Opened {
     served: Served,

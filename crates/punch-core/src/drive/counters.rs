@@ -147,7 +147,7 @@ impl Counters {
                 (self.asked, self.idle) = (false, 0);
                 self.interrupted |= interrupted;
             }
-            HostEvent::Asked => self.asked = true,
+            HostEvent::Asked { .. } => self.asked = true,
             HostEvent::TurnFailed { .. } => {
                 let forgotten = self.failed_at.is_some_and(|at| now.saturating_sub(at) > FORGET_FAILURES_MS);
                 self.failures = if forgotten { 1 } else { self.failures.saturating_add(1) };

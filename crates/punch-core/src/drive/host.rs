@@ -37,7 +37,11 @@ pub enum HostEvent {
         interrupted: bool,
     },
     /// The agent waits for the user: a permission, a question.
-    Asked,
+    Asked {
+        /// What it asks, safe to print line by line; empty if the host does not say.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+    },
     /// The agent wants to end its turn.
     Stopping {
         /// Why the model's last message ended.

@@ -50,7 +50,11 @@ pub(super) fn record(
     {
         question::close(tx, &asked, "the agent no longer waits for it", now)?;
     }
-    outcome.asks.map(|todo| question::note(tx, &source, &report.agent, todo, now)).transpose()
+    let asked = match &report.event {
+        HostEvent::Asked { text } => text.as_str(),
+        _ => "",
+    };
+    outcome.asks.map(|todo| question::note(tx, &source, &report.agent, asked, todo, now)).transpose()
 }
 
 /// Returns the activity that a report leaves.

@@ -169,7 +169,7 @@ impl Listener<'_> {
                 outcome.effect.tell = self.start_line(*how, &who)?;
             }
             HostEvent::Prompted { by_person: true } => context.extend(self.prompted(&mut who, &mut outcome)?),
-            HostEvent::Prompted { by_person: false } | HostEvent::Asked => {}
+            HostEvent::Prompted { by_person: false } | HostEvent::Asked { .. } => {}
             HostEvent::ToolStarting { tool } => {
                 self.renew(&who, &mut outcome)?;
                 context.extend(self.wound_back(&mut who)?);
@@ -348,7 +348,8 @@ impl Listener<'_> {
         let (told, taken_up) = (who.state.drive.told, who.state.taken_up);
         let since = who.state.informed();
         outcome.notice = self.informing().inform_since(&mut who.state, since, listed)?;
-        if outcome.notice.is_some() {
+        // The next look continues where this one ended, so that has to be stored, too.
+        if outcome.notice.is_some() || who.state.drive.told < self.snapshot.row()?.revision {
             return Ok(None);
         }
         let until = std::mem::replace(&mut who.state.drive.told, told);

@@ -29,7 +29,7 @@ impl Listener<'_> {
         let since = who.state.informed();
         let found = informing.uninformed(&who.state, since)?;
         informing.take_up(&mut who.state, &found)?;
-        who.state.drive.told = row.revision;
+        who.state.drive.told = found.until;
         // The list shows what was added; the rest has to be said.
         outcome.notice = match found.is_in_list() {
             true => {

@@ -17,8 +17,9 @@ const TOKENS: usize = 250;
 impl Listener<'_> {
     /// Everything that a conversation forgot when it was wound back.
     pub(super) fn since_rewind(&self, who: &PlanSession, since: u64) -> Result<Option<String>, EngineError> {
-        let events = events_after(self.snapshot, since, self.now, &|_| true)?;
-        if events.is_empty() {
+        let read = events_after(self.snapshot, since, self.now, &|_| true)?;
+        let (events, is_all) = (read.events, !read.more);
+        if events.is_empty() && is_all {
             return Ok(None);
         }
         let mut part = Plan::slice(self.snapshot.row()?);
@@ -38,7 +39,9 @@ impl Listener<'_> {
             out += &line;
             left -= 1;
         }
-        if left > 0 {
+        if !is_all {
+            out += &format!("\n- more than can be listed; {} shows the list as it is", self.how_to_read());
+        } else if left > 0 {
             out += &format!("\n- {left} more; {} shows the list as it is", self.how_to_read());
         }
         Ok(Some(out))

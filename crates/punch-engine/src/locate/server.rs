@@ -2,16 +2,18 @@
 //! them by repository. Nothing in a project can redirect its store.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use punch_core::hash::fnv1a;
-use punch_store::{create_own_folder, replace_file};
+use punch_store::{create_own_folder, read_own, replace_file};
 use serde::{Deserialize, Serialize};
 
 use super::git::{Repository, main_root};
 use super::{IN_GIT, IN_TREE, Kind, LocateError, Location, Surroundings, usable};
+
+/// Bytes of the file of servers.
+const LARGEST: u64 = 1024 * 1024;
 
 /// A project in a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,8 +38,8 @@ pub fn is_server(store: &Path) -> bool {
 
 /// Records in the user's file that the repository around `root` keeps its plans on a server.
 pub fn record_server(file: &Path, root: &Path, place: &ServerPlace) -> io::Result<()> {
-    let mut known = match fs::read_to_string(file) {
-        Ok(text) => serde_json::from_str(&text).map_err(io::Error::other)?,
+    let mut known = match read_own(file, LARGEST) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
         Err(error) => return Err(error),
     };
@@ -84,12 +86,12 @@ pub(super) fn recorded(
     repository: Option<&Repository>,
 ) -> Result<Option<Location>, LocateError> {
     let Some(file) = &around.servers else { return Ok(None) };
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
+    let bytes = match read_own(file, LARGEST) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(LocateError::Unreadable { path: file.clone(), cause: error.to_string() }),
     };
-    let known: BTreeMap<String, ServerPlace> = serde_json::from_str(&text)
+    let known: BTreeMap<String, ServerPlace> = serde_json::from_slice(&bytes)
         .map_err(|error| LocateError::Unreadable { path: file.clone(), cause: error.to_string() })?;
     let folders: Vec<PathBuf> = match repository {
         Some(repository) => vec![main_root(repository.root())],
@@ -121,6 +123,8 @@ fn hash(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::locate::locate;
 
@@ -160,6 +164,26 @@ mod tests {
         assert_eq!(locate(&named).unwrap().server, Some(place("postgresql://db/c", "x")));
         let elsewhere = Surroundings { cwd: root.clone(), ..plain };
         assert_eq!(locate(&elsewhere).unwrap().server, None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_of_servers_that_is_a_link_a_pipe_or_too_large_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let around = around(&folder.path().canonicalize().unwrap());
+        let file = around.servers.clone().unwrap();
+        fs::create_dir_all(&around.cwd).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let pipe = || rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let link = || std::os::unix::fs::symlink("/dev/null", &file).unwrap();
+        let large = || fs::write(&file, " ".repeat(usize::try_from(LARGEST).unwrap() + 1)).unwrap();
+        let place = ServerPlace { address: "postgres://db/a".into(), project: "team".into() };
+        for make in [&pipe as &dyn Fn(), &link, &large] {
+            make();
+            assert!(matches!(locate(&around), Err(LocateError::Unreadable { .. })), "{:?}", locate(&around));
+            assert!(record_server(&file, &around.cwd, &place).is_err());
+            fs::remove_file(&file).unwrap();
+        }
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn long_and_hostile_texts_are_cut_marked_and_neutralised() {
 #[test]
 fn sessions_outside_runs_answer_in_their_own_terminal() {
     let (engine, plan) = engine();
-    let id = engine.write(plan, Durability::Full, |tx, now| note(tx, "s-1", "claude", None, now)).unwrap();
+    let id = engine.write(plan, Durability::Full, |tx, now| note(tx, "s-1", "claude", "", None, now)).unwrap();
     assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &here()).unwrap(), AnswerOutcome::OwnTerminalOnly);
     assert_eq!(engine.question(plan, id).unwrap().unwrap().seat, None);
 }

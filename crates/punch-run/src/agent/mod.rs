@@ -66,7 +66,7 @@ pub trait Running: Send {
     fn say(&mut self, prompt: &str) -> io::Result<bool>;
 
     /// Answers a permission request with one of its options; `None` refuses it in whatever way the agent knows.
-    /// The reason reaches agents whose protocol has room for one.
+    /// Agents whose protocol has no room for the reason read it before the next prompt.
     fn answer(&mut self, request: &str, option: Option<&str>, reason: Option<&str>) -> io::Result<()>;
 
     /// Asks it to stop its turn and end. It may not listen.

@@ -22,11 +22,20 @@ pub(super) struct Published {
     process: Option<(u64, Option<ProcessId>)>,
 }
 
+impl Published {
+    /// Returns true if a status has to be stored: at once if the seat does something else, and with the next heartbeat
+    /// otherwise.
+    fn is_outdated(&self, status: &SeatStatus, now: Instant) -> bool {
+        let is_heartbeat = now.saturating_duration_since(self.at) >= HEARTBEAT;
+        !status.is_same_place(&self.status) || (*status != self.status && is_heartbeat)
+    }
+}
+
 impl Runner<'_, '_> {
     /// Stores new events, and the seats that have changed. A store that does not answer is tried again with the next
     /// call: nothing of this is worth waiting for.
     pub(super) fn publish(&mut self) {
-        let now = self.world.engine.now();
+        let (now, instant) = (self.world.engine.now(), Instant::now());
         let mut changed = Vec::new();
         for at in 0..self.seats.len() {
             let seat = &self.seats[at];
@@ -42,11 +51,8 @@ impl Runner<'_, '_> {
             });
             let status = SeatStatus { process: process.and_then(|(_, id)| id), ..self.status(seat, now) };
             let status = before.map_or(status.clone(), |before| with_times_of(status, &before.status));
-            let is_due = before.is_none_or(|Published { status: known, at, .. }| {
-                !status.is_same_place(known) || (status != *known && at.elapsed() >= HEARTBEAT)
-            });
-            if is_due {
-                changed.push((seat.number, Published { status, at: Instant::now(), process }));
+            if before.is_none_or(|before| before.is_outdated(&status, instant)) {
+                changed.push((seat.number, Published { status, at: instant, process }));
             }
         }
         let events = self.journal.take();
@@ -109,5 +115,42 @@ pub(super) const fn stage(seat: &Seat, run_paused: bool) -> SeatStage {
         SeatState::Asking { .. } => SeatStage::Asking,
         SeatState::Checking { .. } | SeatState::AgentGone { .. } => SeatStage::Checking,
         SeatState::Ending { .. } => SeatStage::Ending,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(stage: SeatStage, tokens: u64) -> SeatStatus {
+        SeatStatus { seat: 1, stage, tokens, since: 0, ..SeatStatus::default() }
+    }
+
+    /// How often a seat is stored whose agent uses tokens every 20 milliseconds. `stage` says what it does at each of them.
+    fn stored(seconds: u64, stage: impl Fn(u64) -> SeatStage) -> usize {
+        let begin = Instant::now();
+        let mut published: Option<Published> = None;
+        let mut stored = 0;
+        for tick in 0..seconds * 50 {
+            let now = begin + Duration::from_millis(tick * 20);
+            let status = status(stage(tick), tick);
+            if published.as_ref().is_none_or(|before| before.is_outdated(&status, now)) {
+                stored += 1;
+                published = Some(Published { status, at: now, process: None });
+            }
+        }
+        stored
+    }
+
+    #[test]
+    fn signs_of_life_of_a_seat_are_stored_at_most_once_a_second() {
+        assert_eq!(stored(10, |_| SeatStage::Working), 10);
+    }
+
+    #[test]
+    fn a_seat_that_does_something_else_is_stored_at_once() {
+        // It begins to ask in the middle of a second.
+        let stage = |tick| if tick < 75 { SeatStage::Working } else { SeatStage::Asking };
+        assert_eq!(stored(2, stage), 3);
     }
 }

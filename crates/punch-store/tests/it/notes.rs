@@ -1,7 +1,7 @@
 //! Notes are rows of their own: adding one writes one.
 
 use punch_core::{Note, Op, Ref};
-use punch_store::{PlanId, Store, StoreAdmin};
+use punch_store::{Activity, Durability, PlanId, Session, SessionKey, Store, StoreAdmin};
 use rusqlite::Connection;
 
 use crate::create;
@@ -37,6 +37,35 @@ fn another_note_does_not_write_the_others_again() {
     let texts = texts(&store, plan);
     assert_eq!((texts.len(), &texts[199][..5], texts[200].len()), (201, "199 x", 8_000));
     assert_eq!(store.check().unwrap(), [""; 0]);
+}
+
+#[test]
+fn an_activity_beside_a_session_touches_at_most_one_page_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let store = create(&path);
+    let plan = store.create_plan("main", 0).unwrap();
+    must(&store, plan, 1, &[add_as("a", &[])]);
+    let spy = Connection::open(&path).unwrap();
+    // What a hook writes that changes only its session.
+    let pages = |at: i64, has_activity: bool| {
+        spy.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let session = Session { key: SessionKey::new("s", None), plan: Some(plan), seen_at: at, body: format!("{at}") };
+        let (kind, body) = ("decision".to_owned(), r#"{"continues":true,"reason":"1/10"}"#.to_owned());
+        let activity = Activity { seq: 0, at, kind, source: Some("s".into()), todo: None, body };
+        let written = store.write(plan, Durability::Relaxed, &mut |tx| {
+            tx.put_session(&session)?;
+            has_activity.then(|| tx.put_activity(&activity)).transpose().map(drop)
+        });
+        written.unwrap();
+        store.info().unwrap().wal_bytes / 4096
+    };
+    // Enough of them that a page is filled now and then, and that the oldest have to go.
+    for at in 0..40 {
+        pages(at, true);
+    }
+    let (alone, with) = (pages(100, false), pages(101, true));
+    assert!(with <= alone + 1, "{with} pages instead of {alone}");
 }
 
 #[test]

@@ -81,11 +81,6 @@ impl Board {
         }
     }
 
-    /// Returns true if what is selected has been read in full.
-    pub(super) fn can_answer_now(&self) -> bool {
-        self.not_yet().is_none()
-    }
-
     /// Shows what is asked in full on a screen that does not show it beside the rest.
     fn show_in_full(&mut self) {
         self.detail_top = 0;
@@ -107,25 +102,32 @@ impl Board {
         false
     }
 
-    pub(super) fn answer(&mut self, answer: Answer) -> Vec<Request> {
-        let Some(question) = self.question().cloned() else { return Vec::new() };
+    /// Returns true if the selected question can be answered like this; says why not otherwise.
+    pub(super) fn may_give(&mut self, answer: &Answer) -> bool {
+        let Some(question) = self.question() else { return false };
         if question.seat.is_none() {
-            self.refuse(format!("{} runs outside of a run: answer in its own terminal", question.agent));
-            return Vec::new();
+            let why = format!("{} runs outside of a run: answer in its own terminal", question.agent);
+            self.refuse(why);
+            return false;
         }
-        if answer != Answer::Refuse && question.is_cut {
+        if question.is_cut && !question.refuses(answer) {
             self.refuse("the request is too long to be stored in full, so it can only be denied here");
+            return false;
+        }
+        self.may_answer()
+    }
+
+    pub(super) fn answer(&mut self, answer: Answer) -> Vec<Request> {
+        let Some(id) = self.question().map(|question| question.id) else { return Vec::new() };
+        if !self.may_give(&answer) {
             return Vec::new();
         }
-        if !self.may_answer() {
-            return Vec::new();
-        }
-        vec![Request::Answer { question: question.id, answer, reason: None }]
+        vec![Request::Answer { question: id, answer, reason: None }]
     }
 
     pub(super) fn deny_with_reason(&mut self) {
         let Some(id) = self.question().map(|question| question.id) else { return };
-        if self.may_answer() {
+        if self.may_give(&Answer::Refuse) {
             self.ask(PromptKind::DenyReason(id), "");
         }
     }

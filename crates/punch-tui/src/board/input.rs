@@ -37,6 +37,8 @@ pub enum Input {
     Page(Page),
     /// The run over time.
     Timeline(Timeline),
+    /// The last revisions, newest first: more of them than before.
+    Revisions(Vec<HistoryRow>),
 }
 
 /// The run over time: headings, each with lines of text.
@@ -57,6 +59,8 @@ pub struct Problem {
 pub struct Extra {
     /// The last revisions in which something happened to it, newest first.
     pub history: Vec<HistoryRow>,
+    /// Which sessions were informed of the user's changes to it, and which still have to be.
+    pub informed: Vec<Plain>,
     /// Its worktree, with the size of the diff.
     pub lane: Option<Plain>,
     /// The last lines that its agent printed.

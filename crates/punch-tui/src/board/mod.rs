@@ -20,7 +20,7 @@ mod select;
 use std::collections::{BTreeSet, HashMap};
 
 use crossterm::event::KeyEvent;
-use punch_core::view::ClearDelay;
+use punch_core::view::{ClearDelay, HistoryRow};
 use punch_core::{PhaseUid, Uid};
 
 pub use answer::{Asked, Shown};
@@ -137,6 +137,8 @@ pub struct Board {
     show_closed: bool,
     whole_graph: bool,
     graph_center: Option<Uid>,
+    /// How many revisions there were when older ones were asked for last.
+    revisions_asked_at: usize,
     graph_tree: Option<GraphTree>,
     graph_top: usize,
     /// Todos on the critical path, as of the last look at the graph.
@@ -190,6 +192,7 @@ impl Board {
             show_closed: false,
             whole_graph: false,
             graph_center: None,
+            revisions_asked_at: 0,
             graph_tree: None,
             graph_top: 0,
             critical: BTreeSet::new(),
@@ -373,6 +376,10 @@ impl Board {
                 self.extra = Some((uid, extra));
                 Vec::new()
             }
+            Input::Revisions(rows) => {
+                self.add_older(rows);
+                Vec::new()
+            }
             Input::Timeline(timeline) => {
                 self.timeline = timeline;
                 Vec::new()
@@ -385,6 +392,7 @@ impl Board {
         self.settle();
         requests.extend(self.wanted_detail());
         requests.extend(self.wanted_timeline());
+        requests.extend(self.wanted_revisions());
         requests
     }
 
@@ -469,6 +477,27 @@ impl Board {
         }
         self.asked = Some(wanted);
         Some(Request::Detail(uid))
+    }
+
+    /// Asks for older revisions once the cursor is on the last one, twice as many as there are: the whole of a long log is
+    /// read in few steps.
+    fn wanted_revisions(&mut self) -> Option<Request> {
+        let known = self.data.history.len();
+        let is_last = self.view == View::Log && self.pane(Panel::Log).at + 1 == known;
+        let has_older = self.data.history.last().is_some_and(|row| row.revision > 1);
+        // What did not get longer has no more to show: the rest was pruned.
+        if !is_last || !has_older || self.revisions_asked_at == known {
+            return None;
+        }
+        self.revisions_asked_at = known;
+        Some(Request::Revisions(known as u64 * 2))
+    }
+
+    /// Adds revisions that are older than those that are known.
+    fn add_older(&mut self, rows: Vec<HistoryRow>) {
+        let oldest = self.data.history.last().map_or(u64::MAX, |row| row.revision);
+        self.data.history.extend(rows.into_iter().filter(|row| row.revision < oldest));
+        self.rebuild();
     }
 
     /// Asks for the run over time while it is shown, once for each width, revision and minute.

@@ -197,7 +197,7 @@ impl Board {
         let mut entries: Vec<_> =
             rows.map(|row| (row.keys[0].to_owned(), row.words.to_owned(), Choice::Act(row.action))).collect();
         if let Some(question) = self.question().filter(|question| question.seat.is_some()) {
-            for option in &question.options {
+            for option in question.options.iter().filter(|option| !option.allows || !question.is_cut) {
                 let words = format!("Answer: {}", neutral(&option.label));
                 let answer = punch_engine::Answer::Option(option.id.clone());
                 let ask = Request::Answer { question: question.id, answer, reason: None };
@@ -286,14 +286,14 @@ impl Board {
         Vec::new()
     }
 
-    /// What was chosen in a menu. An answer counts only if the question has been read before.
+    /// What was chosen in a menu. An answer counts only if its key would count, too.
     fn choose(&mut self, requests: Vec<Request>) -> Vec<Request> {
-        let [Request::Answer { question, .. }] = requests.as_slice() else { return requests };
-        if self.asked() == Some(super::Asked::Question(*question)) && self.can_answer_now() {
-            return requests;
+        let [Request::Answer { question, answer, .. }] = requests.as_slice() else { return requests };
+        if self.asked() != Some(super::Asked::Question(*question)) {
+            self.refuse("read all of the question first");
+            return Vec::new();
         }
-        self.refuse("read all of the question first");
-        Vec::new()
+        if self.may_give(answer) { requests } else { Vec::new() }
     }
 
     /// Rows of a text that fit on the screen.

@@ -147,6 +147,9 @@ impl Lines<'_> {
         }
         self.spent(todo);
         let Some(extra) = board.extra(uid) else { return };
+        for informed in &extra.informed {
+            self.field("informed", informed.as_str());
+        }
         if let Some(lane) = &extra.lane {
             self.blank();
             self.field("worktree", lane.as_str());

@@ -17,6 +17,21 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
 
 fn lines(board: &Board, width: usize, height: usize) -> Vec<Line<'static>> {
     let data = board.data();
+    let warning = match &data.trouble {
+        Some((why, _)) => Some(format!("STALE: {why}")),
+        None => data.failed_write.as_ref().map(|why| format!("STALE: {why}")),
+    };
+    // The warning has a row of its own: a picture that is no longer true must not look as if it were.
+    let Some(warning) = warning else { return todo_lines(board, width, height) };
+    let room = height.saturating_sub(1);
+    let mut lines = todo_lines(board, width, room);
+    lines.truncate(room);
+    lines.push(Line::from(super::line::fit(&warning, width, board.look())).style(board.look().warning()));
+    lines
+}
+
+fn todo_lines(board: &Board, width: usize, height: usize) -> Vec<Line<'static>> {
+    let data = board.data();
     let Some(reader) = data.reader(board.now()) else { return vec![Line::from("No plan yet.")] };
     let todos = view::hide::visible(reader.plan, board.delay(), reader.now);
     let rows: Vec<Row<'_>> = todos.iter().map(|todo| Row::of(reader, todo)).collect();
@@ -39,9 +54,5 @@ fn lines(board: &Board, width: usize, height: usize) -> Vec<Line<'static>> {
             .take(free)
             .map(|text| Line::from(super::line::fit(text, width, board.look())).style(board.look().dim())),
     );
-    let warning = data.trouble.as_ref().map(|(why, _)| format!("store: {why}")).or_else(|| data.failed_write.clone());
-    if let Some(warning) = warning {
-        lines.push(Line::from(super::line::fit(&warning, width, board.look())).style(board.look().warning()));
-    }
     lines
 }

@@ -2,7 +2,7 @@
 
 use punch_engine::Answer;
 
-use crate::board::{Input, Panel};
+use crate::board::{Input, Overlay, Panel};
 use crate::request::Request;
 
 use super::scene::{look, typical};
@@ -136,4 +136,47 @@ fn a_hold_is_answered_with_a_note_in_one_step() {
     let todo = plan.by_id("T-12").unwrap();
     assert!(todo.hold.is_none());
     assert_eq!(todo.notes[0].text, "Apache");
+}
+
+/// The words of the entries of the menu that is open.
+fn entries(scene: &super::scene::Scene) -> Vec<String> {
+    match scene.board.overlay() {
+        Some(Overlay::Menu(menu)) => menu.entries.iter().map(|(_, words, _)| words.clone()).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_menu_allows_nothing_that_its_key_would_not_allow() {
+    let mut scene = typical(look(), (120, 40));
+    scene.pass(1_000);
+    scene.press("x");
+    assert!(entries(&scene).contains(&"Answer: Allow once".to_owned()), "{:?}", entries(&scene));
+    // The question turns out to be longer while the menu is open.
+    scene.press("End");
+    scene.press("Up");
+    scene.board.data_mut().questions[0].is_cut = true;
+    assert_eq!(scene.press("Enter"), []);
+    assert!(scene.picture().contains("can only be denied here"), "{}", scene.picture());
+    scene.press("x");
+    let entries = entries(&scene);
+    assert!(!entries.contains(&"Answer: Allow once".to_owned()), "{entries:?}");
+    assert!(entries.contains(&"Answer: Deny".to_owned()), "{entries:?}");
+    scene.press("End");
+    let denied = Request::Answer { question: 7, answer: Answer::Option("no".into()), reason: None };
+    assert_eq!(scene.press("Enter"), [denied]);
+}
+
+#[test]
+fn a_question_outside_of_a_run_opens_no_prompt_for_a_reason() {
+    let mut scene = typical(look(), (120, 40));
+    scene.board.data_mut().questions[0].seat = None;
+    scene.board.apply(Input::Changed);
+    scene.show();
+    scene.pass(1_000);
+    for key in ["y", "n", "N"] {
+        assert_eq!(scene.press(key), []);
+        assert_eq!(scene.board.overlay(), None, "{key}");
+        assert!(scene.picture().contains("answer in its own terminal"), "{}", scene.picture());
+    }
 }

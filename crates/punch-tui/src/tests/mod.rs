@@ -3,6 +3,7 @@
 mod answers;
 mod graph;
 mod keys;
+mod looking;
 mod model;
 mod mouse;
 mod news;

@@ -114,6 +114,19 @@ proptest! {
     }
 
     #[test]
+    fn the_inbox_of_the_board_is_that_of_the_command_line(steps in proptest::collection::vec(any::<(u8, u8)>(), 1..40)) {
+        let mut scene = typical(look(), (120, 40));
+        for (a, b) in steps {
+            // What only time changes counts, too.
+            scene.pass(60_000);
+            change(&mut scene, a, b);
+            let opened = std::sync::Arc::clone(scene.feed.opened().unwrap());
+            let expected = opened.engine.inbox(opened.plan, &scene.setup.inbox_query()).unwrap();
+            prop_assert_eq!(&scene.board.data().inbox, &expected);
+        }
+    }
+
+    #[test]
     fn keys_that_look_around_ask_for_no_change(steps in proptest::collection::vec(any::<u8>(), 1..60)) {
         const LOOKING: [&str; 20] = [
             "j", "k", "Tab", "h", "1", "2", "3", "4", "5", "]", "[", "Enter", "Esc", "!", "E", "H", "t", "?", "Space", "G",

@@ -38,3 +38,26 @@ fn nothing_is_told_unless_it_was_asked_for() {
     scene.submit(Actor::user(), &[add("T-1", "Choose a license", &[])]);
     assert_eq!(held(&mut scene, "T-1", "MIT or Apache?"), []);
 }
+
+#[test]
+fn an_agent_that_becomes_quiet_is_reported_although_nobody_writes() {
+    let mut scene = Scene::new(Look { notify: true, ..look() }, (80, 24));
+    scene.submit(Actor::user(), &[add("T-1", "Parser", &[])]);
+    let lease = scene.setup.settings.lease_ms();
+    scene.submit(Actor::agent("claude", "s-1"), &[Op::Claim(id("T-1"), lease)]);
+    assert!(scene.board.data().inbox.is_empty(), "{:?}", scene.board.data().inbox);
+    let mut told = Vec::new();
+    // The loop wakes at every full minute.
+    for _ in 0..20 {
+        scene.pass(60_000);
+        let now = scene.now();
+        assert!(scene.feed.is_due(now));
+        scene.feed.refresh_plan(scene.board.data_mut(), now);
+        assert!(scene.feed.refresh_around(scene.board.data_mut(), now));
+        assert!(!scene.feed.refresh_around(scene.board.data_mut(), now), "once a minute");
+        told.extend(scene.board.apply(Input::Changed).into_iter().filter(|asked| matches!(asked, Request::Notify(_))));
+    }
+    let quiet = scene.board.data().inbox.iter().filter(|item| item.kind == punch_core::inbox::InboxKind::Quiet);
+    assert_eq!(quiet.count(), 1, "{:?}", scene.board.data().inbox);
+    assert!(matches!(told.as_slice(), [Request::Notify(text)] if text.contains("no sign of life")), "{told:?}");
+}

@@ -155,3 +155,21 @@ fn the_hint_to_all_keys_is_never_cut() {
         assert!(picture.contains("? all keys"), "{width}x{height}: {picture}");
     }
 }
+
+#[test]
+fn the_panel_says_that_it_is_stale_however_small_it_is() {
+    let shape = Look { shape: Shape::Panel, ..look() };
+    for size in [(40, 12), (80, 24), (40, 3)] {
+        for is_trouble in [true, false] {
+            let mut scene = typical(shape, size);
+            let why = "the store is locked";
+            match is_trouble {
+                true => scene.board.data_mut().trouble = Some((why.into(), scene.now())),
+                false => scene.board.data_mut().failed_write = Some(why.into()),
+            }
+            scene.board.apply(Input::Changed);
+            let picture = scene.picture();
+            assert!(picture.contains("STALE: the store is locked"), "{size:?}: {picture}");
+        }
+    }
+}

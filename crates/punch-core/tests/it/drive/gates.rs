@@ -160,7 +160,7 @@ fn finish_reasons_other_than_the_models_own_choice_stop() {
         assert_eq!(code(&with(|i| i.event = stopping(finish))), "finish");
     }
     assert_eq!(code(&with(|i| i.event = stopping(Finish::Cancelled))), "interrupted");
-    assert_eq!(code(&with(|i| i.event = HostEvent::Asked)), "finish", "not a stop at all");
+    assert_eq!(code(&with(|i| i.event = HostEvent::Asked { text: String::new() })), "finish", "not a stop at all");
 }
 
 #[test]

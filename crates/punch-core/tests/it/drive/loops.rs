@@ -148,7 +148,7 @@ fn a_question_pauses_until_it_is_answered() {
         HostEvent::ToolEnded { tool: tool(ToolKind::Question) },
     ] {
         let mut input = super::open();
-        input.counters.observe(&HostEvent::Asked, 1);
+        input.counters.observe(&HostEvent::Asked { text: String::new() }, 1);
         assert_eq!(super::code(&input), "asked");
         input.counters.observe(&answer, 2);
         assert_eq!(super::code(&input), "continue", "{answer:?}");

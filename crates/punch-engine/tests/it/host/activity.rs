@@ -1,8 +1,8 @@
 //! What hook reports leave in the activity of a plan: with writes that happen anyway, and never by themselves.
 
 use punch_core::drive::{HostEvent, Start, ToolKind, ToolUse};
-use punch_engine::ActivityKind;
 use punch_engine::call::Dialect;
+use punch_engine::{ActivityKind, QUESTION_LENGTH};
 use punch_store::QuestionFilter;
 use serde_json::json;
 
@@ -23,6 +23,10 @@ fn working() -> World {
     let world = world();
     world.write("s", Dialect::Todowrite, todos(&[("Write it", "in_progress"), ("Test it", "pending")]));
     world
+}
+
+fn asks(text: &str) -> HostEvent {
+    HostEvent::Asked { text: text.to_owned() }
 }
 
 #[test]
@@ -60,7 +64,7 @@ fn failed_tools_stay_after_the_next_stop() {
 fn a_report_that_stores_nothing_leaves_nothing() {
     let world = world();
     world.by_hand(&[add("a")]);
-    for event in [ended("Bash", ToolKind::Command), HostEvent::Asked, failed("Bash"), HostEvent::SessionEnded] {
+    for event in [ended("Bash", ToolKind::Command), asks(""), failed("Bash"), HostEvent::SessionEnded] {
         let before = (world.sessions(), kinds(&world));
         world.report("unbound", event.clone());
         if world.sessions() == before.0 {
@@ -74,16 +78,27 @@ fn a_report_that_stores_nothing_leaves_nothing() {
 fn a_session_asks_until_it_continues() {
     let world = working();
     let open = || world.engine.questions(world.plan, QuestionFilter::Open, 9).unwrap();
-    world.report("s", HostEvent::Asked);
-    world.report("s", HostEvent::Asked);
+    world.report("s", asks("Bash\ncommand: rm x"));
+    world.report("s", asks("Claude needs your permission"));
     let questions = open();
     assert_eq!(questions.len(), 1, "asking since the first report");
+    assert_eq!(questions[0].text, "Bash\ncommand: rm x");
     assert_eq!((questions[0].session.as_deref(), questions[0].seat), (Some("s"), None));
     world.report("s", ended("Bash", ToolKind::Command));
     assert_eq!(open(), []);
-    world.report("s", HostEvent::Asked);
+    world.report("s", asks(""));
+    assert_eq!(open()[0].text, "The agent asks something in its own terminal.");
     world.report("s", HostEvent::SessionEnded);
     assert_eq!(open(), []);
+}
+
+#[test]
+fn what_a_session_asks_is_neutralised_and_cut() {
+    let world = working();
+    world.report("s", asks(&format!("rm\u{1b}[2J\n{}", "x".repeat(QUESTION_LENGTH))));
+    let question = world.engine.questions(world.plan, QuestionFilter::Open, 9).unwrap().remove(0);
+    assert!(question.is_cut && question.text.chars().count() <= QUESTION_LENGTH, "{}", question.text.len());
+    assert!(question.text.contains('\n') && !question.text.contains('\u{1b}'));
 }
 
 #[test]

@@ -346,7 +346,7 @@ fn background_work_and_aborts_are_waited_for_and_obeyed() {
     let finish = punch_core::drive::Finish::EndTurn;
     world.report("s", HostEvent::Stopping { finish, background: 1, kept_going: false });
     assert_eq!(world.decided("s"), "background");
-    world.report("s", HostEvent::Asked);
+    world.report("s", HostEvent::Asked { text: String::new() });
     assert_eq!(world.stopped("s"), "asked");
     world.report("s", ended("AskUserQuestion", ToolKind::Question));
     assert_eq!(world.stopped("s"), "continue");

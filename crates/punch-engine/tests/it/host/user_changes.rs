@@ -380,3 +380,44 @@ fn the_store_knows_who_was_informed_and_who_still_has_to_be() {
     assert_eq!((one.session.as_str(), one.agent.as_str()), ("s", "claude"));
     assert_eq!(one.line(one.at.unwrap()), "claude (session s) a moment ago");
 }
+
+/// What an agent that has worked before a gap in the log reads after its next tool.
+fn after_pruning(world: &World) -> String {
+    native(world, &[("mine", false)]);
+    world.by_hand(&[Op::Note(of(world, "mine"), "use version 2".into())]);
+    let last = world.engine.whole(world.plan).unwrap().row.revision;
+    world.engine.prune(world.plan, last + 1, &mut Vec::new()).unwrap();
+    world.by_hand(&[add("later")]);
+    after_tool(world)
+}
+
+#[test]
+fn an_agent_reads_the_plan_again_when_the_log_no_longer_says_what_changed() {
+    let world = world();
+    let text = after_pruning(&world);
+    assert!(text.contains("read the plan again"), "{text}");
+    assert_eq!(after_tool(&world), "", "once");
+    world.by_hand(&[Op::Note(of(&world, "mine"), "use version 3".into())]);
+    assert!(notice(&after_tool(&world)).unwrap().contains("use version 3"), "the log counts again");
+}
+
+#[test]
+fn a_change_of_the_user_after_very_many_others_is_not_lost() {
+    const BATCHES: usize = 11;
+    const EACH: usize = 2_000;
+    let looks: [fn(&World) -> String; 2] = [after_tool, |world| {
+        world.call(SessionKey::new("s", None), Dialect::Native, Tool::Read, json!({"view": "next"})).text
+    }];
+    let world = world();
+    native(&world, &[("mine", false)]);
+    let others = punch_engine::Request::of(punch_core::Actor::worker("other", "other"));
+    for (way, look) in looks.iter().enumerate() {
+        for batch in 0..BATCHES {
+            let ops: Vec<Op> = (0..EACH).map(|n| add(&format!("{way}.{batch}.{n}"))).collect();
+            world.engine.submit(world.plan, &others, &ops).unwrap();
+        }
+        world.by_hand(&[Op::Note(of(&world, "mine"), "use version 2".into())]);
+        let read: Vec<String> = (0..3).map(|_| look(&world)).collect();
+        assert_eq!(read.iter().filter(|text| text.contains("use version 2")).count(), 1, "{read:?}");
+    }
+}

@@ -36,6 +36,9 @@ pub(super) struct Client {
     session: Option<String>,
     cancelled: bool,
     permissions: BTreeMap<String, Open>,
+    /// Reasons of denials that the agent has not read yet: the protocol has no field for them, so they stand before the
+    /// next prompt.
+    reasons: Vec<String>,
     pub(super) words: Words,
     pub(super) meter: Meter,
     lines: Lines,
@@ -55,6 +58,8 @@ enum Asked {
 #[derive(Debug)]
 struct Open {
     id: Value,
+    /// What is asked for.
+    what: String,
     /// An option that refuses this once.
     refuse: Option<String>,
 }
@@ -74,6 +79,7 @@ impl Client {
             session: None,
             cancelled: false,
             permissions: BTreeMap::new(),
+            reasons: Vec::new(),
             words: Words::default(),
             meter: Meter::new(assignment.resume.is_some()),
             lines: Lines::default(),
@@ -203,7 +209,7 @@ impl Client {
             let reply = json!({"jsonrpc": "2.0", "id": id, "result": outcome}).to_string();
             return AgentOutput { replies: vec![reply], ..AgentOutput::default() };
         }
-        self.permissions.insert(permission.id.clone(), Open { id, refuse });
+        self.permissions.insert(permission.id.clone(), Open { id, what: permission.what.clone(), refuse });
         let mut events: Vec<Event> = self.words.flush().into_iter().collect();
         events.push(Event::Permission(permission));
         AgentOutput { events, ..AgentOutput::default() }
@@ -240,12 +246,16 @@ impl Listen for Client {
 
     fn prompt(&mut self, prompt: &str) -> Option<Vec<String>> {
         let session = self.session.clone().filter(|_| self.waiting.is_none())?;
-        let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": prompt}]});
+        let reasons: String = self.reasons.drain(..).map(|reason| reason + "\n\n").collect();
+        let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": format!("{reasons}{prompt}")}]});
         Some(vec![self.ask(Asked::Prompt, "session/prompt", &params)])
     }
 
-    fn answer(&mut self, request: &str, option: Option<&str>, _reason: Option<&str>) -> Vec<String> {
+    fn answer(&mut self, request: &str, option: Option<&str>, reason: Option<&str>) -> Vec<String> {
         let Some(open) = self.permissions.remove(request) else { return Vec::new() };
+        if let Some(reason) = reason.filter(|reason| !reason.trim().is_empty() && self.reasons.len() < OPEN) {
+            self.reasons.push(format!("The user answered your request `{}`: {}", open.what, reason.trim()));
+        }
         let outcome = match option.map(str::to_owned).or(open.refuse) {
             Some(option) => json!({"outcome": "selected", "optionId": option}),
             None => json!({"outcome": "cancelled"}),
@@ -278,12 +288,12 @@ fn permission(id: &Value, params: &Value) -> (Permission, Option<String>) {
     let what = command.or_else(place).unwrap_or_else(|| str_of(call, "title"));
     let mut options: Vec<(u8, (String, String, bool))> = Vec::new();
     for option in params["options"].as_array().map_or(&[][..], Vec::as_slice).iter().take(OPTIONS) {
-        // What holds once comes before what holds forever: taking the first that fits promises least.
         let (order, allows) = match str_of(option, "kind") {
             "allow_once" => (0, true),
             "reject_once" => (1, false),
-            "allow_always" => (2, true),
-            _ => (3, false),
+            // Nobody can allow something forever (decision 0017).
+            "allow_always" => continue,
+            _ => (2, false),
         };
         options.push((order, (str_of(option, "optionId").to_owned(), name(str_of(option, "name")), allows)));
     }

@@ -52,7 +52,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         happened: "looped overnight while it waited for an approval",
         todos: 3,
         scene: as_is,
-        turn: |n| with(n, vec![HostEvent::Asked]),
+        turn: |n| with(n, vec![HostEvent::Asked { text: String::new() }]),
         end: (1, "asked"),
     },
     Exhibit {
@@ -279,7 +279,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         happened: "continued over every question, so that nobody could review between stages",
         todos: 3,
         scene: as_is,
-        turn: |n| with(n, vec![edit(), HostEvent::Asked]),
+        turn: |n| with(n, vec![edit(), HostEvent::Asked { text: String::new() }]),
         end: (1, "asked"),
     },
     Exhibit {

@@ -169,6 +169,22 @@ fn usage_is_read_in_every_form_and_cost_as_a_difference() {
 }
 
 #[test]
+fn the_reason_of_a_denial_stands_before_the_next_prompt() {
+    let ask = r#"{"id":7,"method":"session/request_permission","params":{"toolCall":{"title":"x","rawInput":{"command":"rm x"}},"options":[{"optionId":"no","name":"No","kind":"reject_once"}]}}"#;
+    let over = |id: u32| format!(r#"{{"id":{id},"result":{{"stopReason":"end_turn"}}}}"#);
+    let mut client = prompted();
+    heard(&mut client, &[ask]);
+    let answer_line = client.answer("7", None, Some("keep x\n")).remove(0);
+    assert!(!answer_line.contains("keep x"), "the protocol has no field for it");
+    heard(&mut client, &[&over(3)]);
+    let prompt = client.prompt("Continue.").unwrap().remove(0);
+    assert!(prompt.contains(r#""text":"The user answered your request `rm x`: keep x\n\nContinue.""#), "{prompt}");
+    heard(&mut client, &[&over(4)]);
+    let prompt = client.prompt("Continue.").unwrap().remove(0);
+    assert!(prompt.contains(r#""text":"Continue.""#), "only once: {prompt}");
+}
+
+#[test]
 fn permissions_are_passed_on_least_promise_first_and_answered() {
     let ask = |id: &str| {
         format!(
@@ -179,7 +195,7 @@ fn permissions_are_passed_on_least_promise_first_and_answered() {
     let Event::Permission(asked) = heard(&mut client, &[&ask("7")]).remove(0) else { panic!() };
     assert_eq!((asked.id.as_str(), asked.what.as_str(), asked.tool.as_deref()), ("7", "touch x", Some("execute")));
     let options: Vec<(&str, bool)> = asked.options.iter().map(|(id, _, allows)| (id.as_str(), *allows)).collect();
-    assert_eq!(options, [("once", true), ("no", false), ("always", true)]);
+    assert_eq!(options, [("once", true), ("no", false)], "nothing is allowed forever");
     let selected = |id: &str, option: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"outcome":{{"outcome":"selected","optionId":"{option}"}}}}}}"#
