@@ -9,6 +9,7 @@ pub mod batches;
 pub mod calls;
 pub mod drive;
 pub mod fuzz;
+pub mod goals;
 pub mod inbox;
 pub mod model;
 #[cfg(unix)]
