@@ -126,7 +126,7 @@ fn commands_that_claim_and_complete_take_two_round_trips() {
     claimed(uid("c"));
     let first = Footprint::of(&[done("c")]);
     let mut make = |_: &Plan, _: i64| Ok(vec![done("c")]);
-    let once = || engine.submit_once(*plan, &request, "key", (&first, &mut make), |_| String::new());
+    let mut once = || engine.submit_once(*plan, &request, "key", (&first, &mut make), |_| String::new());
     assert_eq!(stage.cost(|| drop(once().unwrap())), 2, "complete one under a key");
     assert_eq!(stage.store.check().unwrap(), [""; 0]);
 }
