@@ -3,7 +3,6 @@
 //! acknowledged may be missing, nothing that was refused may be there, and nothing may be there twice.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
