@@ -132,7 +132,7 @@ fn commands_that_claim_and_complete_take_two_round_trips() {
 }
 
 #[test]
-fn tools_of_agents_take_one_round_trip_more_to_learn_what_others_changed() {
+fn tools_of_agents_take_few_round_trips() {
     let Some(stage) = Stage::new("trips_tools") else { return };
     let settings = Config::load(&Inputs::default()).unwrap().settings;
     let call = |session: &str, tool: Tool, arguments: Value, key: Option<&str>| {
@@ -156,7 +156,8 @@ fn tools_of_agents_take_one_round_trip_more_to_learn_what_others_changed() {
     {
         let key = format!("call {n}");
         let cost = call("one", tool, arguments.clone(), Some(&key));
-        println!("{arguments}: {cost}");
-        assert!(cost <= 3, "{arguments}: {cost}");
+        // One more than a command, to learn what others changed, and for a claim another one, to show what it blocks.
+        let most = if tool == Tool::Claim { 4 } else { 3 };
+        assert!(cost <= most, "{arguments}: {cost}");
     }
 }
