@@ -54,7 +54,8 @@ const ABOUT_FILES: &[&str] = &[
     // They have nothing to do with a store, or bring servers of their own.
     "docs",
     "install",
-    "postgres::",
+    "postgres",
+    "round_trips::",
     // Runs start many agents and take minutes.
     "on_a_terminal::",
     "run::",
@@ -79,13 +80,14 @@ pub fn check() -> Done {
         process::run(cargo.args(["test", "--locked", "--quiet"]).args(arguments))
     };
     test(None, &["-p", "punch-store-pg"])?;
-    test(None, &["-p", "punch-cli", "--test", "it", "postgres::"])?;
+    test(None, &["-p", "punch-cli", "--test", "it", "--", "postgres", "round_trips::"])?;
     let skipped = ABOUT_FILES.iter().flat_map(|name| ["--skip", *name]);
     let same = ["-p", "punch-cli", "--test", "it", "--"].into_iter().chain(skipped);
     test(Some("postgres"), &same.collect::<Vec<_>>())
 }
 
-fn install() -> Done {
+/// Installs the packages by name.
+pub fn install() -> Done {
     let mut apt = Command::new("apt-get");
     process::run(apt.args(["install", "--yes", "--no-install-recommends"]).args(PACKAGES))?;
     if programs().is_some() { Ok(()) } else { Err("PostgreSQL was installed and is not found".to_owned()) }

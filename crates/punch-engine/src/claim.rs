@@ -20,7 +20,7 @@ impl Engine {
     /// ready. Two claimers never get the same one: looking and taking are one transaction. Todos whose files
     /// overlap those of running ones are passed over; what another session was sent to comes last.
     pub fn claim_next(&self, plan: PlanId, request: &Request<'_>, lease: i64) -> Result<Option<Claimed>, EngineError> {
-        let ahead = Ahead { ready: true, ..Ahead::default() };
+        let ahead = Ahead { ready: true, running: true, ..Ahead::default() };
         self.write_ahead(plan, request.durability, ahead, |tx, now| {
             let Some(uid) = best(tx, request.actor.owner(), None, now)? else { return Ok(None) };
             let claimed = claim(tx, now, request, uid, lease)?;
@@ -35,7 +35,8 @@ impl Engine {
     /// Claims one todo; refused if it is not ready or another owner has it.
     pub fn claim(&self, plan: PlanId, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
         let first = Footprint { todos: [uid].into(), ..Footprint::default() };
-        self.write_ahead(plan, request.durability, Ahead::load(&first), |tx, now| claim(tx, now, request, uid, lease))
+        let ahead = Ahead { running: true, ..Ahead::load(&first) };
+        self.write_ahead(plan, request.durability, ahead, |tx, now| claim(tx, now, request, uid, lease))
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use punch_core::{
     Actor, Attempts, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Status, Stop, Uid, apply,
 };
-use punch_store::{Ahead, Durability, PlanId, StoreError, Tx};
+use punch_store::{Ahead, Durability, PlanId, SessionKey, StoreError, Tx};
 
 use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
@@ -79,6 +79,13 @@ impl<'a> Request<'a> {
     }
 }
 
+impl Request<'_> {
+    /// The session under whose name the caller works. A completion reads what that session saw of the work.
+    pub(crate) fn owner_session(&self) -> Option<SessionKey> {
+        self.actor.owner().map(|owner| SessionKey::new(owner, None))
+    }
+}
+
 /// What a write did, with the part of the plan it touched as it is afterwards.
 #[derive(Clone, Debug)]
 pub struct Changed {
@@ -97,7 +104,10 @@ impl Engine {
     /// Submits a batch.
     pub fn submit(&self, plan: PlanId, request: &Request<'_>, ops: &[Op]) -> Result<Changed, EngineError> {
         let first = Footprint::of(ops);
-        let ahead = Ahead { dependents: ops.iter().any(moves_dependents), ..Ahead::load(&first) };
+        let completes = ops.iter().any(|op| matches!(op, Op::Done { .. }));
+        let session = completes.then(|| request.owner_session()).flatten();
+        let dependents = ops.iter().any(moves_dependents);
+        let ahead = Ahead { dependents, session: session.as_ref(), ..Ahead::load(&first) };
         self.submit_ahead(plan, request, &first, ahead, &mut |_, _| Ok(ops.to_vec()))
     }
 
@@ -109,7 +119,9 @@ impl Engine {
         first: &Footprint,
         make: MakeOps<'_>,
     ) -> Result<Changed, EngineError> {
-        self.submit_ahead(plan, request, first, Ahead::load(first), make)
+        let session = request.owner_session();
+        let ahead = Ahead { dependents: true, session: session.as_ref(), ..Ahead::load(first) };
+        self.submit_ahead(plan, request, first, ahead, make)
     }
 
     fn submit_ahead(

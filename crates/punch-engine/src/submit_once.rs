@@ -19,7 +19,8 @@ impl Engine {
         (first, make): (&Footprint, MakeOps<'_>),
         answer: impl Fn(&Changed) -> String,
     ) -> Result<String, EngineError> {
-        let ahead = Ahead { answer: Some(key), ..Ahead::load(first) };
+        let session = request.owner_session();
+        let ahead = Ahead { answer: Some(key), dependents: true, session: session.as_ref(), ..Ahead::load(first) };
         self.write_for(plan, request, ahead, |tx, now| {
             if let Some(stored) = tx.answer(key, now)? {
                 return Ok(stored);

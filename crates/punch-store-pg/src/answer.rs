@@ -89,6 +89,7 @@ impl fmt::Display for Error {
 }
 
 /// A row of an answer. Columns come in binary form; every integer is a `bigint`.
+#[derive(Clone)]
 pub struct Row {
     body: DataRowBody,
     ranges: Vec<Option<Range<usize>>>,

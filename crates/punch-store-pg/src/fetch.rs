@@ -6,7 +6,7 @@ use crate::answer::Row;
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{Ahead, PlanId, ReadyMark, StoreError};
 
-use crate::known::{ReadyWindow, ask_dependents};
+use crate::known::{ReadyWindow, ask_dependents, ask_running};
 use crate::link::Ask;
 use crate::store::PgStore;
 use crate::value::Columns;
@@ -23,6 +23,8 @@ pub struct Fetch {
     /// Todos that are named by number.
     named: Vec<Uid>,
     dependents: Vec<Ask>,
+    /// Whether todos in progress are asked for.
+    running: bool,
     ready: Option<ReadyWindow>,
 }
 
@@ -43,20 +45,23 @@ impl Fetch {
             has_ids: footprint.is_some_and(|footprint| !footprint.ids.is_empty()),
             named: of.iter().flat_map(|footprint| footprint.todos.iter().copied()).collect(),
             dependents: of.map(|footprint| ask_dependents(plan, footprint)).unwrap_or_default(),
+            running: ahead.running,
             ready: ahead.ready.then(|| ReadyWindow::around(now)),
         }
     }
 
     /// The questions.
     pub fn asks(&self) -> Vec<Ask> {
-        let ready = self.ready.iter().flat_map(|window| window.asks(self.plan));
-        self.loads.iter().chain(&self.dependents).cloned().chain(ready).collect()
+        let ready = self.ready.iter().map(|window| window.ask(self.plan));
+        let running = self.running.then(|| ask_running(self.plan));
+        self.loads.iter().chain(&self.dependents).cloned().chain(running).chain(ready).collect()
     }
 
     /// Gives the answers to the transaction.
     pub fn hand_over(self, mut answers: Vec<Vec<Row>>, view: &View<'_>) -> Result<(), StoreError> {
         let mut dependents = answers.split_off(self.loads.len().min(answers.len()));
-        let ready = dependents.split_off(self.dependents.len().min(dependents.len()));
+        let mut running = dependents.split_off(self.dependents.len().min(dependents.len()));
+        let ready = running.split_off(usize::from(self.running).min(running.len()));
         if !self.dependents.is_empty() {
             let by_id = answers.first().filter(|_| self.has_ids).into_iter().flatten();
             let by_id: Result<Vec<Uid>, _> = by_id.map(|row| row.number(0).map(Uid)).collect();
@@ -67,8 +72,12 @@ impl Fetch {
             )?;
         }
         view.know_answers(self.loads.into_iter().zip(answers));
+        if let Some(rows) = running.first() {
+            let running = view.todos(rows)?;
+            view.known.borrow_mut().see_running(&running);
+        }
         match self.ready {
-            Some(window) => view.know_ready(window, &ready),
+            Some(window) => view.know_ready(window, ready.first().map_or(&[], Vec::as_slice)),
             None => Ok(()),
         }
     }
@@ -88,10 +97,10 @@ impl View<'_> {
     }
 
     /// Takes over ready todos that were fetched with the lock.
-    fn know_ready(&self, mut window: ReadyWindow, answers: &[Vec<Row>]) -> Result<(), StoreError> {
-        for rows in answers {
-            window.take(&self.todos(rows)?);
-        }
+    fn know_ready(&self, mut window: ReadyWindow, rows: &[Row]) -> Result<(), StoreError> {
+        let parts: Result<Vec<i64>, _> = rows.iter().map(|row| row.int(7)).collect();
+        let parts = parts.map_err(|e| fail::sql(self.store.label(), "read todos", &e))?;
+        window.take(&parts.into_iter().zip(self.todos(rows)?).collect::<Vec<_>>());
         self.known.borrow_mut().see_ready(window);
         Ok(())
     }
@@ -99,6 +108,11 @@ impl View<'_> {
     /// Loads a part of the plan without asking; false if it must be asked for.
     pub fn load_known(&self, footprint: &Footprint, into: &mut Plan) -> bool {
         self.is_write() && self.known.borrow().load(footprint, into)
+    }
+
+    /// All todos in progress in the order of the list, if they are known.
+    pub fn known_running(&self) -> Option<Vec<Todo>> {
+        if self.is_write() { self.known.borrow().running() } else { None }
     }
 
     /// What is ready, if that is known.

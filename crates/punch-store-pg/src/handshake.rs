@@ -11,10 +11,11 @@ use tokio_postgres::config::{ChannelBinding as Wanted, TargetSessionAttrs};
 
 use crate::address::Address;
 use crate::answer::Error;
-use crate::socket;
+use crate::socket::{self, within};
 use crate::wire::Wire;
 
-/// Connects to the first host that answers and is of the wanted kind.
+/// Connects to the first host that answers and is of the wanted kind. Each has the time that `connect_timeout` gives it, for
+/// the login too.
 pub async fn connect(address: &Address) -> Result<Wire, Error> {
     let mut failed = Error::Login("the address names no host".into());
     for target in socket::targets(&address.config) {
@@ -24,7 +25,7 @@ pub async fn connect(address: &Address) -> Result<Wire, Error> {
             fits(&wire, address.config.get_target_session_attrs())?;
             Ok(wire)
         };
-        match opened.await {
+        match within(address.config.get_connect_timeout().copied(), opened).await {
             Ok(wire) => return Ok(wire),
             Err(error) => failed = error,
         }
@@ -59,7 +60,7 @@ async fn log_in(wire: &mut Wire, config: &Config) -> Result<(), Error> {
     loop {
         match wire.message().await? {
             Message::ReadyForQuery(_) => return Ok(()),
-            Message::BackendKeyData(_) => {}
+            Message::BackendKeyData(body) => wire.process = Some(body.process_id().into()),
             // A server that asked for SCRAM has to prove that it knows the password, too.
             Message::AuthenticationOk if scram.is_some() => {
                 return Err(Error::Login("the server did not prove that it knows the password".into()));

@@ -5,16 +5,36 @@
 use std::collections::{BTreeSet, HashMap};
 
 use punch_core::{Footprint, LONGEST_LEASE, Plan, Todo, Uid};
-use punch_store::{PlanId, ReadyMark};
+use punch_store::{ListMark, PlanId, ReadyMark};
 
 use crate::link::{Ask, ask};
 use crate::load;
-use crate::read::{READY, READY_LEASE, READY_TIMER};
-use crate::todo::columns;
+use crate::todo::{columns, queue};
 use crate::value::{Value, count};
 
-/// Ready todos that are fetched with the lock. More than one, because the first ones may touch files of running todos.
+/// Todos in progress that are remembered at most. Where more are in progress, they are asked for.
+const RUNNING_MOST: usize = 100;
+
+const RUNNING: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 LIMIT $2");
+
+/// Ready todos that are fetched with the lock, from each part of [`MAY_BE_READY`]. More than one, because the first ones may touch files of running todos.
 const WINDOW: usize = 8;
+
+/// What may be ready: at once, when a time comes, when a lease runs out. One statement, because each costs the server more than
+/// its rows do; the last column says which part a row comes from.
+const MAY_BE_READY: &str = concat!(
+    "(SELECT ",
+    columns!(),
+    ", 0::int8 FROM punch.todo t WHERE t.plan = $1 AND t.queue = 1 \
+     ORDER BY t.plan, t.queue, t.effective, t.pos, t.uid LIMIT 8) UNION ALL (SELECT ",
+    columns!(),
+    ", 1::int8 FROM punch.todo t WHERE t.plan = $1 AND t.queue = 2 AND t.held_until <= $2 \
+     ORDER BY t.effective, t.pos, t.uid LIMIT 8) UNION ALL (SELECT ",
+    columns!(),
+    ", 2::int8 FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND t.unmet = 0 AND t.lease_until IS NOT NULL \
+     AND (t.lease_until <= $2 OR t.lease_until > $3) AND coalesce(t.held_until, $2) <= $2 \
+     ORDER BY t.effective, t.pos, t.uid LIMIT 8)"
+);
 
 /// How far the time of the server may lie from what is expected before it is asked, in milliseconds.
 const MARGIN: i64 = 60_000;
@@ -51,23 +71,20 @@ impl ReadyWindow {
         Self { from: now - MARGIN, until: now + MARGIN, end: None, todos: BTreeSet::new() }
     }
 
-    /// What to ask; each answer goes to [`ReadyWindow::take`].
-    pub fn asks(&self, plan: PlanId) -> [Ask; 3] {
-        let (what, plan, limit) = ("read todos", plan.0, count(WINDOW));
-        [
-            ask!(what, READY, plan, -1, 0, 0, limit),
-            ask!(what, READY_TIMER, plan, -1, 0, 0, limit, self.until),
-            ask!(what, READY_LEASE, plan, -1, 0, 0, limit, self.until, self.from + LONGEST_LEASE),
-        ]
+    /// What to ask.
+    pub fn ask(&self, plan: PlanId) -> Ask {
+        ask!("read todos", MAY_BE_READY, plan.0, self.until, self.from + LONGEST_LEASE)
     }
 
-    /// Takes over an answer.
-    pub fn take(&mut self, todos: &[Todo]) {
-        if todos.len() >= WINDOW {
-            let last = todos.last().map(ReadyMark::of);
-            self.end = [self.end, last].into_iter().flatten().min();
+    /// Takes over the answer: todos with the part that they come from, in the order of each part.
+    pub fn take(&mut self, todos: &[(i64, Todo)]) {
+        for part in todos.chunk_by(|(one, _), (other, _)| one == other) {
+            if part.len() >= WINDOW {
+                let last = part.last().map(|(_, todo)| ReadyMark::of(todo));
+                self.end = [self.end, last].into_iter().flatten().min();
+            }
         }
-        self.todos.extend(todos.iter().map(|todo| todo.uid));
+        self.todos.extend(todos.iter().map(|(_, todo)| todo.uid));
     }
 }
 
@@ -77,6 +94,8 @@ pub struct Known {
     todos: HashMap<Uid, Todo>,
     /// Complete lists of dependents.
     dependents: HashMap<Uid, BTreeSet<Uid>>,
+    /// What was in progress when the plan was locked, if that is all of it.
+    running: Option<BTreeSet<Uid>>,
     ready: Option<ReadyWindow>,
     put: BTreeSet<Uid>,
     /// There was too much to remember: everything is asked for.
@@ -123,6 +142,21 @@ impl Known {
         self.dependents.insert(todo, dependents);
     }
 
+    /// Todos in progress were fetched.
+    pub fn see_running(&mut self, todos: &[Todo]) {
+        if todos.len() <= RUNNING_MOST && !self.is_off {
+            self.running = Some(todos.iter().map(|todo| todo.uid).collect());
+        }
+    }
+
+    /// What is in progress, in the order of the list; `None` if that must be asked for.
+    pub fn running(&self) -> Option<Vec<Todo>> {
+        let candidates = self.running.as_ref()?.union(&self.put).filter_map(|uid| self.todos.get(uid));
+        let mut out: Vec<Todo> = candidates.filter(|todo| is_running(todo)).cloned().collect();
+        out.sort_by_key(ListMark::of);
+        Some(out)
+    }
+
     /// Ready todos were fetched.
     pub fn see_ready(&mut self, window: ReadyWindow) {
         self.ready = Some(window);
@@ -132,14 +166,16 @@ impl Known {
     /// for: also where nothing is known of a todo, because there may be none.
     pub fn load(&self, footprint: &Footprint, into: &mut Plan) -> bool {
         let Footprint { ids, todos, dependents, running, all_running, first, dangling, revisions, all } = footprint;
-        let asks_more = *all
-            || *all_running
-            || *first
-            || !(ids.is_empty() && running.is_empty() && dangling.is_empty() && revisions.is_empty());
+        let asks_more = *all || *first || !(ids.is_empty() && dangling.is_empty() && revisions.is_empty());
         if asks_more {
             return false;
         }
         let mut found: BTreeSet<Uid> = todos.clone();
+        if *all_running || !running.is_empty() {
+            let Some(all) = self.running() else { return false };
+            let is_asked_for = |todo: &&Todo| *all_running || running.contains(&todo.owner);
+            found.extend(all.iter().filter(is_asked_for).map(|todo| todo.uid));
+        }
         for todo in dependents {
             match self.dependents.get(todo) {
                 Some(dependents) => found.extend(dependents),
@@ -175,6 +211,15 @@ impl Known {
         out.truncate(limit);
         Some(out)
     }
+}
+
+fn is_running(todo: &Todo) -> bool {
+    queue(todo) == 3
+}
+
+/// The question for todos in progress: one more than is remembered.
+pub fn ask_running(plan: PlanId) -> Ask {
+    ask!("read todos", RUNNING, plan.0, count(RUNNING_MOST + 1))
 }
 
 /// The questions for all dependents of the todos that a footprint names.

@@ -61,6 +61,37 @@ impl Kind {
     }
 }
 
+/// Limits of the server in milliseconds, for transactions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long to wait for a lock.
+    pub lock: u128,
+    /// How long a statement may take.
+    pub statement: u128,
+    /// How long the client may say nothing inside a transaction.
+    pub silence: u128,
+}
+
+impl Settings {
+    /// Until the end of the transaction.
+    fn of_transaction(&self) -> Ask {
+        const SET: &str = "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true), \
+                           set_config('idle_in_transaction_session_timeout', $3, true), \
+                           set_config('plan_cache_mode', 'force_generic_plan', true)";
+        let Self { lock, statement, silence } = self;
+        ask!("begin a transaction", SET, lock.to_string(), statement.to_string(), silence.to_string())
+    }
+
+    /// For as long as the session lives.
+    fn of_session(&self) -> String {
+        let Self { lock, statement, silence } = self;
+        format!(
+            "SET lock_timeout = {lock}; SET statement_timeout = {statement}; \
+             SET idle_in_transaction_session_timeout = {silence}; SET plan_cache_mode = force_generic_plan"
+        )
+    }
+}
+
 /// A connection.
 pub struct Link {
     wire: Wire,
@@ -70,6 +101,10 @@ pub struct Link {
     statements: HashMap<(Option<Kind>, &'static str), Known>,
     /// The transaction that is open.
     open: Option<Kind>,
+    /// No pooler lies in between: the connection leads to the process that it was announced to lead to.
+    is_direct: bool,
+    /// Settings that the session has. Only sessions that nobody else uses get any.
+    session: Option<Settings>,
     /// A pooler that does not keep names lies in between.
     pub unprepared: bool,
 }
@@ -92,6 +127,8 @@ impl Link {
             mark: crate::watch::random(),
             statements: HashMap::new(),
             open: None,
+            is_direct: false,
+            session: None,
             unprepared: false,
         })
     }
@@ -100,14 +137,30 @@ impl Link {
         self.wire.is_broken()
     }
 
-    /// Begins a transaction, and asks in the same round trip.
-    pub async fn begin(&mut self, kind: Kind, settings: Ask, asks: &[Ask]) -> Result<Vec<Vec<Row>>, (usize, Error)> {
-        const FIRST: usize = 2;
+    /// Takes note of the process of the server that has answered.
+    pub fn answered_by(&mut self, process: i64) {
+        self.is_direct = self.wire.process == Some(process);
+    }
+
+    /// Begins a transaction, and asks in the same round trip. A session of our own gets the settings of writes once; under a
+    /// pooler, each transaction may have another session, and others use it too.
+    pub async fn begin(
+        &mut self,
+        kind: Kind,
+        settings: &Settings,
+        asks: &[Ask],
+    ) -> Result<Vec<Vec<Row>>, (usize, Error)> {
+        let is_settled = kind == Kind::Write && self.is_direct;
+        if is_settled && self.session.as_ref() != Some(settings) {
+            self.run(&settings.of_session()).await.map_err(|error| (usize::MAX, error))?;
+            self.session = Some(settings.clone());
+        }
         self.open = Some(kind);
-        let begin = ask!("begin a transaction", kind.begin());
-        let all: Vec<&Ask> = [&begin, &settings].into_iter().chain(asks).collect();
-        let done = self.ask(&all).await.map_err(|(n, error)| (n.checked_sub(FIRST).unwrap_or(usize::MAX), error));
-        done.map(|mut rows| rows.split_off(FIRST))
+        let mut first = vec![ask!("begin a transaction", kind.begin())];
+        first.extend((!is_settled).then(|| settings.of_transaction()));
+        let all: Vec<&Ask> = first.iter().chain(asks).collect();
+        let done = self.ask(&all).await.map_err(|(n, error)| (n.checked_sub(first.len()).unwrap_or(usize::MAX), error));
+        done.map(|mut rows| rows.split_off(first.len()))
     }
 
     /// Asks in one round trip. What follows a statement that fails is not executed; an error comes with its place.

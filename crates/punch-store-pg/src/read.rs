@@ -99,20 +99,20 @@ pub fn ask_answer(plan: PlanId, key: &str) -> Ask {
     ask!("read an answer", "SELECT body, at FROM punch.answer WHERE plan = $1 AND key = $2", plan.0, key)
 }
 
-pub const READY: &str = concat!(
+const READY: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 1 AND (t.effective, t.pos, t.uid) > ($2, $3, $4) \
      ORDER BY t.plan, t.queue, t.effective, t.pos, t.uid LIMIT $5"
 );
 /// Bounded by what has run out and was not touched since.
-pub const READY_TIMER: &str = concat!(
+const READY_TIMER: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 2 AND t.held_until <= $6 \
      AND (t.effective, t.pos, t.uid) > ($2, $3, $4) ORDER BY t.effective, t.pos, t.uid LIMIT $5"
 );
-pub const READY_LEASE: &str = concat!(
+const READY_LEASE: &str = concat!(
     "SELECT ",
     columns!(),
     " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND t.unmet = 0 AND t.lease_until IS NOT NULL \
@@ -169,6 +169,13 @@ impl Snapshot for View<'_> {
     }
 
     fn list(&self, which: Which, after: Option<ListMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
+        if which == Which::Running
+            && let Some(mut known) = self.known_running()
+        {
+            known.retain(|todo| after.is_none_or(|after| ListMark::of(todo) > after));
+            known.truncate(limit);
+            return Ok(known);
+        }
         let mark = after.unwrap_or(ListMark { position: i64::MIN, uid: Uid(0) });
         let (position, uid) = (mark.position, mark.uid.0.cast_signed());
         self.ask_todos(ask!("read todos", listing(which), self.plan.0, position, uid, count(limit), 0))

@@ -44,13 +44,12 @@ pub fn targets(config: &Config) -> Vec<Target<'_>> {
 
 /// Connects to one host.
 pub async fn connect(address: &Address, target: &Target<'_>) -> io::Result<Socket> {
-    let limit = address.config.get_connect_timeout().copied();
     match (target.host, target.ip) {
         #[cfg(unix)]
         (Some(Host::Unix(folder)), None) => {
             let file = Path::new(folder).join(format!(".s.PGSQL.{}", target.port));
             // As in libpq: a local socket is never encrypted.
-            Ok(Box::new(within(limit, tokio::net::UnixStream::connect(file)).await?))
+            Ok(Box::new(tokio::net::UnixStream::connect(file).await?))
         }
         (host, ip) => {
             let name = match host {
@@ -59,9 +58,9 @@ pub async fn connect(address: &Address, target: &Target<'_>) -> io::Result<Socke
             };
             let found = match ip {
                 Some(ip) => vec![SocketAddr::new(ip, target.port)],
-                None => within(limit, tokio::net::lookup_host((name.as_str(), target.port))).await?.collect(),
+                None => tokio::net::lookup_host((name.as_str(), target.port)).await?.collect(),
             };
-            let stream = within(limit, first_of(&found)).await?;
+            let stream = first_of(&found).await?;
             tune(&stream, &address.config)?;
             encrypted(address, stream, name).await
         }
@@ -79,11 +78,15 @@ async fn first_of(found: &[SocketAddr]) -> io::Result<TcpStream> {
     Err(failed)
 }
 
-async fn within<T>(limit: Option<Duration>, done: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+/// Gives up after a time.
+pub async fn within<T, E: From<io::Error>>(
+    limit: Option<Duration>,
+    done: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     match limit {
         Some(limit) => tokio::time::timeout(limit, done)
             .await
-            .unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "connection timed out"))),
+            .unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "connection timed out").into())),
         None => done.await,
     }
 }

@@ -36,7 +36,11 @@ const PLAN: &str = "SELECT name, created_at, archived, revision, pruned, writes,
                     WHERE id = $1 AND project = $2";
 
 /// A statement of its own after the lock: in the one that locks, functions are called before it waits.
-const LOCKED_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_current_xact_id()::text";
+const LOCKED_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_current_xact_id()::text, \
+                         pg_backend_pid()::int8";
+
+/// For writes whose loss in a crash is no harm.
+const RELAXED: &str = "SET LOCAL synchronous_commit = off";
 
 const READ_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
@@ -90,11 +94,12 @@ impl PgStore {
         let PgOptions { address, project, login, clone_facts, wait } = options;
         let wait = wait.unwrap_or(WAIT);
         let mut address = Address::parse(&address, &login)?;
-        address.config.connect_timeout(wait.max(Duration::from_secs(1)));
+        let patience = address.config.get_connect_timeout().copied().unwrap_or(wait.max(Duration::from_secs(1)));
+        address.config.connect_timeout(patience);
         let address = Arc::new(address);
         let runtime =
             Executor::new().map_err(|e| fail::failed(&address.label, format!("cannot start a runtime: {e}")))?;
-        let limit = wait + GRACE;
+        let limit = wait.max(patience) + GRACE;
         let opened = runtime.block_on(async {
             let open = async {
                 let mut link = Link::open(&address).await?;
@@ -174,7 +179,7 @@ impl Store for PgStore {
         let row = serde_json::to_string(&PlanRow::default())
             .map_err(|e| fail::failed(self.label(), format!("cannot make a plan: {e}")))?;
         let taken = [ask!("look for the name", TAKEN, self.project, name)];
-        let (mut link, rows) = self.begin(&self.begin_write(Durability::Full), &taken)?;
+        let (mut link, rows) = self.begin(&self.begin_write(), &taken)?;
         if rows.iter().any(|rows| !rows.is_empty()) {
             self.rollback(link);
             return Err(punch_store::backend::name_taken(name));
@@ -228,7 +233,10 @@ impl PgStore {
         let mut asks = vec![ask!("lock the plan", LOCK, plan.0, self.project), ask!("read the time", LOCKED_AT)];
         let fetch = Fetch::new(self, plan, ahead, self.clock.now());
         asks.extend(fetch.asks());
-        let (link, mut rows) = self.begin(&self.begin_write(durability), &asks)?;
+        if durability == Durability::Relaxed {
+            asks.push(ask!("begin a transaction", RELAXED));
+        }
+        let (link, mut rows) = self.begin(&self.begin_write(), &asks)?;
         let fetched = rows.split_off(2);
         let mut view = View::of_write(self, plan, link, &rows)?;
         fetch.hand_over(fetched, &view)?;
@@ -295,8 +303,7 @@ impl PgStore {
 impl Drop for PgStore {
     /// Writes in quick succession leave one notification for the end.
     fn drop(&mut self) {
-        if let Some(mut link) = self.links().pop() {
-            self.watch.flush(&mut link);
-        }
+        let link = self.links().pop();
+        self.watch.flush(link);
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use punch_store::{Durability, Reason, StoreError, StoreLabel};
+use punch_store::{Reason, StoreError, StoreLabel};
 
 use crate::answer::{Error, Row};
-use crate::link::{Ask, Kind, Link, ask};
+use crate::link::{Ask, Kind, Link, Settings};
 use crate::store::PgStore;
 use crate::{fail, settle};
 
@@ -20,6 +20,9 @@ const IDLE: usize = 4;
 /// A transaction whose client says nothing for this long is ended by the server, so that a stopped process does not keep a
 /// plan for itself. Large imports compute for some seconds inside of one.
 const SILENCE: Duration = Duration::from_secs(15);
+
+/// How long a statement of a reader, and its silence, may last, in milliseconds.
+const READING: u128 = 60_000;
 
 impl PgStore {
     pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
@@ -52,7 +55,7 @@ impl PgStore {
                     let what = |n: usize| asks.get(n).map_or("begin a transaction", |ask| ask.what);
                     let done = match begin {
                         Begin::Alone => link.send(asks).await,
-                        Begin::Transaction(kind, settings) => link.begin(*kind, settings.clone(), asks).await,
+                        Begin::Transaction(kind, settings) => link.begin(*kind, settings, asks).await,
                     };
                     match done {
                         Ok(rows) => Ok((link, rows)),
@@ -117,22 +120,13 @@ impl PgStore {
     }
 
     /// How a write begins.
-    pub(crate) fn begin_write(&self, durability: Durability) -> Begin {
-        const FULL: &str = "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true), \
-                            set_config('idle_in_transaction_session_timeout', $3, true), \
-                            set_config('plan_cache_mode', 'force_generic_plan', true)";
-        const RELAXED: &str = "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true), \
-                               set_config('idle_in_transaction_session_timeout', $3, true), \
-                               set_config('plan_cache_mode', 'force_generic_plan', true), \
-                               set_config('synchronous_commit', 'off', true)";
-        let statement = (self.wait + GRACE).as_millis().max(60_000);
-        let sql = match durability {
-            Durability::Full => FULL,
-            Durability::Relaxed => RELAXED,
+    pub(crate) fn begin_write(&self) -> Begin {
+        let settings = Settings {
+            lock: self.wait.as_millis().max(1),
+            statement: (self.wait + GRACE).as_millis().max(60_000),
+            silence: SILENCE.as_millis(),
         };
-        let text = |ms: u128| ms.to_string();
-        let (lock, silence) = (text(self.wait.as_millis().max(1)), text(SILENCE.as_millis()));
-        Begin::Transaction(Kind::Write, ask!("begin a transaction", sql, lock, text(statement), silence))
+        Begin::Transaction(Kind::Write, settings)
     }
 }
 
@@ -140,17 +134,14 @@ impl PgStore {
 pub(crate) enum Begin {
     /// Outside of a transaction.
     Alone,
-    /// In a transaction of a kind, with settings that hold until it ends.
-    Transaction(Kind, Ask),
+    /// In a transaction of a kind, with its settings.
+    Transaction(Kind, Settings),
 }
 
 impl Begin {
     /// Readers see one moment for as long as their body runs. A long one keeps the server from clearing away old rows.
     pub(crate) fn read() -> Self {
-        const SETTINGS: &str = "SELECT set_config('statement_timeout', '60000', true), \
-                                set_config('idle_in_transaction_session_timeout', '60000', true), \
-                                set_config('plan_cache_mode', 'force_generic_plan', true)";
-        Self::Transaction(Kind::Read, ask!("begin a transaction", SETTINGS))
+        Self::Transaction(Kind::Read, Settings { lock: READING, statement: READING, silence: READING })
     }
 }
 

@@ -85,9 +85,13 @@ impl<'s> View<'s> {
     pub fn of_write(store: &'s PgStore, plan: PlanId, link: Link, rows: &[Vec<Row>]) -> Result<Self, StoreError> {
         let view = Self::new(store, plan, Inner { link: Some(link), ..Inner::default() }, true);
         view.take_head(rows)?;
-        let xid = rows.get(1).and_then(|rows| rows.first()).map(|row| row.text(1)).transpose();
-        view.inner.borrow_mut().xid =
-            xid.map_err(|e| fail::sql(store.label(), "read the time", &e))?.unwrap_or_default();
+        let read = |row: &Row| Ok((row.text(1)?, row.int(2)?));
+        let found = rows.get(1).and_then(|rows| rows.first()).map(read).transpose();
+        if let Some((xid, process)) = found.map_err(|e| fail::sql(store.label(), "read the time", &e))? {
+            let mut inner = view.inner.borrow_mut();
+            inner.xid = xid;
+            inner.link.iter_mut().for_each(|link| link.answered_by(process));
+        }
         Ok(view)
     }
 
@@ -159,22 +163,13 @@ impl<'s> View<'s> {
 
     /// Asks questions in one round trip, after what was queued.
     pub fn ask_all(&self, asks: Vec<Ask>) -> Result<Vec<Vec<Row>>, StoreError> {
-        let mut inner = self.inner.borrow_mut();
+        let inner = self.inner.borrow();
         if let Some(error) = &inner.failed {
             return Err(error.clone());
         }
-        if !asks.is_empty() && !inner.fetched.is_empty() {
-            let at = |ask: &Ask| inner.fetched.iter().position(|(fetched, _)| fetched == ask);
-            if asks.iter().all(|ask| at(ask).is_some()) {
-                let take = |ask: &Ask| {
-                    let at = inner.fetched.iter().position(|(fetched, _)| fetched == ask);
-                    at.map(|at| inner.fetched.swap_remove(at).1).unwrap_or_default()
-                };
-                return Ok(asks.iter().map(take).collect());
-            }
-        }
-        if asks.is_empty() {
-            return Ok(Vec::new());
+        let fetched = |ask: &Ask| inner.fetched.iter().find(|(fetched, _)| fetched == ask).map(|(_, rows)| rows);
+        if let Some(answers) = asks.iter().map(fetched).collect::<Option<Vec<_>>>() {
+            return Ok(answers.into_iter().cloned().collect());
         }
         drop(inner);
         self.flush_unsent()?;

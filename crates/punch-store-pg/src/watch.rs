@@ -22,7 +22,7 @@ use crate::value::Columns;
 const LOOK: Duration = Duration::from_millis(900);
 
 /// Writes within this time share a notification.
-const TOGETHER: Duration = Duration::from_millis(20);
+const TOGETHER: Duration = Duration::from_millis(100);
 
 /// How long to wait before connecting again.
 const RETRY: Duration = Duration::from_millis(500);
@@ -49,10 +49,51 @@ struct Ear {
     task: Option<JoinHandle<()>>,
 }
 
+/// When notifications leave.
 #[derive(Default)]
 struct Noted {
     last: Option<Instant>,
+    /// Writes since then have none yet.
     is_due: bool,
+}
+
+/// What a commit does about its notification.
+#[derive(Debug, PartialEq, Eq)]
+enum AfterCommit {
+    Send,
+    StartSender,
+    LeaveToSender,
+}
+
+/// What the thread that sends notifications does once writes had their time.
+#[derive(Debug, PartialEq, Eq)]
+enum SenderStep {
+    Send,
+    /// All connections are at work; one of them may send it with its commit.
+    WaitAgain,
+    Stop,
+}
+
+impl Noted {
+    fn committed(&mut self, now: Instant) -> AfterCommit {
+        if self.last.is_some_and(|last| now.duration_since(last) < TOGETHER) {
+            let has_sender = std::mem::replace(&mut self.is_due, true);
+            return if has_sender { AfterCommit::LeaveToSender } else { AfterCommit::StartSender };
+        }
+        *self = Self { last: Some(now), is_due: false };
+        AfterCommit::Send
+    }
+
+    fn sender_step(&mut self, now: Instant, has_connection: bool) -> SenderStep {
+        match (self.is_due, has_connection) {
+            (false, _) => SenderStep::Stop,
+            (true, false) => SenderStep::WaitAgain,
+            (true, true) => {
+                *self = Self { last: Some(now), is_due: false };
+                SenderStep::Send
+            }
+        }
+    }
 }
 
 impl Watch {
@@ -79,16 +120,12 @@ impl Watch {
     /// This process has committed over this connection.
     pub fn committed(&self, link: &mut Link) {
         self.committed_elsewhere();
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.last.is_some_and(|last| last.elapsed() < TOGETHER) {
-            if !std::mem::replace(&mut noted.is_due, true) {
-                self.send_later();
-            }
-            return;
+        let after = self.noted.lock().unwrap_or_else(PoisonError::into_inner).committed(Instant::now());
+        match after {
+            AfterCommit::Send => self.runtime.block_on(link.post(&self.note())),
+            AfterCommit::StartSender => self.send_later(),
+            AfterCommit::LeaveToSender => {}
         }
-        *noted = Noted { last: Some(Instant::now()), is_due: false };
-        drop(noted);
-        self.runtime.block_on(link.post(&self.note()));
     }
 
     /// Sends the notification that writes in quick succession share, once they had their time.
@@ -96,17 +133,21 @@ impl Watch {
         let (runtime, noted, idle, note) =
             (Arc::clone(&self.runtime), Arc::clone(&self.noted), Arc::clone(&self.idle), self.note());
         let send = move || {
-            std::thread::sleep(TOGETHER);
-            let link = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            // All connections are at work: the next commit sends it.
-            let Some(mut link) = link else { return };
-            let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
-            if std::mem::take(&mut noted.is_due) {
-                noted.last = Some(Instant::now());
-                drop(noted);
-                runtime.block_on(link.post(&note));
+            loop {
+                std::thread::sleep(TOGETHER);
+                let mut link = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let step = {
+                    let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+                    noted.sender_step(Instant::now(), link.is_some())
+                };
+                if step == SenderStep::Send {
+                    link.iter_mut().for_each(|link| runtime.block_on(link.post(&note)));
+                }
+                idle.lock().unwrap_or_else(PoisonError::into_inner).extend(link);
+                if step != SenderStep::WaitAgain {
+                    return;
+                }
             }
-            idle.lock().unwrap_or_else(PoisonError::into_inner).push(link);
         };
         // Without a thread, the next commit or the look of the others finds it.
         let _ = std::thread::Builder::new().name("punch-notify".into()).spawn(send);
@@ -118,10 +159,11 @@ impl Watch {
         self.commits.send_modify(|commits| *commits += 1);
     }
 
-    /// Sends the notification that writes in quick succession have left, if one is due.
-    pub fn flush(&self, link: &mut Link) {
+    /// Sends the notification that writes in quick succession have left, if one is due. Without a connection, the look of the
+    /// others finds them.
+    pub fn flush(&self, link: Option<Link>) {
         let due = std::mem::take(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner).is_due);
-        if due {
+        if let Some(mut link) = link.filter(|_| due) {
             self.runtime.block_on(link.post(&self.note()));
         }
     }
@@ -244,5 +286,27 @@ impl Drop for Waiter {
         {
             task.abort();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_in_quick_succession_share_a_notification_that_is_tried_until_it_is_sent() {
+        let (mut noted, begin) = (Noted::default(), Instant::now());
+        assert_eq!(noted.committed(begin), AfterCommit::Send);
+        assert_eq!(noted.committed(begin), AfterCommit::StartSender);
+        assert_eq!(noted.committed(begin), AfterCommit::LeaveToSender);
+        assert_eq!(noted.sender_step(begin + TOGETHER, false), SenderStep::WaitAgain);
+        assert_eq!(noted.sender_step(begin + TOGETHER * 2, true), SenderStep::Send);
+        assert_eq!(noted.sender_step(begin + TOGETHER * 3, true), SenderStep::Stop);
+        // It was sent just now, so the next one shares again, with a sender of its own.
+        assert_eq!(noted.committed(begin + TOGETHER * 2), AfterCommit::StartSender);
+        // A commit sends it if the sender could not.
+        assert_eq!(noted.sender_step(begin + TOGETHER * 3, false), SenderStep::WaitAgain);
+        assert_eq!(noted.committed(begin + TOGETHER * 4), AfterCommit::Send);
+        assert_eq!(noted.sender_step(begin + TOGETHER * 4, false), SenderStep::Stop);
     }
 }

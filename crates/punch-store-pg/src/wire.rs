@@ -47,6 +47,8 @@ pub struct Wire {
     unread: usize,
     notes: VecDeque<String>,
     parameters: HashMap<String, String>,
+    /// The process that the connection was announced to lead to.
+    pub process: Option<i64>,
     is_broken: bool,
 }
 
@@ -59,6 +61,7 @@ impl Wire {
             unread: 0,
             notes: VecDeque::new(),
             parameters: HashMap::new(),
+            process: None,
             is_broken: false,
         }
     }

@@ -14,6 +14,8 @@ pub struct Ahead<'a> {
     pub dependents: bool,
     /// The best todos that are ready, and the offers: for writes that give one out.
     pub ready: bool,
+    /// The todos in progress: for writes that look at what their caller, or everybody, works on.
+    pub running: bool,
     /// A session.
     pub session: Option<&'a SessionKey>,
     /// The answer under an idempotency key.

@@ -10,6 +10,7 @@ pub mod calls;
 pub mod drive;
 pub mod fleet_scenarios;
 pub mod fuzz;
+pub mod goals;
 pub mod inbox;
 pub mod model;
 #[cfg(unix)]

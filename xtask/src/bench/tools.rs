@@ -5,13 +5,17 @@ use std::process::{Command, Stdio};
 /// Makes sure that a program is there: from Debian, by the name of its package, where it is missing and that is
 /// possible.
 pub fn install(program: &str, package: &str) -> Result<(), String> {
-    let there = || quiet(program, &["--version"]);
+    install_unless(program, package, || quiet(program, &["--version"]))
+}
+
+/// Makes sure that something is there that is not a program.
+pub fn install_unless(name: &str, package: &str, there: impl Fn() -> bool) -> Result<(), String> {
     let get = || quiet("apt-get", &["install", "-y", package]);
     // A fresh container has no package lists.
     if there() || get() && there() || quiet("apt-get", &["update"]) && get() && there() {
         return Ok(());
     }
-    Err(format!("`{program}` is missing and could not be installed (apt-get install -y {package})"))
+    Err(format!("`{name}` is missing and could not be installed (apt-get install -y {package})"))
 }
 
 /// The instructions that a run of a program takes outside the kernel.

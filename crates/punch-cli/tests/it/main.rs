@@ -43,9 +43,11 @@ mod on_a_terminal;
 mod plan_file;
 mod plans;
 mod postgres;
+mod postgres_board;
 mod punch;
 mod reasons;
 mod replay;
+mod round_trips;
 #[cfg(target_os = "linux")]
 mod run;
 mod same_everywhere;

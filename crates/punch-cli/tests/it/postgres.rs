@@ -12,9 +12,9 @@ use crate::punch::Run;
 use crate::world::World;
 
 /// A repository whose plans are on a server, in a schema of their own.
-struct Team {
-    world: World,
-    address: String,
+pub struct Team {
+    pub world: World,
+    pub address: String,
 }
 
 impl Team {
@@ -33,7 +33,7 @@ impl Team {
     }
 
     /// A command that learns about the server from variables only, as on another machine.
-    fn elsewhere(&self, other: &World, arguments: &[&str]) -> Run {
+    pub fn elsewhere(&self, other: &World, arguments: &[&str]) -> Run {
         let mut command: Command = other.command(arguments);
         command.env("PUNCH_STORE", &self.address).env("PUNCH_PROJECT", "shop");
         other.feed_command(command, "")

@@ -19,7 +19,8 @@ const BROWSER: &str = r#"#!/bin/sh
 { echo "$#"; echo "$1"; stat -c %a "$1"; cat "$1"; } > "$OPENED"
 "#;
 
-struct Served(Child);
+/// A server that ends with the test.
+pub struct Served(pub Child);
 
 impl Drop for Served {
     fn drop(&mut self) {

@@ -2,6 +2,7 @@
 
 use punch_core::reason::Reader;
 use punch_core::{Footprint, Plan, apply};
+use punch_store::Ahead;
 use serde_json::json;
 
 use super::arguments::ClaimCall;
@@ -14,7 +15,9 @@ impl Engine {
         let mut request = caller.request(|policy| policy);
         request.detail = true;
         let lease = call.lease.unwrap_or_else(|| request.lease());
-        let answer = self.write_call(incoming, &caller.request(|policy| policy), |tx, now, state, _| {
+        let first = Footprint { ids: call.id.clone().into_iter().collect(), ..Footprint::default() };
+        let ahead = Ahead { dependents: true, ready: true, running: true, ..Ahead::load(&first) };
+        let answer = self.write_call(incoming, &caller.request(|policy| policy), ahead, |tx, now, state, _| {
             // A worker that was given todos claims among these, and always under its own name.
             let scope = worker::scope(tx, caller)?.filter(|scope| !scope.is_empty());
             let named = call.owner.as_deref().filter(|_| scope.is_none() && caller.role.is_none());

@@ -7,7 +7,7 @@ use punch_core::dialect::extended;
 use punch_core::reason::Reader;
 use punch_core::view::TodoRow;
 use punch_core::{Footprint, Keep, Op, Plan, Record, Ref, Status, Todo, Uid};
-use punch_store::{Snapshot, StoreError, Tx, Which};
+use punch_store::{Ahead, Snapshot, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
 use super::list_window::WHOLE;
@@ -21,7 +21,8 @@ use crate::{Changed, Engine, EngineError, ReadyQuery, Role, SessionState, claim,
 impl Engine {
     pub(super) fn call_extended(&self, incoming: &Incoming<'_>, given: &extended::Call) -> Result<Answer, EngineError> {
         let caller = incoming.caller;
-        let answer = self.write_call(incoming, &caller.request(extended::policy), |tx, now, state, role| {
+        let ahead = Ahead { ready: true, running: true, ..Ahead::default() };
+        let answer = self.write_call(incoming, &caller.request(extended::policy), ahead, |tx, now, state, role| {
             let answer = match role {
                 Role::Owner => run(tx, now, incoming, given, state)?,
                 Role::Worker | Role::None => WorkerReport::of_extended(given).write(tx, now, caller, state)?,

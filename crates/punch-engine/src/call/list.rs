@@ -8,7 +8,7 @@ use punch_core::apply::spare;
 use punch_core::dialect::list::{diff, reclaim};
 use punch_core::dialect::{cursor, phases, todowrite};
 use punch_core::{Policy, Refusal, Uid};
-use punch_store::Tx;
+use punch_store::{Ahead, Tx};
 use serde_json::Value;
 
 use super::list_window::ListWindow;
@@ -97,7 +97,8 @@ impl Call {
 impl Engine {
     pub(super) fn call_list(&self, incoming: &Incoming<'_>, call: &Call) -> Result<Answer, EngineError> {
         let caller = incoming.caller;
-        self.write_call(incoming, &caller.request(call.preset()), |tx, now, state, role| {
+        let ahead = Ahead { ready: true, running: true, ..Ahead::default() };
+        self.write_call(incoming, &caller.request(call.preset()), ahead, |tx, now, state, role| {
             let answer = match role {
                 Role::Owner => run(tx, now, call, caller, state)?,
                 Role::Worker | Role::None => WorkerReport::of_list(call)?.write(tx, now, caller, state)?,

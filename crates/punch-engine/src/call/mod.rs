@@ -224,15 +224,17 @@ impl Engine {
 
     /// Runs the write of a call in one transaction with everything that belongs to it: the answer that an earlier call
     /// with the same key got, the role and the state of the session, the receipt, and the answer for a call that comes
-    /// again. `body` returns `None` if there was nothing to do; then nothing is stored.
+    /// again. `ahead` says what else it is about to read. `body` returns `None` if there was nothing to do; then nothing is
+    /// stored.
     fn write_call(
         &self,
         incoming: &Incoming<'_>,
         request: &Request<'_>,
+        ahead: Ahead<'_>,
         mut body: impl FnMut(&mut dyn Tx, i64, &mut SessionState, Role) -> Result<Option<Answer>, EngineError>,
     ) -> Result<Option<Answer>, EngineError> {
         let Incoming { plan, caller, arguments, key } = *incoming;
-        let ahead = Ahead { session: Some(&caller.session), answer: key, ..Ahead::default() };
+        let ahead = Ahead { session: Some(&caller.session), answer: key, ..ahead };
         self.write_for(plan, request, ahead, |tx, now| {
             if let Some(stored) = key.map(|key| tx.answer(key, now)).transpose()?.flatten() {
                 return Ok(Some(serde_json::from_str(&stored).unwrap_or_default()));

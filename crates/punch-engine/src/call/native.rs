@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use punch_core::dialect::native;
 use punch_core::{MissingEvidence, Op, Plan, Policy, Ref, Stop, Todo, Uid};
-use punch_store::Tx;
+use punch_store::{Ahead, Tx};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
@@ -17,7 +17,9 @@ impl Engine {
         let caller = incoming.caller;
         // An op can carry evidence, so a completion that lacks it is refused rather than marked.
         let request = caller.request(|policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy });
-        let answer = self.write_call(incoming, &request, |tx, now, state, role| {
+        let first = call.footprint();
+        let ahead = Ahead { dependents: true, ready: true, running: true, ..Ahead::load(&first) };
+        let answer = self.write_call(incoming, &request, ahead, |tx, now, state, role| {
             let mut asked = Vec::new();
             let known: HashSet<Uid> = state.scope.iter().copied().collect();
             let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
@@ -30,7 +32,7 @@ impl Engine {
                 Ok(asked.clone())
             };
             let before = tx.row()?.revision;
-            let mut changed = apply_in_transaction(tx, now, &request, &call.footprint(), &mut ask)?;
+            let mut changed = apply_in_transaction(tx, now, &request, &first, &mut ask)?;
             claim::keep_own(tx, changed.now, &request)?;
             if role != Role::Owner {
                 allowed(&asked, &changed, state)?;

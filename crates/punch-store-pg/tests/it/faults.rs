@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use punch_core::Policy;
 use punch_store::{
-    Durability, MemoryStore, OpenMode, PlanId, Session, SessionKey, SqliteStore, Store, StoreAdmin, copy_store,
+    Durability, MemoryStore, OpenMode, PlanId, Session, SessionKey, SqliteStore, Store, StoreAdmin, WorkerRecord,
+    copy_store,
 };
 use punch_store_pg::{PgOptions, PgStore};
 use punch_testkit::postgres::{self, Cluster};
@@ -98,6 +99,10 @@ fn a_writer_gives_up_at_its_deadline_and_readers_do_not_wait() {
     let holder = create(&options);
     let plan = holder.create_plan("main", 0).unwrap();
     let waiter = create(&PgOptions { wait: Some(Duration::from_millis(200)), ..options });
+    // Once its session is known to be its own, the deadline belongs to the session.
+    for _ in 0..4 {
+        must(&waiter, plan, 1, &[add("b")]);
+    }
     holder
         .write(plan, Durability::Full, &mut |_| {
             let refused = waiter.write(plan, Durability::Full, &mut |_| Ok(())).unwrap_err();
@@ -188,6 +193,43 @@ fn what_a_newer_program_wrote_is_kept() {
     assert_eq!(cluster.sql("postgres", &kept).unwrap().trim(), "2");
     let kept = format!("SELECT count(*) FROM {schema}.plan WHERE body LIKE '%\"future\":2%'");
     assert_eq!(cluster.sql("postgres", &kept).unwrap().trim(), "1");
+}
+
+/// A schema as an earlier version of the program has made it: the first migrations, one for each minor version.
+fn make_earlier(cluster: &Cluster, schema: &str, minor: usize) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let steps = files.iter().take(minor + 1).map(|file| std::fs::read_to_string(file).unwrap());
+    let steps = steps.collect::<String>().replace("punch.", &format!("{schema}."));
+    let meta = format!("INSERT INTO {schema}.meta (store, created_at, major, minor) VALUES ('x', 1, 1, {minor})");
+    cluster.sql("postgres", &format!("CREATE SCHEMA {schema}; {steps}; {meta}")).unwrap();
+}
+
+#[test]
+fn a_schema_of_an_earlier_version_is_brought_up_to_date_and_takes_writes() {
+    let Some((_, newest)) = shared() else { return };
+    let now = create(&newest).info().unwrap().schema;
+    for minor in 0..now.minor {
+        let Some((cluster, options)) = shared() else { return };
+        make_earlier(cluster, &schema(&options), minor as usize);
+        // Several programs of the new version open it at once; one of them changes the schema.
+        let stores: Vec<PgStore> = std::thread::scope(|scope| {
+            let openers: Vec<_> = (0..4).map(|_| scope.spawn(|| create(&options))).collect();
+            openers.into_iter().map(|opener| opener.join().unwrap()).collect()
+        });
+        let upgrades: Vec<_> = stores.iter().filter_map(|store| store.upgrade()).collect();
+        assert_eq!(upgrades.len(), 1, "1.{minor}");
+        assert_eq!((upgrades[0].from.minor, upgrades[0].to), (minor, now));
+        let store = create(&options);
+        assert!(store.upgrade().is_none() && store.info().unwrap().schema == now);
+        let plan = store.create_plan("main", 0).unwrap();
+        must(&store, plan, 1, &[add_as("a", &[]), add_as("b", &["a"])]);
+        must(&stores[0], plan, 2, &[done("a")]);
+        let worker = WorkerRecord { name: "w".into(), epoch: 1, seen_at: 1, until: None, body: "{}".into() };
+        store.write(plan, Durability::Full, &mut |tx| tx.put_worker(&worker).map(|_| ())).unwrap();
+        assert_eq!(store.check().unwrap(), [""; 0]);
+    }
 }
 
 #[test]

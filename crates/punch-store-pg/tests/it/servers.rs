@@ -70,6 +70,9 @@ fn a_pooler_in_transaction_mode_mixes_nothing_up() {
         let stored = whole(&store, plan);
         assert_eq!((stored.row.revision as usize, stored.all().count()), (WRITERS / 3 * EACH, WRITERS / 3 * EACH));
     }
+    let folder = pooler.socket_folder().display().to_string();
+    let psql = ["-XqAt", "-h", &folder, "-U", "punch", "-d", "postgres", "-c", "SHOW lock_timeout"];
+    assert_eq!(cluster.run("psql", &psql).unwrap().trim(), "0", "sessions that others use are left as they were");
     assert_eq!(store.check().unwrap(), [""; 0]);
 }
 
@@ -308,4 +311,62 @@ fn completing_one_and_getting_the_next_takes_two_round_trips() {
     }
     assert_eq!(order, ["a", "b", "c", "d", "e"]);
     assert_eq!(store.check().unwrap(), [""; 0]);
+}
+
+/// The block of SQL in the documentation that begins with these words.
+fn documented_sql(begin: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/postgres.md");
+    let text = std::fs::read_to_string(file).unwrap();
+    let block = text.split("```sql\n").skip(1).find(|block| block.starts_with(begin));
+    block.and_then(|block| block.split("```").next()).unwrap().to_owned()
+}
+
+#[test]
+fn the_role_of_the_documentation_can_do_all_that_punch_does_and_not_more() {
+    let Some(options) = options() else { return };
+    let (cluster, owner) = (postgres::shared().unwrap(), create(&options));
+    let schema = options.address.rsplit_once('=').unwrap().1;
+    let role = format!("{schema}_writer");
+    let script = documented_sql("CREATE ROLE").replace("punch_writer", &role);
+    let script = script.replace("SCHEMA punch", &format!("SCHEMA {schema}"));
+    cluster.sql("postgres", &script).unwrap();
+    let address = options.address.replace("punch@", &format!("{role}@"));
+    let store = create(&PgOptions { address, project: "of the role".into(), ..options.clone() });
+    let plan = store.create_plan("main", 0).unwrap();
+    must(&store, plan, 1, &[add("a"), add("b")]);
+    // Also in tables that a later version makes.
+    cluster.sql("postgres", &format!("CREATE TABLE {schema}.later (x int)")).unwrap();
+    let as_role =
+        |sql: &str| cluster.sql("postgres", &format!("SET ROLE {role}; {}", sql.replace("SCHEMA", schema))).map(|_| ());
+    let lacking = "SELECT tablename FROM pg_tables WHERE schemaname = 'SCHEMA' AND NOT (SELECT bool_and(has_table_privilege(\
+                   'ROLE', schemaname || '.' || tablename, p)) FROM unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) p)";
+    let lacking = lacking.replace("SCHEMA", schema).replace("ROLE", &role);
+    assert_eq!(cluster.sql("postgres", &lacking).unwrap().trim(), "");
+    for refused in [
+        "CREATE TABLE SCHEMA.own ()",
+        "DROP TABLE SCHEMA.todo",
+        "ALTER TABLE SCHEMA.todo ADD COLUMN x int",
+        "TRUNCATE SCHEMA.todo",
+    ] {
+        assert!(as_role(refused).is_err(), "{refused} is allowed");
+    }
+    cluster.sql("postgres", &format!("UPDATE {schema}.meta SET minor = 0")).unwrap();
+    let role = PgOptions { address: options.address.replace("punch@", &format!("{role}@")), ..options };
+    let refused = PgStore::open(role, OpenMode::Create).err().unwrap();
+    assert!(refused.message().contains("permission denied"), "{refused}");
+    assert_eq!(owner.check().unwrap(), [""; 0]);
+}
+
+#[test]
+fn an_address_says_how_long_a_login_may_take() {
+    let Some(options) = options() else { return };
+    let cluster = postgres::shared().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // Takes connections, and never says a word.
+    let _silent = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
+    let (server, silent) = (cluster.socket_folder().display().to_string(), folder.path().display().to_string());
+    let address = options.address.replace(&format!("host={server}"), &format!("host={silent}&host={server}"));
+    let address = format!("{address}&connect_timeout=1");
+    // The next host has its turn once the time of the first one is over.
+    create(&PgOptions { address, ..options });
 }

@@ -1,0 +1,163 @@
+//! What writes cost on a server: every round trip keeps a plan locked for as long as the network takes. One locks and
+//! reads, one writes and commits; the announcements of the engine have to name all that is read.
+#![cfg(all(unix, feature = "postgres"))]
+
+use std::sync::Arc;
+
+use punch_core::{Add, Edit, Footprint, Keep, Op, Plan, Ref};
+use punch_engine::call::{Caller, Dialect, Tool};
+use punch_engine::config::{Config, Inputs};
+use punch_engine::{Choice, Engine, Request};
+use punch_store::{
+    Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, SessionKey, Snapshot, Store, StoreAdmin, StoreError, Tx,
+};
+use punch_store_pg::{PgOptions, PgStore};
+use punch_testkit::postgres;
+use serde_json::{Value, json};
+
+/// A store that the test can ask for its round trips while an engine has it.
+struct Watched(Arc<PgStore>);
+
+impl Store for Watched {
+    fn identity(&self) -> Result<String, StoreError> {
+        self.0.identity()
+    }
+
+    fn write(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.0.write(plan, durability, body)
+    }
+
+    fn write_ahead(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        ahead: Ahead<'_>,
+        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.0.write_ahead(plan, durability, ahead, body)
+    }
+
+    fn read(
+        &self,
+        plan: PlanId,
+        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.0.read(plan, body)
+    }
+
+    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.0.browse(body)
+    }
+
+    fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
+        self.0.create_plan(name, now)
+    }
+
+    fn stamp(&self, plan: Option<PlanId>) -> Result<Option<u64>, StoreError> {
+        self.0.stamp(plan)
+    }
+
+    fn now(&self) -> Option<i64> {
+        self.0.now()
+    }
+
+    fn changes(&self) -> Box<dyn Changes> {
+        self.0.changes()
+    }
+}
+
+/// An engine on a server, with a plan: `b` needs `a`, `c` needs `a` and `b`, `d` to `h` need nothing.
+struct Stage {
+    engine: Engine,
+    store: Arc<PgStore>,
+    plan: PlanId,
+}
+
+impl Stage {
+    fn new(schema: &str) -> Option<Self> {
+        let address = format!("{}&schema={schema}", postgres::shared()?.address("postgres"));
+        let options = PgOptions { address, project: "p".into(), ..PgOptions::default() };
+        let store = Arc::new(PgStore::open(options, OpenMode::Create).unwrap());
+        let engine = Engine::new(Box::new(Watched(Arc::clone(&store))), Box::new(|| 0));
+        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let todo = |(id, needs): (&str, &[&str])| {
+            let needs = needs.iter().map(|id| Ref::Id((*id).to_owned())).collect();
+            let edit = Edit { content: Keep::Set(id.to_owned()), depends_on: Keep::Set(needs), ..Edit::default() };
+            Op::Add(Add { id: Some(id.to_owned()), edit, ..Add::default() })
+        };
+        let todos: [(&str, &[&str]); 8] =
+            [("a", &[]), ("b", &["a"]), ("c", &["a", "b"]), ("d", &[]), ("e", &[]), ("f", &[]), ("g", &[]), ("h", &[])];
+        engine.submit(plan, &Request::by("user", None), &todos.map(todo)).unwrap();
+        Some(Self { engine, store, plan })
+    }
+
+    /// The round trips of an action.
+    fn cost(&self, action: impl FnOnce()) -> u64 {
+        let before = self.store.round_trips();
+        action();
+        self.store.round_trips() - before
+    }
+}
+
+fn done(id: &str) -> Op {
+    Op::Done { target: Ref::Id(id.to_owned()), evidence: None, fence: None }
+}
+
+#[test]
+fn commands_that_claim_and_complete_take_two_round_trips() {
+    let Some(stage) = Stage::new("trips_commands") else { return };
+    let Stage { engine, plan, .. } = &stage;
+    let request = Request::by("claude", Some("one"));
+    let lease = request.lease();
+    let claimed = |uid| engine.claim(*plan, &request, uid, lease).unwrap();
+    assert_eq!(stage.cost(|| drop(engine.claim_next(*plan, &request, lease).unwrap().unwrap())), 2, "claim the next");
+    assert_eq!(stage.cost(|| drop(engine.submit(*plan, &request, &[done("a")]).unwrap())), 2, "complete it");
+    let whole = engine.whole(*plan).unwrap();
+    let uid = |id: &str| whole.by_id(id).unwrap().uid;
+    assert_eq!(stage.cost(|| drop(claimed(uid("b")))), 2, "claim another");
+    let first = Footprint::of(&[done("b")]);
+    let with = || engine.submit_with(*plan, &request, &first, &mut |_, _| Ok(vec![done("b")]));
+    assert_eq!(stage.cost(|| drop(with().unwrap())), 2, "complete it with ops that are made in the transaction");
+    claimed(uid("c"));
+    let first = Footprint::of(&[done("c")]);
+    let mut make = |_: &Plan, _: i64| Ok(vec![done("c")]);
+    let mut once = || engine.submit_once(*plan, &request, "key", (&first, &mut make), |_| String::new());
+    assert_eq!(stage.cost(|| drop(once().unwrap())), 2, "complete one under a key");
+    assert_eq!(stage.store.check().unwrap(), [""; 0]);
+}
+
+#[test]
+fn tools_of_agents_take_few_round_trips() {
+    let Some(stage) = Stage::new("trips_tools") else { return };
+    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let call = |session: &str, tool: Tool, arguments: Value, key: Option<&str>| {
+        let caller = Caller::under(&settings, SessionKey::new(session, None), "claude".into());
+        stage.cost(|| {
+            let answer = stage.engine.call(stage.plan, &caller, Dialect::Native, tool, &arguments, key).unwrap();
+            assert!(!answer.is_error, "{}", answer.text);
+        })
+    };
+    for (n, (tool, arguments)) in [
+        (Tool::Write, json!({"ops": [{"op": "start", "id": "a"}]})),
+        (Tool::Write, json!({"ops": [{"op": "note", "id": "a", "text": "half way"}]})),
+        (Tool::Write, json!({"ops": [{"op": "done", "id": "a"}]})),
+        (Tool::Claim, json!({})),
+        (Tool::Write, json!({"ops": [{"op": "done", "id": "b"}]})),
+        (Tool::Claim, json!({"id": "d"})),
+        (Tool::Write, json!({"ops": [{"op": "done", "id": "d"}]})),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let key = format!("call {n}");
+        let cost = call("one", tool, arguments.clone(), Some(&key));
+        // One more than a command, to learn what others changed, and for a claim another one, to show what it blocks.
+        let most = if tool == Tool::Claim { 4 } else { 3 };
+        assert!(cost <= most, "{arguments}: {cost}");
+    }
+}
