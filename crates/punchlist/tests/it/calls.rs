@@ -1,6 +1,6 @@
 //! Tools and calls, in every dialect, whatever a model sends.
 
-use punchlist::{Answer, Dialect, Group, Options, Role, Session, Shape, Status, View, tools};
+use punchlist::{Answer, Dialect, Group, Op, Options, Role, Session, Shape, Status, View, tools};
 use serde_json::{Value, json};
 
 fn session(dialect: Dialect) -> Session {
@@ -151,4 +151,25 @@ fn unknown_settings_and_names_are_errors_with_a_hint() {
     assert!(!error.hint.is_empty() && error.to_string().contains("keep_goin"), "{error}");
     let error = Session::in_memory(Options::new("t").shared(" a\nb ")).err().unwrap();
     assert_eq!(error.code, "invalid");
+}
+
+#[test]
+fn a_list_of_todowrite_that_cannot_be_taken_as_sent_is_answered_with_the_difference() {
+    let session = session(Dialect::Todowrite);
+    let write = |status: &str| {
+        let todo = json!({"content": "A", "status": status, "activeForm": "Doing A"});
+        session.call("TodoWrite", &json!({"todos": [todo]})).unwrap()
+    };
+    write("in_progress");
+    // The host sets it back; the model does not know that and sends the list it knows.
+    session.apply(&[Op::fail("T-1", "the tool failed")]).unwrap();
+    let answer = write("in_progress");
+    let shown = &answer.structured["items"][0]["status"];
+    let stored = session.todos().unwrap()[0].status.stored().name();
+    assert_eq!(shown, stored, "{}", answer.text);
+    assert!(stored == "in_progress" || !answer.errors.is_empty(), "{}: {:?}", answer.text, answer.errors);
+    // And so it is with what the user removed.
+    session.apply_as_user(&[Op::remove("T-1")]).unwrap();
+    let answer = write("completed");
+    assert!(answer.text.contains("removed"), "{}", answer.text);
 }
