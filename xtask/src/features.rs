@@ -1,24 +1,52 @@
-//! The library with every set of features that hosts use, checked without building anything; and beside a crate that links an
-//! SQLite of its own, which cargo allows only once in a program.
+//! The library with every set of features that hosts use: the smallest and the largest set with their tests and lints, which the
+//! steps for the whole workspace see with the default features only; and beside a crate that links an SQLite of its own, which
+//! cargo allows only once in a program.
 
 use std::fs;
 
-use crate::{Done, process};
+use crate::{Done, process, public_api, search};
 
-/// Sets of features.
-const SETS: &[&str] = &["", "sqlite", "git", "sqlite,git", "verify", "async"];
+/// Sets of features that are compiled. The empty set and all features are tested too.
+const SETS: &[&str] = &["sqlite", "git", "sqlite,git", "verify", "async", "sqlite,async"];
 
-/// Fails with the first set that does not compile.
+/// A program that uses the library and its own SQLite.
+const HOST: &str = "\
+use own_sqlite as _;
+
+fn main() -> Result<(), punchlist::Error> {
+    punchlist::Session::in_memory(punchlist::Options::new(\"host\")).map(drop)
+}
+";
+
+/// Fails with the first set that does not compile or whose tests fail.
 pub fn check() -> Done {
     for set in SETS {
         let check = ["check", "--locked", "--quiet", "--package", "punchlist", "--no-default-features", "--features"];
         process::run(process::cargo().args(check).arg(set))
             .map_err(|cause| format!("with the features `{set}`: {cause}"))?;
     }
+    for set in ["--no-default-features", "--all-features"] {
+        let lint = ["clippy", "--locked", "--quiet", "--package", "punchlist", "--all-targets", set];
+        process::run(process::cargo().args(lint).args(["--", "-D", "warnings"]))?;
+        let mut test = process::cargo();
+        test.args(["test", "--locked", "--quiet", "--package", "punchlist", set]);
+        process::run(search::same_inputs(&mut test))?;
+    }
+    let doc = ["doc", "--locked", "--quiet", "--package", "punchlist", "--no-deps", "--all-features"];
+    process::run(process::cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
+    public_api::check()?;
     beside_another_sqlite()
 }
 
-/// Lets cargo resolve a program with the library for memory only and a crate that links `sqlite3`. A conflict shows here.
+/// Tests the programs that put the library into agents of other frameworks. No part of the gate: their crates take minutes to
+/// build, in a folder of their own.
+pub fn frameworks() -> Done {
+    let mut cargo = process::cargo();
+    cargo.args(["test", "--locked", "--manifest-path", "examples/frameworks/Cargo.toml"]);
+    process::run(cargo.env("CARGO_TARGET_DIR", process::target()?.join("frameworks")))
+}
+
+/// Compiles a program with the library for memory only and a crate that links `sqlite3`.
 fn beside_another_sqlite() -> Done {
     let failed = |cause: std::io::Error| format!("cannot write the host: {cause}");
     let (root, place) = (process::root(), process::target()?.join("features"));
@@ -35,7 +63,7 @@ fn beside_another_sqlite() -> Done {
     }
     for (file, text) in [
         ("Cargo.toml", host.as_str()),
-        ("src/lib.rs", ""),
+        ("src/main.rs", HOST),
         ("own-sqlite/Cargo.toml", own.as_str()),
         ("own-sqlite/src/lib.rs", ""),
         ("own-sqlite/build.rs", "fn main() {}\n"),
@@ -43,5 +71,7 @@ fn beside_another_sqlite() -> Done {
         fs::write(place.join(file), text).map_err(failed)?;
     }
     fs::copy(root.join("Cargo.lock"), place.join("Cargo.lock")).map_err(failed)?;
-    process::read(process::cargo().args(["tree", "--quiet"]).current_dir(&place)).map(drop)
+    // In the folder of the workspace, most crates are compiled already.
+    let target = process::target()?;
+    process::run(process::cargo().args(["check", "--quiet"]).current_dir(&place).env("CARGO_TARGET_DIR", target))
 }

@@ -29,6 +29,7 @@ mod paths;
 mod postgres;
 mod process;
 mod promises;
+mod public_api;
 mod registry;
 mod release;
 mod screenshots;
@@ -85,6 +86,7 @@ Tasks:
   exhaustive                           every state within more writes, through pairs of policy values
   escape [--binary PATH]                  what agents, clones, archives and other users can make run
   faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
+  frameworks                           the library in agents of other frameworks; downloads and builds hundreds of crates
   fuzz [--seconds N] [--stable] [NAME…] every fuzz target, or those of the names, for N seconds
   screenshots                          pictures of the program for the documentation, into docs/images
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs
@@ -137,6 +139,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["escape", rest @ ..] => escape::run(rest),
         ["faults", rest @ ..] => faults::run(rest),
+        ["frameworks"] => features::frameworks(),
         ["screenshots"] => screenshots::run(),
         ["search", rest @ ..] => search::run(rest),
         ["web", rest @ ..] => web::run(rest),

@@ -71,13 +71,10 @@ pub fn check() -> Done {
     }
     let test = |store: Option<&str>, arguments: &[&str]| {
         let mut cargo = process::cargo();
-        if std::env::var_os(search::SEED).is_none() {
-            cargo.env(search::SEED, "1");
-        }
         if let Some(store) = store {
             cargo.env("PUNCH_TEST_STORE", store);
         }
-        process::run(cargo.args(["test", "--locked", "--quiet"]).args(arguments))
+        process::run(search::same_inputs(cargo.args(["test", "--locked", "--quiet"]).args(arguments)))
     };
     test(None, &["-p", "punch-store-pg"])?;
     test(None, &["-p", "punch-cli", "--test", "it", "--", "postgres", "round_trips::"])?;

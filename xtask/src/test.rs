@@ -176,12 +176,7 @@ fn docs() -> Done {
 
 /// The runner that comes with cargo: it is always there, and it runs documentation tests too.
 fn tests() -> Done {
-    let mut cargo = process::cargo();
-    // One tree, one answer: the gate draws the same inputs every time, `cargo xtask search` draws new ones.
-    if std::env::var_os(search::SEED).is_none() {
-        cargo.env(search::SEED, "1");
-    }
-    process::run(cargo.args(["test", "--locked", "--workspace"]))
+    process::run(search::same_inputs(process::cargo().args(["test", "--locked", "--workspace"])))
 }
 
 #[cfg(test)]

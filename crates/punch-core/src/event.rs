@@ -78,6 +78,7 @@ crate::words! {
     /// The past tense of the op, or of a consequence.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
     pub enum Kind {
         /// A todo came into the plan.
         Added = "added",

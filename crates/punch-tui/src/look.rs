@@ -94,6 +94,7 @@ impl Look {
             InboxKind::Budget => "%",
             InboxKind::Quiet => self.pick("⚠", "~"),
             InboxKind::Finished => self.pick("✓", "x"),
+            _ => self.pick("·", "."),
         }
     }
 

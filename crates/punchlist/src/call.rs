@@ -51,7 +51,7 @@ impl Session {
             other => other,
         };
         let answer = self.proving(offered, arguments, key)?;
-        let tool = ToolUse { name: name.to_owned(), kind: ToolKind::Ours, ..ToolUse::default() };
+        let tool = ToolUse::new(name, ToolKind::Ours);
         let event = match answer.is_error {
             false => HostEvent::ToolEnded { tool },
             true => {

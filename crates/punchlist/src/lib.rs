@@ -83,15 +83,18 @@ pub use turn::{Ending, Next, finish};
 pub use views::View;
 pub use wording::{Continuation, NextTodo, Occasion, Wording};
 
-pub use punch_core::drive::{Block, ContextUse, Finish, HostEvent, Reason, Roots, Start, ToolKind, ToolUse};
+pub use punch_core::drive::{
+    Block, CommandRun, ContextUse, Finish, HostEvent, Reason, Roots, Start, ToolKind, ToolUse,
+};
 pub use punch_core::inbox::InboxKind;
+pub use punch_core::reason::Cause;
 pub use punch_core::schedule::{
     Ask, Batch, Blocked, Break, Estimate, Group as ParallelGroup, Order, Schedule, Slot, Window,
 };
 pub use punch_core::view::{Glyphs, Panel, Progress};
 pub use punch_core::{
-    Complexity, Dialect, Evidence, Format, Hold, HoldKind, Kind, Label, Lists, Marks, Record, Remark, State, Status,
-    Verify,
+    Complexity, Dialect, Evidence, Extra, Flags, Format, Hold, HoldKind, Kind, Label, Lists, Marks, Observed, Proof,
+    Record, Remark, State, Status, Verify, Work,
 };
 pub use punch_engine::call::CallError;
 pub use punch_engine::{CheckpointReason, Clock, GitState, Group, QuestionOption, Role, Verification};

@@ -3,6 +3,7 @@
 use punch_core::schedule::{self, Ask, Batch, Schedule};
 use punch_engine::{Code, Restored, Restoring, Saved, Saving};
 use punch_store::SessionKey;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Options, Session};
 
@@ -10,7 +11,7 @@ use crate::{Error, Options, Session};
 pub type Checkpoint = Saved;
 
 /// What a restore did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RestoreReport {
     /// The plan changed.

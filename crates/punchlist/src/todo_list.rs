@@ -1,7 +1,9 @@
 //! The list as a UI shows it.
 
-use punch_core::Record;
+use std::collections::BTreeMap;
+
 use punch_core::view::Progress;
+use punch_core::{Proof, Record};
 use serde::Serialize;
 
 use crate::{Error, Session};
@@ -30,6 +32,8 @@ pub struct TodoList {
     pub todos: Vec<Record>,
     /// How far the plan is.
     pub progress: Progress,
+    /// What speaks for completed todos, by id. Todos that nobody watched and nobody had to prove are not in it.
+    pub proofs: BTreeMap<String, Proof>,
     /// The revision that this is.
     pub revision: u64,
 }
@@ -38,6 +42,12 @@ impl TodoList {
     /// What is being worked on.
     pub fn in_progress(&self) -> impl Iterator<Item = &Record> {
         self.todos.iter().filter(|todo| todo.status.stored() == punch_core::Status::InProgress)
+    }
+
+    /// What speaks for a completed todo. `None` for any other todo, and where neither your program reported checks
+    /// ([`Session::tool_ran`]) nor the plan asks for them.
+    pub fn proof(&self, id: &str) -> Option<Proof> {
+        self.proofs.get(id).copied()
     }
 
     /// Completed todos in percent; 0 for an empty list.
@@ -51,6 +61,8 @@ impl Session {
     pub fn list(&self) -> Result<TodoList, Error> {
         let plan = self.engine.whole(self.plan)?;
         let (revision, progress) = (plan.row.revision, Progress::of_counts(&plan.row.counts));
-        Ok(TodoList { todos: crate::views::records(&plan, plan.live(), self.engine.now()), progress, revision })
+        let todos = plan.live();
+        let proofs = todos.iter().filter_map(|todo| Some((todo.id.clone(), todo.proof()?))).collect();
+        Ok(TodoList { todos: crate::views::records(&plan, todos, self.engine.now()), progress, proofs, revision })
     }
 }

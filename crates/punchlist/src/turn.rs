@@ -6,7 +6,7 @@ use std::time::Duration;
 use punch_core::drive::{ContextUse, Decision, Effect, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
 use punch_core::text;
 use punch_engine::{Choice, HostReport};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::wording::{Continuation, NextTodo, Occasion};
 use crate::{Error, Session};
@@ -15,7 +15,9 @@ use crate::{Error, Session};
 const ERROR: usize = 2_000;
 
 /// How a turn ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
 pub struct Ending {
     /// Why the model's last message ended.
     pub finish: Finish,
@@ -23,6 +25,20 @@ pub struct Ending {
     pub background: u32,
     /// How full the model's context is, where you know.
     pub context: Option<ContextUse>,
+}
+
+impl Ending {
+    /// With that many jobs that still run and will wake the agent.
+    pub fn background(mut self, jobs: u32) -> Self {
+        self.background = jobs;
+        self
+    }
+
+    /// With how full the model's context is.
+    pub fn context(mut self, context: ContextUse) -> Self {
+        self.context = Some(context);
+        self
+    }
 }
 
 impl From<Finish> for Ending {
@@ -98,14 +114,37 @@ impl Session {
     /// A tool of your own has answered. Now and then there is a reminder: put it after the tool's result. All
     /// reminders of a session share one budget (`reminders.tokens`).
     pub fn tool_ended(&self, name: &str, kind: ToolKind) -> Result<Option<String>, Error> {
-        let text = self.observe(HostEvent::ToolEnded { tool: tool(name, kind) })?.context;
+        self.tool_ran(ToolUse::new(name, kind))
+    }
+
+    /// A tool of your own has answered, and you know which files it changed or which command it ran. Tests, builds and lints
+    /// that pass or fail while a todo is in progress become evidence of that todo, see [`crate::TodoList::proof`]; with
+    /// `policy.verify = "evidence"`, a todo whose last check failed cannot be completed. Report commands that fail here, with
+    /// their exit code.
+    ///
+    /// ```
+    /// # use punchlist::{Op, Options, Proof, Session, ToolKind, ToolUse};
+    /// # fn main() -> Result<(), punchlist::Error> {
+    /// let session = Session::in_memory(Options::new("my-agent"))?;
+    /// session.turn_started()?;
+    /// session.apply(&[Op::add("Write the parser"), Op::start("T-1")])?;
+    /// session.tool_ran(ToolUse::new("edit", ToolKind::Edit).changing(["src/parser.rs"]))?;
+    /// session.tool_ran(ToolUse::new("shell", ToolKind::Command).running("cargo test", Some(0)))?;
+    /// session.apply(&[Op::done("T-1")])?;
+    /// assert_eq!(session.list()?.proof("T-1"), Some(Proof::Checked));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tool_ran(&self, tool: ToolUse) -> Result<Option<String>, Error> {
+        let text = self.observe(HostEvent::ToolEnded { tool })?.context;
         Ok(self.worded(Occasion::ToolEnded, text))
     }
 
     /// A tool of your own has failed. The advice, if there is any, is about the todo in progress.
     pub fn tool_failed(&self, name: &str, kind: ToolKind, error: &str) -> Result<Option<String>, Error> {
         let error = text::clip(error, ERROR).into_owned();
-        let text = self.observe(HostEvent::ToolFailed { tool: tool(name, kind), error, interrupted: false })?.context;
+        let text =
+            self.observe(HostEvent::ToolFailed { tool: ToolUse::new(name, kind), error, interrupted: false })?.context;
         Ok(self.worded(Occasion::ToolFailed, text))
     }
 
@@ -149,7 +188,7 @@ impl Session {
     /// The user answered: work may continue, whether it was granted or not. End the turn with [`Finish::Denied`] if the
     /// agent should stop because it was refused.
     pub fn answered(&self, granted: bool) -> Result<(), Error> {
-        let tool = tool("ask", ToolKind::Question);
+        let tool = ToolUse::new("ask", ToolKind::Question);
         self.observe(match granted {
             true => HostEvent::ToolEnded { tool },
             false => HostEvent::ToolStarting { tool },
@@ -198,8 +237,4 @@ impl Session {
             agent_process: || None,
         })
     }
-}
-
-fn tool(name: &str, kind: ToolKind) -> ToolUse {
-    ToolUse { name: name.to_owned(), kind, ..ToolUse::default() }
 }

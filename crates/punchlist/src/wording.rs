@@ -3,12 +3,13 @@
 
 use punch_core::Dialect;
 use punch_core::drive::Named;
+use serde::{Deserialize, Serialize};
 
 /// The todo that an agent continues with. Its text is untrusted.
 pub type NextTodo = Named;
 
 /// Why an agent is sent back to work, and the default text for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Continuation {
     /// The default text: short, with the todo quoted as data.

@@ -81,7 +81,7 @@ impl HookReport {
             }
             Meaning::TaskEnd => {
                 out.input = report.clone();
-                let tool = ToolUse { name: event.to_owned(), kind: ToolKind::HostTodo, ..ToolUse::default() };
+                let tool = ToolUse::new(event, ToolKind::HostTodo);
                 HostEvent::ToolStarting { tool }
             }
             Meaning::Question => HostEvent::Asked { text: asked(agent, report) },
@@ -155,7 +155,8 @@ fn used(agent: &Adapter, meaning: Meaning, report: &Value, (input, output): (&Va
     let call = name(report, &["tool_use_id", "tool_call_id", "callID"]);
     let wrote = meaning == Meaning::ToolEnd && kind == ToolKind::Ours && tools::writes(&named);
     let receipt = wrote.then(|| todos::receipt(output)).flatten();
-    let mut tool = ToolUse { name: named, kind, call, receipt, ..ToolUse::default() };
+    let mut tool = ToolUse::new(named, kind);
+    (tool.call, tool.receipt) = (call, receipt);
     let wrong = output.get("error").is_some_and(|error| !error.is_null())
         || truth(output, "isError")
         || truth(output, "is_error");

@@ -51,7 +51,9 @@ pub(super) fn command(
     let code = || (agent.hooks.exit_code)(meaning, report, output);
     let exit_code = if detached || truth(report, "is_interrupt") { None } else { code() };
     let files = if is_patch(&line) { patched(&line) } else { Vec::new() };
-    Some(CommandRun { line, exit_code, files })
+    let mut ran = CommandRun::new(line, exit_code);
+    ran.files = files;
+    Some(ran)
 }
 
 /// A line for a shell; some agents send the words, and most of those the words of a shell that runs a line.

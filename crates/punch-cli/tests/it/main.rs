@@ -40,6 +40,7 @@ mod mcp;
 mod newcomer;
 #[cfg(target_os = "linux")]
 mod on_a_terminal;
+mod other_languages;
 mod plan_file;
 mod plans;
 mod postgres;

@@ -305,7 +305,7 @@ fn permission(settings: &Settings) -> String {
 
 fn reminder(settings: &Settings) -> String {
     let mut counters = Counters { quiet: 99, edits: 99, ..Counters::default() };
-    let tool = ToolUse { name: "Edit".into(), kind: ToolKind::Edit, ..ToolUse::default() };
+    let tool = ToolUse::new("Edit", ToolKind::Edit);
     let (facts, rules) = (stopping().facts, settings.reminding());
     let due: Option<Nudge> = due(&counters, &HostEvent::ToolEnded { tool }, true, rules);
     format!("{:?}", due.and_then(|due| nudge(due, &facts, &mut counters, rules)))

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Something that a host reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum HostEvent {
     /// A conversation, or a subagent inside one, begins to listen.
     SessionStarted {
@@ -118,6 +119,7 @@ impl Finish {
 
 /// A use of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolUse {
     /// The host's name for it.
     pub name: String,
@@ -141,6 +143,7 @@ pub struct ToolUse {
 /// A command that a tool ran to its end, or began to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct CommandRun {
     /// The line for the shell.
     pub line: String,
@@ -152,7 +155,31 @@ pub struct CommandRun {
     pub files: Vec<String>,
 }
 
+impl CommandRun {
+    /// A line for the shell, and its exit code if the host reports it.
+    pub fn new(line: impl Into<String>, exit_code: Option<i32>) -> Self {
+        Self { line: line.into(), exit_code, files: Vec::new() }
+    }
+}
+
 impl ToolUse {
+    /// A tool that changed no file and ran no command, as far as the host knows.
+    pub fn new(name: impl Into<String>, kind: ToolKind) -> Self {
+        Self { name: name.into(), kind, ..Self::default() }
+    }
+
+    /// With files that it changed.
+    pub fn changing<T: Into<String>>(mut self, files: impl IntoIterator<Item = T>) -> Self {
+        self.files.extend(files.into_iter().map(Into::into));
+        self
+    }
+
+    /// With the command that it ran, and its exit code if the host knows it.
+    pub fn running(mut self, line: impl Into<String>, exit_code: Option<i32>) -> Self {
+        self.ran = Some(CommandRun::new(line, exit_code));
+        self
+    }
+
     /// Returns true for a todo tool, ours or the host's, that may have changed the list.
     pub fn writes_todos(&self) -> bool {
         let reads = self.name.ends_with("_read") || self.name.ends_with("Read");

@@ -11,6 +11,7 @@ const WRITTEN: usize = 5;
 /// Why an agent may stop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reason {
     /// The report names no session; an empty id would match every other.
     NoSession,

@@ -17,6 +17,7 @@ crate::words! {
     /// What speaks for a completed todo.
     #[derive(serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
     pub enum Proof {
         /// A check passed, and nothing was changed after it.
         Checked = "checked",

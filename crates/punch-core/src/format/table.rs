@@ -10,6 +10,7 @@ use crate::{Document, Parsed, Refusal};
 
 /// A format of whole plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// JSON with everything a plan has.
     Extended,

@@ -17,6 +17,7 @@ pub use facts::{
 
 /// Why something needs the user. In the order of the inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum InboxKind {
     /// An agent asks and waits for the answer.
     Question,

@@ -35,6 +35,7 @@ pub const LISTED: usize = 20;
 /// what moves by itself. Stored with decisions, and the names in JSON are promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Cause {
     /// A user must decide or answer.
     Person,

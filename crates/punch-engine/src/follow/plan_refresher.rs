@@ -152,17 +152,7 @@ fn changed_todos<'a>(plan: &Plan, events: impl IntoIterator<Item = &'a Event>) -
                 }
                 out.extend(plan.dependents_of(*uid).ok()?);
             }
-            Kind::Added
-            | Kind::Edited
-            | Kind::Moved
-            | Kind::Rewired
-            | Kind::Cancelled
-            | Kind::Failed
-            | Kind::Reopened
-            | Kind::Removed
-            | Kind::Phased
-            | Kind::PolicySet
-            | Kind::Reverted => return None,
+            _ => return None,
         }
     }
     Some(out)

@@ -215,6 +215,8 @@ impl Listener<'_> {
                 self.give_back(&who, &mut outcome)?;
                 outcome.sent = outcome.record.is_some().then(|| (who.owner.clone(), None));
             }
+            // Only a newer core has others.
+            _ => {}
         }
         self.asking(&before, &mut who, &mut outcome)?;
         match measured {

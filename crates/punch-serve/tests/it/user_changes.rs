@@ -50,7 +50,7 @@ fn after_tool() -> HostReport {
         agent: "agent".into(),
         key: SessionKey::new("s", None),
         choice: Choice::default(),
-        event: HostEvent::ToolEnded { tool: ToolUse { name: "Read".into(), ..ToolUse::default() } },
+        event: HostEvent::ToolEnded { tool: ToolUse::new("Read", ToolKind::default()) },
         context: None,
         host_cap: None,
         turn: None,

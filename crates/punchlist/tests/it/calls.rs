@@ -1,6 +1,6 @@
 //! Tools and calls, in every dialect, whatever a model sends.
 
-use punchlist::{Answer, Dialect, Group, Options, Role, Session, Shape, Status, View, tools};
+use punchlist::{Answer, Dialect, Group, Op, Options, Role, Session, Shape, Status, View, tools};
 use serde_json::{Value, json};
 
 fn session(dialect: Dialect) -> Session {
@@ -151,4 +151,21 @@ fn unknown_settings_and_names_are_errors_with_a_hint() {
     assert!(!error.hint.is_empty() && error.to_string().contains("keep_goin"), "{error}");
     let error = Session::in_memory(Options::new("t").shared(" a\nb ")).err().unwrap();
     assert_eq!(error.code, "invalid");
+}
+
+#[test]
+fn a_list_of_todowrite_that_cannot_be_taken_as_sent_is_answered_with_the_difference() {
+    for (change, word) in [(Op::cancel("T-1"), "cancelled"), (Op::remove("T-1"), "removed")] {
+        let session = session(Dialect::Todowrite);
+        let write = || {
+            let todo = json!({"content": "Port it", "status": "in_progress", "activeForm": "Porting it"});
+            session.call("TodoWrite", &json!({"todos": [todo]})).unwrap()
+        };
+        assert!(write().text.contains("[>] Port it"));
+        // The model does not know of the change and sends the list it knows.
+        session.apply_as_user(&[change]).unwrap();
+        let answer = write();
+        let read = [Some(answer.text), answer.reminder].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        assert!(read.contains(word) && !read.contains("[>] Port it"), "{word}: {read}");
+    }
 }

@@ -39,6 +39,8 @@ fn every_page_shows_its_program() {
         ("scheduler.md", "scheduler.rs"),
         ("resume.md", "resume.rs"),
         ("panel.md", "panel.rs"),
+        ("rig.md", "../../../examples/frameworks/src/rig.rs"),
+        ("swiftide.md", "../../../examples/frameworks/src/swiftide.rs"),
     ] {
         let code = fs::read_to_string(root.join("examples").join(program)).unwrap();
         let page = root.join("../../docs/embedding").join(page);

@@ -9,10 +9,10 @@ mod calls;
 mod cookbook;
 mod dialects;
 mod events;
+mod evidence;
 #[cfg(feature = "verify")]
 mod following;
 mod history;
-mod public_api;
 mod seeds;
 mod snapshots;
 mod texts;

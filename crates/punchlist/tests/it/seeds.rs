@@ -95,7 +95,7 @@ fn an_agent_continues_until_its_todos_are_done_within_limits() {
         .call("todo_write", &json!({"ops": [{"op": "add", "content": "One"}, {"op": "add", "content": "Two"}]}))
         .unwrap();
     assert!(matches!(session.turn_ended(Finish::EndTurn).unwrap(), Next::Continue { open: 2, total: 2, .. }));
-    let full = Ending { context: Some(ContextUse { used: 180_000, limit: 200_000 }), ..Ending::default() };
+    let full = Ending::default().context(ContextUse { used: 180_000, limit: 200_000 });
     assert!(matches!(session.turn_ended(full).unwrap(), Next::Stop(Reason::ContextFull { .. })));
     for stop in [Finish::Cancelled, Finish::Denied, Finish::Length] {
         assert!(matches!(session.turn_ended(stop).unwrap(), Next::Stop(_)), "{stop:?}");

@@ -52,9 +52,9 @@ fn the_end_of_the_message_the_context_and_jobs_count() {
         assert_eq!(code(&session.turn_ended(finish).unwrap()), expected, "{finish:?}");
         session.turn_started().unwrap();
     }
-    let full = Some(ContextUse { used: 95, limit: 100 });
-    assert_eq!(code(&session.turn_ended(Ending { context: full, ..Ending::default() }).unwrap()), "context_full");
-    assert_eq!(code(&session.turn_ended(Ending { background: 1, ..Ending::default() }).unwrap()), "background");
+    let full = ContextUse { used: 95, limit: 100 };
+    assert_eq!(code(&session.turn_ended(Ending::default().context(full)).unwrap()), "context_full");
+    assert_eq!(code(&session.turn_ended(Ending::default().background(1)).unwrap()), "background");
     session.interrupted().unwrap();
     assert_eq!(code(&session.turn_ended(Finish::EndTurn).unwrap()), "interrupted");
     session.turn_started().unwrap();

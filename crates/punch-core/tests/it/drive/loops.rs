@@ -7,7 +7,7 @@ use punch_core::drive::{
 };
 
 fn tool(kind: ToolKind) -> ToolUse {
-    ToolUse { name: "x".into(), kind, ..ToolUse::default() }
+    ToolUse::new("x", kind)
 }
 
 /// Anything that a host can report without the user.
@@ -127,7 +127,7 @@ fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
         }
         codes
     };
-    let ended = |kind, name: &str| HostEvent::ToolEnded { tool: ToolUse { name: name.into(), ..tool(kind) } };
+    let ended = |kind, name: &str| HostEvent::ToolEnded { tool: ToolUse::new(name, kind) };
     let once = ["continue", "plan_untouched", "plan_untouched"];
     assert_eq!(story(&[]), once);
     assert_eq!(story(&[ended(ToolKind::Other, "Read"), ended(ToolKind::Ours, "mcp__punch__todo_read")]), once);

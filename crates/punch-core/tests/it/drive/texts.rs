@@ -212,7 +212,7 @@ fn an_offer_is_two_lines_however_many_plans_there_are() {
 }
 
 fn tool(kind: ToolKind) -> ToolUse {
-    ToolUse { name: "x".into(), kind, ..ToolUse::default() }
+    ToolUse::new("x", kind)
 }
 
 fn facts(next: Option<Named>) -> Facts {
@@ -291,7 +291,7 @@ fn a_first_failure_asks_for_one_retry_and_a_second_to_give_up() {
          next todo."
     );
     assert_eq!(fail("Bash"), "", "said twice is enough");
-    let ended = HostEvent::ToolEnded { tool: ToolUse { name: "Bash".into(), ..ToolUse::default() } };
+    let ended = HostEvent::ToolEnded { tool: ToolUse::new("Bash", ToolKind::default()) };
     counters.observe(&ended, 0);
     assert_eq!(counters.trouble, None, "a success of the same tool ends it");
 }

@@ -15,7 +15,7 @@ fn kinds(world: &World) -> Vec<String> {
 }
 
 fn failed(tool: &str) -> HostEvent {
-    let tool = ToolUse { name: tool.into(), kind: ToolKind::Command, ..ToolUse::default() };
+    let tool = ToolUse::new(tool, ToolKind::Command);
     HostEvent::ToolFailed { tool, error: "exit 1\nno such file\u{7}".into(), interrupted: false }
 }
 

@@ -198,12 +198,12 @@ fn what_a_person_changed_is_told_once() {
 }
 
 fn wrote() -> HostEvent {
-    let tool = ToolUse { name: "x".into(), kind: ToolKind::Ours, ..ToolUse::default() };
+    let tool = ToolUse::new("x", ToolKind::Ours);
     HostEvent::ToolStarting { tool }
 }
 
 fn ran() -> HostEvent {
-    HostEvent::ToolEnded { tool: ToolUse { name: "Bash".into(), ..ToolUse::default() } }
+    HostEvent::ToolEnded { tool: ToolUse::new("Bash", ToolKind::default()) }
 }
 
 impl super::World {
@@ -260,7 +260,8 @@ fn a_turn_that_began_before_anything_was_stored_can_be_wound_back() {
     // Over our own tool, whose receipt names the revision.
     let world = world();
     world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
-    let tool = ToolUse { name: "todo_write".into(), kind: ToolKind::Ours, receipt: Some(1), ..ToolUse::default() };
+    let mut tool = ToolUse::new("todo_write", ToolKind::Ours);
+    tool.receipt = Some(1);
     assert_eq!(world.in_turn("1", Earlier::Unknown, HostEvent::ToolEnded { tool }), None);
     world.in_turn("2", Earlier::Unknown, person());
     let text = world.in_turn("2", begins(), ran()).unwrap();

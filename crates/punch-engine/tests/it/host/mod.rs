@@ -55,7 +55,7 @@ pub fn person() -> HostEvent {
 }
 
 pub fn ended(name: &str, kind: ToolKind) -> HostEvent {
-    HostEvent::ToolEnded { tool: ToolUse { name: name.into(), kind, ..ToolUse::default() } }
+    HostEvent::ToolEnded { tool: ToolUse::new(name, kind) }
 }
 
 pub fn todos(items: &[(&str, &str)]) -> Value {

@@ -1,7 +1,7 @@
 //! What hooks see of the work on a todo, and what completions make of it.
 
 use punch_core::dialect::mirror::Word;
-use punch_core::drive::{CommandRun, HostEvent, ToolKind, ToolUse};
+use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::{Actor, Op, Proof, Ref, Status, Todo, Warning};
 use punch_engine::call::{Dialect, Tool};
 use punch_engine::{Request, SessionState};
@@ -11,13 +11,12 @@ use serde_json::json;
 use super::{World, settings, world};
 
 fn edited(path: &str) -> HostEvent {
-    let tool = ToolUse { name: "Edit".into(), kind: ToolKind::Edit, files: vec![path.into()], ..ToolUse::default() };
+    let tool = ToolUse::new("Edit", ToolKind::Edit).changing([path]);
     HostEvent::ToolEnded { tool }
 }
 
 fn ran(line: &str, exit_code: Option<i32>) -> HostEvent {
-    let ran = Some(CommandRun { line: line.into(), exit_code, files: Vec::new() });
-    HostEvent::ToolEnded { tool: ToolUse { name: "Bash".into(), kind: ToolKind::Command, ran, ..ToolUse::default() } }
+    HostEvent::ToolEnded { tool: ToolUse::new("Bash", ToolKind::Command).running(line, exit_code) }
 }
 
 fn state(world: &World, key: &SessionKey) -> SessionState {

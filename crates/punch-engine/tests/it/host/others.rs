@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{ended, stop, todos, world};
 
 fn tool(name: &str, kind: ToolKind) -> ToolUse {
-    ToolUse { name: name.into(), kind, ..ToolUse::default() }
+    ToolUse::new(name, kind)
 }
 
 #[test]

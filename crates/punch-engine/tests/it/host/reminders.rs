@@ -11,7 +11,7 @@ fn uses(world: &World, kind: ToolKind, times: usize) -> Vec<String> {
 }
 
 fn failed(name: &str, kind: ToolKind) -> HostEvent {
-    let tool = ToolUse { name: name.into(), kind, ..ToolUse::default() };
+    let tool = ToolUse::new(name, kind);
     HostEvent::ToolFailed { tool, error: "exit 1".into(), interrupted: false }
 }
 

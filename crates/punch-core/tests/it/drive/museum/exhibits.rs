@@ -19,17 +19,17 @@ fn one_todo(n: i64) -> Turn {
 }
 
 fn edit() -> HostEvent {
-    HostEvent::ToolEnded { tool: ToolUse { name: "Edit".into(), kind: ToolKind::Edit, ..ToolUse::default() } }
+    HostEvent::ToolEnded { tool: ToolUse::new("Edit", ToolKind::Edit) }
 }
 
 /// The agent changes a todo, but no status.
 pub fn ours() -> HostEvent {
     let name = "mcp__punch__todo_write".into();
-    HostEvent::ToolEnded { tool: ToolUse { name, kind: ToolKind::Ours, ..ToolUse::default() } }
+    HostEvent::ToolEnded { tool: ToolUse::new(name, ToolKind::Ours) }
 }
 
 fn failed_tool() -> HostEvent {
-    let tool = ToolUse { name: "update_goal".into(), kind: ToolKind::Other, ..ToolUse::default() };
+    let tool = ToolUse::new("update_goal", ToolKind::Other);
     HostEvent::ToolFailed { tool, error: "blocked".into(), interrupted: false }
 }
 
