@@ -515,3 +515,21 @@ fn a_coordinator_leaves_work_that_it_may_not_check_to_another_worker() {
         assert_eq!(worker.log().matches("T-2 is not taken").count(), 1, "{}", worker.log());
     }
 }
+
+#[test]
+fn a_plan_that_is_archived_is_left_until_it_is_restored() {
+    let fleet = Fleet::new();
+    fleet.ok("a", &["plan", "new", "side"]);
+    fleet.add(&["One", "Two"]);
+    fleet.ok("a", &["plan", "use", "main"]);
+    let brake = fleet.brake("T-1");
+    let worker = fleet.worker("a", &[]);
+    fleet.wait_for("the agent", || !fleet.started().is_empty());
+    fleet.ok("a", &["plan", "archive", "side"]);
+    fs::remove_file(brake).unwrap();
+    fleet.wait_for("the end", || worker.log().contains("plan side is archived: this worker has left it"));
+    assert_eq!(fleet.started(), ["T-1 a"], "its agent finished, and nothing new was taken");
+    fleet.ok("a", &["plan", "archive", "side", "--undo"]);
+    fleet
+        .wait_for("the other todo", || fleet.json(&["show", "T-2", "--plan", "side"])["todo"]["status"] == "completed");
+}

@@ -141,6 +141,8 @@ struct Supervisor<'a> {
 
 /// The threads of a plan that a worker serves.
 struct PlanThreads<'s> {
+    /// The name of the plan.
+    plan: String,
     /// Gives todos to agents.
     work: ScopedJoinHandle<'s, ()>,
     /// Coordinates the plan, where the worker may.
@@ -164,17 +166,22 @@ impl Supervisor<'_> {
             while !self.is_ending() {
                 if let Some(plans) = self.plans() {
                     self.fleet.set_served(plans.iter().map(|plan| plan.id).collect());
-                    // Those of an archived plan end. The plan may be restored.
-                    served.retain(|_, threads| threads.is_working() || threads.is_coordinating());
+                    served.retain(|_, threads| {
+                        let is_served = threads.is_working() || threads.is_coordinating();
+                        if !is_served {
+                            self.remark(&format!("plan {} is archived: this worker has left it", threads.plan));
+                        }
+                        is_served
+                    });
                     for PlanInfo { id, name, .. } in plans {
                         if served.contains_key(&id) {
                             continue;
                         }
-                        let (of_agents, may_coordinate) =
-                            (name.clone(), self.world.base.settings.worker_coordinate.value);
+                        let (plan, of_agents) = (name.clone(), name.clone());
+                        let may_coordinate = self.world.base.settings.worker_coordinate.value;
                         let work = scope.spawn(move || self.work_on(id, &of_agents));
                         let coordination = may_coordinate.then(|| scope.spawn(move || self.coordinate(id, &name)));
-                        served.insert(id, PlanThreads { work, coordination });
+                        served.insert(id, PlanThreads { plan, work, coordination });
                     }
                 }
                 self.beat();

@@ -255,4 +255,22 @@ mod tests {
         assert!(git.read("look", &ask).unwrap().contains("lane"));
         made.join().unwrap();
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_connection_that_stalls_is_given_up_and_the_ssh_of_the_user_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::new(folder.path());
+        git.read("begin", &["init", "-q"]).unwrap();
+        let printed = |arguments: &[&str]| text(&git.run_remote(arguments).unwrap());
+        assert_eq!(printed(&["config", "--get", "http.lowSpeedTime"]), "30");
+        let ssh = ["-c", "alias.ssh=!printf %s \"$GIT_SSH_COMMAND\"", "ssh"];
+        let of_user = env::var("GIT_SSH_COMMAND").ok();
+        let is_chosen = of_user.is_some() || env::var_os("GIT_SSH").is_some();
+        if !is_chosen && !git.holds(&["config", "--get", "core.sshCommand"]).unwrap() {
+            assert_eq!(printed(&ssh), SSH);
+        }
+        git.read("configure", &["config", "core.sshCommand", "ssh -i key"]).unwrap();
+        assert_eq!(printed(&ssh), of_user.unwrap_or_default());
+    }
 }
