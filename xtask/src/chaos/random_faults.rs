@@ -68,6 +68,7 @@ impl<'a> RandomFaults<'a> {
         for machine in 0..fleet.machines.len() {
             if !self.has_fault(machine) && !fleet.is_running(machine) {
                 self.restarts += 1;
+                println!("    {} ended by itself: {}", fleet.machines[machine].name, fleet.last_line(machine));
                 fleet.start(machine)?;
             }
         }
