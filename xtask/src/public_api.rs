@@ -42,7 +42,9 @@ fn documents() -> Result<Vec<Document>, String> {
     let target = process::target()?.join("public-api");
     let mut cargo = process::cargo();
     cargo.args(["doc", "--locked", "--quiet", "--no-deps", "--all-features"]);
-    CRATES.iter().for_each(|name| drop(cargo.args(["--package", &name.replace('_', "-")])));
+    for name in CRATES {
+        cargo.args(["--package", &name.replace('_', "-")]);
+    }
     cargo.env("CARGO_TARGET_DIR", &target).env("RUSTC_BOOTSTRAP", "1");
     process::run(cargo.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json"))?;
     let read = |name: &&str| {

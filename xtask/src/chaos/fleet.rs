@@ -162,6 +162,12 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
+    /// The last line that the worker of a machine has printed.
+    pub fn last_line(&self, machine: usize) -> String {
+        let log = fs::read_to_string(self.log_file(self.machines[machine].name)).unwrap_or_default();
+        log.lines().last().unwrap_or_default().to_owned()
+    }
+
     fn log_file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.log"))
     }

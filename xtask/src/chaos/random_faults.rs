@@ -68,6 +68,7 @@ impl<'a> RandomFaults<'a> {
         for machine in 0..fleet.machines.len() {
             if !self.has_fault(machine) && !fleet.is_running(machine) {
                 self.restarts += 1;
+                println!("    {} ended by itself: {}", fleet.machines[machine].name, fleet.last_line(machine));
                 fleet.start(machine)?;
             }
         }
@@ -83,16 +84,15 @@ impl<'a> RandomFaults<'a> {
         let machines = fleet.machines.len();
         let choice = usize::try_from(self.random.below(FaultKind::ALL.len() as u64)).unwrap_or(0);
         let kind = FaultKind::ALL[choice];
-        let any = usize::try_from(self.random.below(machines as u64)).unwrap_or(0);
-        let until = Instant::now() + self.span(300, 9_000);
+        let free: Vec<usize> = (0..machines).filter(|machine| !self.has_fault(*machine)).collect();
+        let any = usize::try_from(self.random.below(free.len() as u64)).unwrap_or(0);
+        let until = Instant::now() + self.span(300, 7_000);
         let machine = match kind {
             FaultKind::KillCoordinator | FaultKind::StopCoordinator => fleet.coordinator(),
-            _ => Some(any),
+            _ => free.get(any).copied(),
         };
         // One machine is left alone, so that the fleet gets somewhere.
-        let Some(machine) = machine.filter(|one| !self.has_fault(*one) && self.lasting.len() + 1 < machines) else {
-            return Ok(());
-        };
+        let Some(machine) = machine.filter(|one| free.contains(one) && free.len() > 1) else { return Ok(()) };
         match kind {
             FaultKind::CutOff => fleet.set_connected(machine, false)?,
             FaultKind::KillWorker | FaultKind::KillCoordinator => fleet.kill(machine),
