@@ -42,9 +42,7 @@ fn documents() -> Result<Vec<Document>, String> {
     let target = process::target()?.join("public-api");
     let mut cargo = process::cargo();
     cargo.args(["doc", "--locked", "--quiet", "--no-deps", "--all-features"]);
-    for name in CRATES {
-        cargo.args(["--package", &name.replace('_', "-")]);
-    }
+    cargo.args(CRATES.iter().flat_map(|name| ["--package".to_owned(), name.replace('_', "-")]));
     cargo.env("CARGO_TARGET_DIR", &target).env("RUSTC_BOOTSTRAP", "1");
     process::run(cargo.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json"))?;
     let read = |name: &&str| {
@@ -159,7 +157,9 @@ impl<'a> Api<'a> {
                 "use" => match self.find(document, &inner["id"]) {
                     Some((there, id)) if inner["is_glob"] == true => self.export(there, &id, path, out),
                     Some((there, id)) => self.name(there, &id, at(name), out),
-                    None => drop(self.lines.insert(format!("pub use {} as {}", text(&inner["source"]), at(name)))),
+                    None => {
+                        self.lines.insert(format!("pub use {} as {}", text(&inner["source"]), at(name)));
+                    }
                 },
                 _ => self.name(document, id, at(name), out),
             }

@@ -1,7 +1,7 @@
 //! What it costs an agent to learn of the user's changes, counted with a real tokenizer, in every dialect and for text
 //! that tokenizers do not know.
 
-use punch_core::drive::{HostEvent, ToolUse};
+use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::{Add, Edit, Hold, HoldKind, Keep, Op, Ref};
 use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
