@@ -24,8 +24,7 @@ fn edit() -> HostEvent {
 
 /// The agent changes a todo, but no status.
 pub fn ours() -> HostEvent {
-    let name = "mcp__punch__todo_write".into();
-    HostEvent::ToolEnded { tool: ToolUse::new(name, ToolKind::Ours) }
+    HostEvent::ToolEnded { tool: ToolUse::new("mcp__punch__todo_write", ToolKind::Ours) }
 }
 
 fn failed_tool() -> HostEvent {
