@@ -64,7 +64,7 @@ impl Todo {
         Self { uid, fields: Fields::default(), updated_at: 0, lease_until: None, derived: Derived::default() }
     }
 
-    /// Returns true for an id such as `T-7`, which a todo gets if nobody chose one for it.
+    /// Returns true for an id such as `T-7`, which a todo gets unless the caller chose one.
     pub fn has_made_id(&self) -> bool {
         crate::plan::made_number(&self.fields.id).is_some()
     }

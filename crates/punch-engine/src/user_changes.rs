@@ -51,7 +51,7 @@ pub(crate) struct Uninformed {
     ids: BTreeMap<Uid, String>,
     /// The last revision that was looked at.
     pub until: u64,
-    /// Events after the revision are no longer in the log, so that nobody can say what they changed.
+    /// Events after the revision are no longer in the log, so what they changed is unknown.
     has_gap: bool,
 }
 
@@ -99,6 +99,15 @@ impl<'a> Informing<'a> {
         Ok(found.notice(state, since))
     }
 
+    /// Counts the session as informed of everything up to this moment, without reading events: all new ones are its own.
+    pub fn skip_own(&self, state: &mut SessionState) -> Result<(), EngineError> {
+        if state.bound {
+            state.drive.told = self.snapshot.row()?.revision;
+            state.taken_up = state.drive.told;
+        }
+        Ok(())
+    }
+
     /// Makes todos that the user added part of what the session must finish, without informing it. Events that were looked
     /// at for this before are not read again: a stop must not cost more with every change of the user.
     pub fn take_up_new(&self, state: &mut SessionState) -> Result<(), EngineError> {
@@ -130,7 +139,7 @@ impl<'a> Informing<'a> {
         if read.has_gap && first < since {
             read = events_after(self.snapshot, since, self.now, &is_new)?;
         }
-        // What was not read yet is for the next time. Nobody can read what is gone.
+        // What was not read yet is for the next time. What is gone cannot be read.
         found.has_gap = read.has_gap && since < row.revision;
         found.until = if read.has_gap { row.revision } else { read.until.max(since) };
         let events = read.events;

@@ -103,7 +103,7 @@ pub struct Link {
     open: Option<Kind>,
     /// No pooler lies in between: the connection leads to the process that it was announced to lead to.
     is_direct: bool,
-    /// Settings that the session has. Only sessions that nobody else uses get any.
+    /// Settings that the session has. Only sessions that are not shared through a pooler get any.
     session: Option<Settings>,
     /// A pooler that does not keep names lies in between.
     pub unprepared: bool,

@@ -39,7 +39,7 @@ const PLAN: &str = "SELECT name, created_at, archived, revision, pruned, writes,
 const LOCKED_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_current_xact_id()::text, \
                          pg_backend_pid()::int8";
 
-/// For writes whose loss in a crash is no harm.
+/// For writes that may be lost in a crash.
 const RELAXED: &str = "SET LOCAL synchronous_commit = off";
 
 const READ_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8";

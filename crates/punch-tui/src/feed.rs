@@ -24,7 +24,7 @@ const QUESTIONS: usize = 200;
 const SESSIONS: usize = 50;
 /// Activities that are looked through for a failed write.
 const ACTIVITIES: usize = 1_000;
-/// How often what is around the plan is read although nobody wrote to the store: agents become quiet, and branches are
+/// How often facts around the plan are read although nothing was written to the store: agents become quiet, and branches are
 /// merged or checks approved elsewhere, without a write.
 const MINUTE: i64 = 60_000;
 

@@ -37,7 +37,7 @@ const TOGETHER: Duration = Duration::from_millis(25);
 const LOOK: Duration = Duration::from_secs(5);
 /// How long a plan that nobody looks at stays in memory.
 const UNUSED: i64 = 60_000;
-/// How often what is beside the todos is read although nobody wrote to the store: agents become quiet, and branches are
+/// How often facts beside the todos are read although nothing was written to the store: agents become quiet, and branches are
 /// merged or checks approved elsewhere, without a write.
 const MINUTE: i64 = 60_000;
 

@@ -130,7 +130,7 @@ pub(crate) fn questions(at: &PlanContext<'_>) -> Answered {
     Ok(json!({"schema": 1, "revision": picture.revision(), "questions": found}))
 }
 
-/// Refuses to allow a question that was cut: nobody has read the rest of it here.
+/// Refuses to allow a question that was cut: its rest cannot be read here.
 fn is_readable(asked: &AgentQuestion, answer: &Answer) -> Result<(), ApiProblem> {
     if !asked.is_open() || !asked.is_cut || asked.refuses(answer) {
         return Ok(());

@@ -32,7 +32,7 @@ pub struct TodoList {
     pub todos: Vec<Record>,
     /// How far the plan is.
     pub progress: Progress,
-    /// What speaks for completed todos, by id. Todos that nobody watched and nobody had to prove are not in it.
+    /// What speaks for completed todos, by id. Todos that were neither watched nor had to be proved are not in it.
     pub proofs: BTreeMap<String, Proof>,
     /// The revision that this is.
     pub revision: u64,

@@ -65,7 +65,7 @@ pub(super) struct Machine {
 pub(super) struct Merged {
     /// How many commits there are for each todo.
     pub commits: BTreeMap<u64, usize>,
-    /// Which worker wrote the file of each todo.
+    /// The worker that wrote the file of each todo.
     pub by: BTreeMap<u64, String>,
 }
 
@@ -335,7 +335,7 @@ impl<'a> Fleet<'a> {
                 wrong.push(format!("git: T-{todo} has {commits} commits on the result branch"));
             }
         }
-        // Exporting everything is the only way to see whole events; nobody needs the store afterwards.
+        // Exporting everything is the only way to see whole events; the store is not needed afterwards.
         let export = self.folder.join("events.jsonl");
         let all = u64::MAX.to_string();
         self.punch(&["store", "prune", "--before", &all, "--export", &export.display().to_string()])?;

@@ -257,8 +257,8 @@ impl Done {
     }
 
     fn unexpected(&self, expected: i32) -> Option<String> {
-        let wrong = self.exit != Some(expected);
-        wrong.then(|| format!("`{}`: exit code {:?} where {expected} was expected", self.line, self.exit))
+        let ended = self.exit.map_or_else(|| "was killed".to_owned(), |code| format!("ended with exit code {code}"));
+        (self.exit != Some(expected)).then(|| format!("`{}` {ended} instead of {expected}", self.line))
     }
 
     fn as_json(&self) -> Value {

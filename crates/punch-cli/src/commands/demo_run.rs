@@ -5,12 +5,11 @@ use std::io;
 use std::path::Path;
 
 /// What the agent does: most todos at once; one crashes the first time, one says that it is done without doing it.
-const AGENT: &str = r#"read -r first
-id=${first##*IDs: }
-told=$(cat)
+const AGENT: &str = r#"id=$PUNCH_TODO
+prompt=$(cat)
 case $id in
   T-5) if [ ! -e "$HOME/crashed" ]; then : > "$HOME/crashed"; kill -KILL $$; fi ;;
-  T-7) case $told in *"<failure>"*) ;; *) echo "looks fine to me"; exit 0 ;; esac ;;
+  T-7) case $prompt in *"<failure>"*) ;; *) echo "looks fine to me"; exit 0 ;; esac ;;
 esac
 echo "the work of $id" > "$id.txt"
 "#;

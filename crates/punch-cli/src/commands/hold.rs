@@ -14,8 +14,11 @@ const EXAMPLES: &str = "\
 Examples:
   punch hold T-3 'needs a decision on the name'          # waits for you
   punch hold T-3 'deploy runs' --kind job
-  punch hold T-3 'rate limit' --kind timer --for 10m
+  punch hold T-3 'rate limit' --for 10m                  # ends by itself
   punch hold T-3 --kind parked                           # set aside until you take it off hold";
+
+/// The kind of hold that ends by itself.
+const TIMER: &str = "timer";
 
 /// The arguments of `punch hold`.
 #[derive(Args)]
@@ -30,7 +33,7 @@ pub struct Hold {
     /// What kind of wait: human, external, timer, job, conflict, other, or parked to set it aside
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
-    /// How long a timer holds, for example 90s, 10m, 2h
+    /// End the hold after this time, for example 90s, 10m, 2h
     #[arg(long = "for", value_name = "TIME")]
     time: Option<String>,
 }
@@ -38,11 +41,17 @@ pub struct Hold {
 impl Hold {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        if self.kind.as_deref() == Some("timer") && self.time.is_none() {
-            let message = "`--kind timer` needs `--for`, for example `--for 10m`";
+        // Only a timer ends by itself, so `--for` says that it is one.
+        let kind = self.kind.as_deref().or(self.time.as_ref().map(|_| TIMER));
+        let mismatch = match (kind, &self.time) {
+            (Some(TIMER), None) => Some("`--kind timer` needs `--for`, for example `--for 10m`".to_owned()),
+            (Some(kind), Some(_)) if kind != TIMER => Some(format!("`--for` needs `--kind timer`, not `{kind}`")),
+            _ => None,
+        };
+        if let Some(message) = mismatch {
             return Err(Failure::refused("invalid", message, "`punch hold --help` shows examples"));
         }
-        let mut op = json!({"op": "hold", "id": self.todo, "kind": self.kind, "reason": self.reason});
+        let mut op = json!({"op": "hold", "id": self.todo, "kind": kind, "reason": self.reason});
         if let Some(time) = &self.time {
             op["until"] = json!(clock()().saturating_add(duration(time)?));
         }

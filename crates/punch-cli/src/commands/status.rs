@@ -61,7 +61,9 @@ impl Status {
             return Ok(Reply::new("", json(&glance, &keep_going::records(&glance.going, project))));
         }
         if glance.summary.counts.total() == 0 {
-            return Ok(Reply::new(welcome(&connected_agents(&project.global)), Value::Null));
+            let has_others = open.engine.plans()?.len() > 1;
+            let lines = if has_others { no_todos(&glance.name) } else { welcome(&connected_agents(&project.global)) };
+            return Ok(Reply::new(lines, Value::Null));
         }
         let foot = glance.foot(project, layout);
         let (plan, summary, inbox) = (glance.name.as_str(), &glance.summary, glance.inbox.as_deref());
@@ -103,6 +105,13 @@ impl Glance {
         foot.push([format!("Auto-continue {on}"), agents, "punch help".to_owned()].join(layout.dot()));
         foot
     }
+}
+
+/// What to do in an empty plan beside others.
+fn no_todos(plan: &str) -> Vec<Line> {
+    let line = Line::default().with(Role::Text, format!("Plan `{plan}` has no todos. "));
+    let line = line.with(Role::Command, "punch add 'First thing'").with(Role::Text, " adds one, ");
+    vec![line.with(Role::Command, "punch plan list").with(Role::Text, " shows the other plans.")]
 }
 
 /// What to do where there is no plan yet.

@@ -33,8 +33,13 @@ impl Change {
         let of_git: Vec<&Path> =
             changed.iter().filter(|step| step.adapters.is_empty()).map(|step| step.path.as_path()).collect();
         if !of_git.is_empty() {
-            let verb = if done { "Updated" } else { "Would update" };
-            lines.push(format!("{verb} {}, so that `git status` stays clean", self.named(&of_git)));
+            let files = self.named(&of_git);
+            lines.push(match (self.request.way, done) {
+                (Way::In, true) => format!("Updated {files}, so that `git status` stays clean"),
+                (Way::In, false) => format!("Would update {files}, so that `git status` stays clean"),
+                (Way::Out, true) => format!("Removed punch's lines from {files}"),
+                (Way::Out, false) => format!("Would remove punch's lines from {files}"),
+            });
         }
         let copied = |step: &&Step| step.new.as_ref().is_some_and(|new| new.backup.is_some()) && step.before.is_some();
         let backups = changed.iter().filter(|step| self.request.way == Way::In && copied(step));

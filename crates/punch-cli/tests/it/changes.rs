@@ -230,7 +230,8 @@ fn hold_and_release_let_a_todo_wait() {
         start design
         release design
         hold design 'rate limit' --kind timer
-        hold design 'rate limit' --kind timer --for 10y
+        hold design 'rate limit' --for 10y
+        hold design 'rate limit' --kind job --for 10m
         hold design x --kind nonsense
         release design
         start design
@@ -254,10 +255,14 @@ fn hold_and_release_let_a_todo_wait() {
     2> error: `--kind timer` needs `--for`, for example `--for 10m`
     2> hint: `punch hold --help` shows examples
     exit 1
-    $ punch hold design 'rate limit' --kind timer --for 10y
+    $ punch hold design 'rate limit' --for 10y
     2> error: invalid duration `10y`
     2> hint: write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`
     exit 2
+    $ punch hold design 'rate limit' --kind job --for 10m
+    2> error: `--for` needs `--kind timer`, not `job`
+    2> hint: `punch hold --help` shows examples
+    exit 1
     $ punch hold design x --kind nonsense
     2> error: kind: `nonsense` is none of human, external, timer, job, other, parked, conflict
     2> hint: fix that value and try again; nothing was changed

@@ -42,7 +42,7 @@ fn every_verb_in_the_documentation_exists() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Older names still work, but nobody should learn them.
+/// Older names still work, but the documentation must not teach them.
 #[test]
 fn documentation_and_pictures_use_current_names() {
     let help = punch(&["help", "--all"], "").stdout;

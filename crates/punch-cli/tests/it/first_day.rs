@@ -342,6 +342,25 @@ fn a_store_that_is_named_must_exist_and_one_outside_git_is_announced() {
 }
 
 #[test]
+fn a_json_file_that_cannot_be_read_is_refused() {
+    let world = World::new();
+    for (name, text) in [("a.json", "garbage {"), ("b.json", "{\"todos\": ["), ("c.jsonl", "- [ ] not JSON")] {
+        std::fs::write(world.project.join(name), text).unwrap();
+        let (code, _) = world.refused(&["import", name]);
+        assert_eq!(code, 1, "{name}");
+    }
+    assert_eq!(world.json(&["list", "--all"])["todos"], serde_json::json!([]));
+}
+
+#[test]
+fn an_empty_plan_beside_others_is_named() {
+    let world = World::new();
+    world.ok(&["add", "First"]);
+    world.ok(&["plan", "new", "second"]);
+    assert!(world.ok(&[]).contains("Plan `second` has no todos."));
+}
+
+#[test]
 fn importing_twice_updates_and_exporting_never_overwrites_silently() {
     let world = World::new();
     let file = world.project.join("TODO.md");

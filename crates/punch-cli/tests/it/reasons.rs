@@ -142,7 +142,7 @@ fn why_alone_tells_where_all_waiting_begins_people_first() {
       no longer on hold
     ready now: design
     $ punch why
-    1 of 4 open can be started: design
+    1 of 4 open todos can be started: design
     The rest is blocked by:
       tidy (on hold: rate limit)
     1 in conflict: tidy touches src/main.rs, code touches src/**
@@ -180,7 +180,7 @@ fn what_is_missing_dropped_or_circular_is_named() {
         graph --format dot
     "), @r##"
     $ punch why
-    1 of 6 open can be started: g
+    1 of 6 open todos can be started: g
     The rest is blocked by:
       d (cancelled); 2 todos are waiting for it
       nobody (no such todo); 1 todo is waiting for it

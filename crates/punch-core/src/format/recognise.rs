@@ -8,7 +8,8 @@ pub fn recognise(text: &str, file: Option<&str>) -> Format {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file = file.map(str::to_ascii_lowercase).unwrap_or_default();
     let markdown = file.ends_with(".md") || file.ends_with(".markdown");
-    if text.trim_start().starts_with(['{', '[']) {
+    let is_named_json = file.ends_with(".json") || file.ends_with(".jsonl");
+    if text.trim_start().starts_with(['{', '[']) || (is_named_json && !text.trim().is_empty()) {
         let shape = peek(text).or_else(|| peek(text.lines().find(|line| !line.trim().is_empty())?));
         match shape {
             Some(shape) => return json(&shape),

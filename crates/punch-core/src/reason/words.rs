@@ -199,8 +199,9 @@ impl Standstill {
             (0, _) => return "Nothing is open.".to_owned(),
             (1, 0) => "Nothing can be started; 1 todo is open.".to_owned(),
             (open, 0) => format!("Nothing can be started; {open} todos are open."),
+            (1, _) => format!("1 todo is open and can be started: {}", self.ready.words(|id| shown(id))),
             (open, ready) => {
-                format!("{ready} of {open} open can be started: {}", self.ready.words(|id| shown(id)))
+                format!("{ready} of {open} open todos can be started: {}", self.ready.words(|id| shown(id)))
             }
         };
         if self.roots.total > 0 {

@@ -50,7 +50,7 @@ pub(crate) struct Fleet {
     served: Mutex<BTreeSet<PlanId>>,
     /// Work that it could not check and left to another coordinator, by plan, todo and commit.
     passed_on: Mutex<BTreeSet<(PlanId, Uid, String)>>,
-    /// Todos about which the user was told that their checks are not approved on this machine.
+    /// Todos whose checks are not approved on this machine, already reported to the user.
     unapproved: Mutex<BTreeSet<(PlanId, Uid)>>,
     /// A random number that tells copies of its machine apart.
     pub instance: String,

@@ -13,7 +13,7 @@ use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
 /// Number of checks before giving up on a result branch or a todo that keeps changing.
 const ROUNDS: usize = 5;
 
-/// Number of checks whose work may be overtaken by that of others. In later ones nobody else moves the result branch: a
+/// Number of checks whose work may be overtaken by that of others. In later ones no other check moves the result branch: a
 /// slow check would lose against quick ones forever.
 const OVERTAKEN: usize = 2;
 
@@ -77,7 +77,7 @@ impl Check<'_> {
         Ok(part.get(uid).filter(ours).cloned())
     }
 
-    /// Settles, checks and publishes the work; `None` if something has changed. `alone` if nobody else can publish.
+    /// Settles, checks and publishes the work; `None` if something has changed. `alone` if no other check can publish.
     fn round(&self, alone: bool) -> Result<Option<Verdict>, EngineError> {
         let world = self.store.world;
         let Some(todo) = self.claimed_todo()? else {

@@ -45,7 +45,7 @@ struct Merge {
 }
 
 impl Coordinator {
-    /// Takes the plan if nobody coordinates it, or does the next thing. `own` is the connection of the worker.
+    /// Takes the plan if no worker coordinates it, or does the next thing. `own` is the connection of the worker.
     pub fn tick(slot: &mut Option<Self>, own: &Engine, at: &Place<'_>, folder: &Path, shared: &mut Shared) {
         match slot.as_mut() {
             None => *slot = Self::begin(own, at, folder, shared),
@@ -181,7 +181,7 @@ impl Coordinator {
         Some(todo)
     }
 
-    /// Opens a todo again that an agent has reported and nobody has handed in.
+    /// Opens a todo again that an agent has reported and no worker has handed in.
     fn give_out_again(&self, engine: &Engine, at: &Place<'_>, shared: &mut Shared) -> Result<(), EngineError> {
         let now = shared.now;
         let ready = engine.read(shared.plan, |snapshot| Ok(ReadyQuery::of_plan(now).ready(snapshot, 20)?))?;

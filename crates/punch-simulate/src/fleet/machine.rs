@@ -16,7 +16,7 @@ use crate::options::MINUTE;
 pub(super) struct Machine {
     pub index: usize,
     pub name: String,
-    /// Grows with each death: what was meant for an earlier process reaches nobody.
+    /// Grows with each death: what was meant for an earlier process is dropped.
     pub life: u32,
     /// The number of the latest timer.
     pub timer: u64,

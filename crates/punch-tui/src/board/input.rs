@@ -59,7 +59,7 @@ pub struct Problem {
 pub struct Extra {
     /// The last revisions in which something happened to it, newest first.
     pub history: Vec<HistoryRow>,
-    /// Which sessions were informed of the user's changes to it, and which still have to be.
+    /// Sessions that were informed of the user's changes to the todo, and those that still have to be.
     pub informed: Vec<Plain>,
     /// Its worktree, with the size of the diff.
     pub lane: Option<Plain>,

@@ -55,7 +55,7 @@ impl Access {
         Ok(if self.read_only { caller.reading() } else { caller })
     }
 
-    /// Which agent a request to `/mcp` comes from: the name of its token, or `None` if it carries `file`, the token of
+    /// Returns the agent that a request to `/mcp` comes from: the name of its token, or `None` if it carries `file`, the token of
     /// `punch mcp --http`.
     pub fn agent(&self, head: &Parts, file: &Token, now: i64) -> Result<Option<TokenName>, Denial> {
         let too_often = |_| Denial::TooOften;

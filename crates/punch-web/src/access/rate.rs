@@ -2,8 +2,8 @@
 //! user's browser.
 //!
 //! Callers are counted by their token or session, and addresses only for what they ask without a valid one: behind a proxy
-//! everyone has the same address, and nobody must be able to lock the others out. A right token gets in whatever its address
-//! did before. That helps nobody to guess one, because secrets have 256 random bits.
+//! everyone has the same address, and no client must be able to lock the others out. A right token gets in whatever its address
+//! did before. That does not help to guess one, because secrets have 256 random bits.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

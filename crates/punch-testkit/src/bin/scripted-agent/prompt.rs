@@ -1,4 +1,4 @@
-//! What the agent was told: the id in the first line, the text of the todo, and whether an attempt failed before.
+//! What the agent was asked to do: the id of the todo, its text, and whether an attempt failed before.
 
 use std::env;
 use std::fs;
@@ -11,24 +11,23 @@ pub struct Prompt {
     pub id: String,
     /// What the todo says.
     pub content: String,
-    /// An earlier attempt failed, and it was told so.
+    /// An earlier attempt failed, and the prompt says so.
     pub failed: bool,
 }
 
 impl Prompt {
     /// Reads standard input to its end.
     pub fn read() -> io::Result<Self> {
-        let mut told = Self::default();
+        let mut prompt = Self::default();
         let mut lines = BufReader::new(io::stdin()).lines();
-        let first = lines.next().transpose()?.unwrap_or_default();
-        told.id = first.rsplit("IDs: ").next().unwrap_or_default().trim().to_owned();
+        prompt.id = env::var("PUNCH_TODO").unwrap_or_default();
         while let Some(line) = lines.next().transpose()? {
             if line.starts_with("<todo id=") {
-                told.content = lines.next().transpose()?.unwrap_or_default().trim().to_owned();
+                prompt.content = lines.next().transpose()?.unwrap_or_default().trim().to_owned();
             }
-            told.failed |= line == "<failure>";
+            prompt.failed |= line == "<failure>";
         }
-        Ok(told)
+        Ok(prompt)
     }
 
     /// The id from the session file, for one that does not read its prompt.
