@@ -9,8 +9,8 @@ use crate::assign::worker_key;
 use crate::link::linked;
 use crate::{SessionState, session};
 
-/// Reads what was seen of the work that these ops complete; nothing is read if they complete none. Nothing was seen of a todo that no
-/// session has in progress; the session that completes it answers for it.
+/// Reads what was seen of the work that these ops complete; nothing is read if they complete none. Nothing was seen of a
+/// todo that no session has in progress; the session that completes it answers for it.
 pub(crate) fn of_completions(
     snapshot: &dyn Snapshot,
     ops: &[Op],

@@ -179,7 +179,7 @@ fn announce(ready: &Arc<Ready>, by: &StartedBy, as_json: bool, opens_from: Optio
         }
         StartedBy::User(_) | StartedBy::Program => {
             output::remark(
-                "the address works once, within ten minutes; it cannot answer questions of agents: run `punch serve` in a terminal, without redirecting its output, for that",
+                "the address works once, within ten minutes; to answer agents' questions, run `punch serve` in a terminal and do not redirect its output",
             );
         }
         StartedBy::Agent => output::remark("an agent started this server, so the board can only be read"),
