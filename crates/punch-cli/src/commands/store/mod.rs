@@ -64,7 +64,7 @@ impl Store {
         match self.action {
             Action::Info(verb) => verb.run(&location()?),
             Action::Backup(verb) => verb.run(&location()?),
-            Action::Restore(verb) => verb.run(&in_file(location()?)?),
+            Action::Restore(verb) => verb.run(location()?),
             Action::Accept(verb) => verb.run(&in_file(location()?)?),
             Action::Copy(verb) => verb.run(&environment::surroundings(&global)?),
             Action::Prune(verb) => verb.run(crate::project::Project::find(global)?),

@@ -31,8 +31,9 @@ pub struct Restore {
 
 impl Restore {
     /// Runs the verb.
-    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+    pub fn run(self, location: Location) -> Result<Reply, Failure> {
         guard::only_user("replace the store")?;
+        let location = &super::in_file(location)?;
         let from = match self.file {
             Some(file) => file,
             None => {
