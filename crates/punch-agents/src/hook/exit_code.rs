@@ -31,10 +31,16 @@ pub(crate) fn from_event(meaning: Meaning, report: &Value, output: &Value) -> Op
     (known && !runs_on && !interpreted).then_some(0)
 }
 
-/// Reads the lines that Gemini CLI and Qwen Code write below the output. Gemini CLI leaves out a code of 0.
-pub(crate) fn from_trailer(_meaning: Meaning, _report: &Value, output: &Value) -> Option<i32> {
-    let text = texts(output.get("llmContent")?).into_iter().next()?;
-    if !["Output:", "Command:", "Stdout:"].iter().any(|start| text.starts_with(start)) {
+/// Reads the lines that Gemini CLI and Qwen Code write below the output. Gemini CLI leaves out a code of 0 and may frame the
+/// whole as untrusted; Qwen Code reports a command that failed as the error of its tool, with the same text.
+pub(crate) fn from_trailer(meaning: Meaning, report: &Value, output: &Value) -> Option<i32> {
+    let text = match output.get("llmContent") {
+        Some(content) => texts(content).into_iter().next()?,
+        None if meaning == Meaning::ToolFailure => string(report, &["error"])?,
+        None => return None,
+    };
+    let text = unframed(text.trim());
+    if !["Output:", "Command:", "Directory:", "Stdout:"].iter().any(|start| text.starts_with(start)) {
         return None;
     }
     for line in text.trim_end().lines().rev() {
@@ -48,6 +54,12 @@ pub(crate) fn from_trailer(_meaning: Meaning, _report: &Value, output: &Value) -
         }
     }
     Some(0)
+}
+
+/// Without the tags that Gemini CLI puts around what tools return; it escapes them inside.
+fn unframed(text: &str) -> &str {
+    let inner = text.strip_prefix("<untrusted_context>").and_then(|text| text.strip_suffix("</untrusted_context>"));
+    inner.map_or(text, str::trim)
 }
 
 /// Reads the last line of the output, which the agent adds: `<shellId: 1 completed with exit code 0>`,
@@ -121,9 +133,16 @@ mod tests {
         assert_eq!(gemini("Output: Exit Code: 0\nbad\nExit Code: 1\nProcess Group PGID: 7"), Some(1));
         assert_eq!(gemini("Output: x\nSignal: 9"), None);
         assert_eq!(gemini("Command moved to background (PID: 7)"), None);
+        let framed = |text: &str| gemini(&format!("<untrusted_context>\n{text}\n</untrusted_context>"));
+        assert_eq!(framed("Output: no such target\nExit Code: 2\nProcess Group PGID: 7"), Some(2));
+        assert_eq!(framed("Output: (empty)\nProcess Group PGID: 7"), Some(0));
+        assert_eq!(framed("A summary of the output."), None);
         let qwen = "Command: cargo test\nDirectory: (root)\nOutput: ok\nError: (none)\nExit Code: 101\nSignal: (none)\n\
                     Background PIDs: (none)\nProcess Group PGID: 7";
         assert_eq!(gemini(qwen), Some(101));
+        let error = |text: &str| from_trailer(Meaning::ToolFailure, &json!({"error": text}), &none);
+        assert_eq!(error(qwen), Some(101));
+        assert_eq!(error("Command timed out after 120000ms"), None);
 
         let copilot = |text: &str| from_last_line(end, &none, &json!({"text_result_for_llm": text}));
         assert_eq!(copilot("ok\n<shellId: 1 completed with exit code 101>"), Some(101));

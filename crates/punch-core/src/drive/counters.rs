@@ -40,7 +40,7 @@ pub struct Counters {
     /// The revision up to which progress has been looked for.
     #[serde(skip_serializing_if = "is_zero64")]
     pub seen: u64,
-    /// Bytes of the first continuation after the user's message: no later one is longer.
+    /// Bytes of the first continuation after the user's message or a compaction: no later one is longer.
     #[serde(skip_serializing_if = "is_zero_len")]
     pub first: usize,
     /// Nothing has touched the plan since the last message of the user: no todo was written or started, and no tool
@@ -112,7 +112,8 @@ impl Counters {
             HostEvent::SessionStarted { how } => {
                 (self.ended, self.hushed) = (false, false);
                 if *how == Start::Compact {
-                    self.compacting = None;
+                    // The model forgot how to work: the next continuation says it again.
+                    (self.compacting, self.first) = (None, 0);
                 }
                 if *how == Start::Clear {
                     *self =
@@ -166,7 +167,9 @@ impl Counters {
 
     /// The work continues, so a compaction that was announced is over, although the host did not report its end.
     fn end_compaction(&mut self) {
-        self.compacts_loudly |= self.compacting.take().is_some();
+        if self.compacting.take().is_some() && !std::mem::replace(&mut self.compacts_loudly, true) {
+            self.first = 0;
+        }
     }
 
     /// The user has said something: every count starts again.

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Counters, Decision, Facts, HostEvent, Named, NextRun, Nudge, PendingCheck, READ, Reminding, ToolKind, ToolUse,
-    Unproven, Vocabulary, advice, branched, decide, due, estimate, explain, nudge, offer, put_back,
+    Counters, Decision, Facts, HostEvent, Named, NextRun, Nudge, PendingCheck, READ, Reminding, Start, ToolKind,
+    ToolUse, Unproven, Vocabulary, advice, branched, decide, due, estimate, explain, nudge, offer, put_back,
 };
 use punch_core::reason::Reader;
 use punch_core::{Evidence, Hold, HoldKind, Plan, Status, Todo, Uid, Verify};
@@ -44,6 +44,32 @@ fn the_first_continuation_says_how_to_work_and_later_ones_are_shorter() {
     It was tried before; one more failure marks it failed.
     These conflict with it, so they wait: T-7 (same files).
     "#);
+}
+
+#[test]
+fn a_model_that_forgot_is_told_again_how_to_work() {
+    let how = "put it on hold, say what for";
+    let worked = HostEvent::ToolEnded { tool: tool(ToolKind::Other) };
+    for end in [HostEvent::SessionStarted { how: Start::Compact }, worked.clone()] {
+        let mut input = open();
+        let facts = input.facts.clone();
+        input.counters.decided(&decide(&open()), &facts);
+        assert!(!text_of(&input).contains(how));
+        input.counters.observe(&HostEvent::Compacting, 5);
+        input.counters.observe(&end, 6);
+        assert!(text_of(&input).contains(how), "{end:?}");
+    }
+    // A host that announces a compaction before every request is told once.
+    let mut input = open();
+    let facts = input.facts.clone();
+    input.counters.decided(&decide(&open()), &facts);
+    for now in 0..3 {
+        input.counters.observe(&HostEvent::Compacting, now);
+        input.counters.observe(&worked, now);
+        let decision = decide(&input);
+        input.counters.decided(&decision, &facts);
+    }
+    assert!(!text_of(&input).contains(how));
 }
 
 #[test]
