@@ -14,6 +14,7 @@ mod guard;
 mod hook_log;
 mod input;
 mod live;
+mod log_format;
 mod named_todos;
 mod open_store;
 mod output;

@@ -6,6 +6,13 @@ pub fn utc(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// Milliseconds since the epoch as RFC 3339 writes them: `2026-08-01T10:20:30.005Z`.
+pub fn rfc3339(ms: i64) -> String {
+    let [year, month, day, hour, minute, second] = parts(ms);
+    let milli = ms.rem_euclid(1_000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
 /// Milliseconds since the epoch as `20260801-102030`, for names.
 pub fn stamp(ms: i64) -> String {
     let [year, month, day, hour, minute, second] = parts(ms);

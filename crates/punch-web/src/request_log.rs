@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use punch_core::time::rfc3339;
 use serde_json::{Value, json};
 
 /// A request that was answered.
@@ -35,17 +36,11 @@ impl RequestRecord {
             _ => "info",
         };
         json!({
-            "time": self.time(), "level": level, "event": "request", "method": self.method,
+            "time": rfc3339(self.at), "level": level, "event": "request", "method": self.method,
             "path": self.path, "route": self.route, "status": self.status,
             "ms": u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX) as f64 / 1_000.0,
             "code": self.code, "caller": self.caller,
         })
-    }
-
-    /// When the request came, as RFC 3339 has it.
-    fn time(&self) -> String {
-        let seconds = punch_core::time::utc(self.at).replace(' ', "T");
-        format!("{}.{:03}Z", seconds.trim_end_matches('Z'), self.at.rem_euclid(1_000))
     }
 
     /// The record for people, on one line.
@@ -53,7 +48,7 @@ impl RequestRecord {
         let Self { method, path, status, .. } = self;
         let code = self.code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
         let caller = self.caller.as_ref().map(|caller| format!(" {caller}")).unwrap_or_default();
-        let line = format!("{} {method} {path} {status}{code} {} ms{caller}", self.time(), self.took.as_millis());
+        let line = format!("{} {method} {path} {status}{code} {} ms{caller}", rfc3339(self.at), self.took.as_millis());
         punch_core::text::neutral(&line).into_owned()
     }
 }

@@ -42,11 +42,13 @@ enum Action {
     /// Print the value of one setting
     Get {
         /// Its name, for example `view.ascii`
+        #[arg(value_parser = name_in_files)]
         key: String,
     },
     /// Change one setting in the project's file, or the user's
     Set {
         /// Its name, for example `view.ascii`
+        #[arg(value_parser = name_in_files)]
         key: String,
         /// The value
         #[arg(allow_hyphen_values = true)]
@@ -58,11 +60,16 @@ enum Action {
     /// Remove one setting from the project's file, or the user's
     Unset {
         /// Its name, for example `view.ascii`
+        #[arg(value_parser = name_in_files)]
         key: String,
         /// For every project of this user
         #[arg(long)]
         user: bool,
     },
+}
+
+fn name_in_files(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(Key::name_in_files(name).to_owned())
 }
 
 /// The setting that decides whether todos wait for cancelled ones.

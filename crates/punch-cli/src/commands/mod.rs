@@ -70,6 +70,7 @@ mod watch;
 mod why;
 mod why_stop;
 mod worker;
+mod worker_log;
 
 use std::cell::OnceCell;
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use punch_engine::process::withhold_passwords;
 use punch_engine::{Engine, NotTheUser, browser_link};
 use punch_store::{Replacement, create_own_folder};
@@ -16,6 +16,7 @@ use serde_json::json;
 use super::mcp;
 use crate::environment;
 use crate::failure::{Exit, Failure};
+use crate::log_format::LogFormat;
 use crate::output::{self, JsonLines};
 use crate::project::Project;
 use crate::run_files::RunFiles;
@@ -74,21 +75,10 @@ pub struct Serve {
     log: Option<LogFormat>,
 }
 
-/// How the log of requests is written.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LogFormat {
-    /// For people.
-    Text,
-    /// A JSON object per line, for programs.
-    Json,
-}
-
-impl LogFormat {
-    fn log(self) -> RequestLog {
-        match self {
-            Self::Text => Box::new(|record| output::log_line(&record.to_line())),
-            Self::Json => Box::new(|record| output::log_line(&record.to_json().to_string())),
-        }
+fn request_log(format: LogFormat) -> RequestLog {
+    match format {
+        LogFormat::Text => Box::new(|record| output::log_line(&record.to_line())),
+        LogFormat::Json => Box::new(|record| output::log_line(&record.to_json().to_string())),
     }
 }
 
@@ -115,7 +105,7 @@ impl Serve {
             started_by: started_by.clone(),
             mcp: Some(mcp),
             mcp_limit,
-            log: self.log.map(LogFormat::log),
+            log: self.log.map(request_log),
             setup: setup(project),
         };
         let announced =

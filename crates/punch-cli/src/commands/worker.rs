@@ -7,15 +7,17 @@ use punch_core::time::ago;
 use punch_core::{Label, text};
 use punch_engine::{EngineError, FleetView, FleetWorker, default_worker_name, is_worker_name};
 use punch_run::agent::Spec;
-use punch_run::{FleetOptions, FleetWorld, Interrupt, Options, World};
+use punch_run::{FleetOptions, FleetWorld, Interrupt, Options, RunObserver, World};
 use serde_json::json;
 
 use super::run::watch::Screen;
 use super::run::{failure, store_variables};
+use super::worker_log::WorkerLog;
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::guard;
+use crate::log_format::LogFormat;
 use crate::open_store;
 use crate::output;
 use crate::project::Project;
@@ -34,6 +36,7 @@ Examples:
   punch worker --agent claude
   punch worker --name gpu-1 --label gpu --seats 2 --agent codex
   punch worker --plan release --agent 'exec:./work.sh'
+  punch worker --agent claude --log json     # a JSON line per event, for log collectors
   punch worker list                          # who works on what, on all machines
   punch add 'Train the model' --label runs-on:gpu
 Exit codes: 0 ended as asked, 1 the name is taken or there is no git remote.";
@@ -68,6 +71,9 @@ pub struct Worker {
     /// Allow this without asking: `TOOL` or `TOOL(USE)`, with `*` for any text
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
+    /// Write what happens to standard error, a line per event with its time
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    log: Option<LogFormat>,
 }
 
 /// What else can be done with workers.
@@ -118,9 +124,12 @@ impl Worker {
         };
         let signals = Interrupt::default();
         signals.listen().map_err(Failure::Input)?;
-        let screen = Screen::plain(as_json, signals.clone());
+        let observer: Box<dyn RunObserver> = match self.log {
+            Some(format) => Box::new(WorkerLog { worker: fleet.name.clone(), format }),
+            None => Box::new(Screen::plain(as_json, signals.clone())),
+        };
         let world = FleetWorld { base, open: &reopen };
-        punch_run::work(&world, &options, &fleet, &screen, &signals).map_err(failure)?;
+        punch_run::work(&world, &options, &fleet, observer.as_ref(), &signals).map_err(failure)?;
         Ok(Exit::Ok)
     }
 

@@ -356,6 +356,18 @@ fn asked(setting: &str, value: &str) -> Settings {
 }
 
 #[test]
+fn the_check_of_the_plan_may_be_called_plan_verify_on_the_command_line() {
+    let world = World::new();
+    world.ok(&["add", "One"]);
+    world.ok(&["config", "set", "plan.verify", "make test"]);
+    for name in ["plan.verify", "verify.plan"] {
+        assert_eq!(world.json(&["config", "get", name])["value"], "make test", "{name}");
+    }
+    world.ok(&["config", "unset", "plan.verify"]);
+    assert!(world.json(&["config", "get", "verify.plan"])["value"].is_null());
+}
+
+#[test]
 fn every_setting_has_two_values_that_lead_to_different_behavior() {
     let rows: Vec<&str> = SETTINGS.iter().map(|(name, ..)| *name).chain(UNREAD.iter().copied()).collect();
     let missing: Vec<&str> = KEYS.iter().map(|key| key.name).filter(|name| !rows.contains(name)).collect();

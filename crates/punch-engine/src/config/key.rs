@@ -63,6 +63,12 @@ impl Key {
         !matches!(self.authority, Authority::Anyone)
     }
 
+    /// The name that the setting has in files, for a name that people may also use on the command line: a file cannot have
+    /// both `plan = "release"` and a section `[plan]`.
+    pub fn name_in_files(name: &str) -> &str {
+        if name == "plan.verify" { "verify.plan" } else { name }
+    }
+
     /// The setting of that name, perhaps of one agent.
     pub fn named(name: &str) -> Option<&'static Self> {
         lookup(name).map(|known| known.key)

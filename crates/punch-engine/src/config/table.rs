@@ -117,7 +117,7 @@ settings! {
     verify_checks: Option<String> = "verify.checks", "", (1, 2_000), None, COMMAND;
     /// How long a check command may take.
     verify_timeout: Duration = "verify.timeout", "10m", (SECOND / 10, 7 * DAY), None, ANYONE;
-    /// Command that checks the whole plan, such as `make test`. It runs when every todo is done, and on the result branch of a run. While it fails, the plan is not finished.
+    /// Command that checks the whole plan, such as `make test`. It runs when every todo is done, and on the result branch of a run. While it fails, the plan is not finished. On the command line it may also be called `plan.verify`.
     verify_plan: Option<String> = "verify.plan", "", (1, 2_000), None, COMMAND;
     /// Where `punch worker` checks todos: `worker` on the machine that did the work, and again where it is merged if the result has moved on; `coordinator` only where it is merged.
     verify_where: VerifyPlace = "verify.where", "worker", ANY, None, USER;
