@@ -11,6 +11,7 @@ use punch_testkit::work::{Random, layered};
 
 const TODOS: usize = 10_000;
 const LIMIT_MS: f64 = 5.0;
+const RUNS: u32 = 50;
 
 fn main() -> ExitCode {
     let mut missed = false;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
             last_by_user: false,
             now: 2,
         };
-        let (items, ms) = (inbox(&facts).len(), fastest(|| inbox(&facts)).as_secs_f64() * 1_000.0);
+        let (items, ms) = (inbox(&facts).len(), mean(|| inbox(&facts)).as_secs_f64() * 1_000.0);
         let verdict = if ms <= LIMIT_MS { "met" } else { "MISSED" };
         missed |= ms > LIMIT_MS;
         println!("inbox of {TODOS} todos, {items:>5} items {ms:>10.2} ms  at most {LIMIT_MS}: {verdict}");
@@ -60,12 +61,19 @@ fn plan(rate: usize) -> Option<Plan> {
     Some(plan)
 }
 
-fn fastest<T>(mut work: impl FnMut() -> T) -> Duration {
-    let mut best = Duration::MAX;
-    for _ in 0..20 {
-        let begin = Instant::now();
+/// The mean of many runs: the clock of CPU time may tick in milliseconds.
+fn mean<T>(mut work: impl FnMut() -> T) -> Duration {
+    let start = Instant::now();
+    let clock = || cpu_time().unwrap_or_else(|| start.elapsed());
+    let begin = clock();
+    for _ in 0..RUNS {
         black_box(work());
-        best = best.min(begin.elapsed());
     }
-    best
+    clock().saturating_sub(begin) / RUNS
+}
+
+/// CPU time of this thread: other work on the machine does not count.
+fn cpu_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }

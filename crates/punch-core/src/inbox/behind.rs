@@ -1,5 +1,5 @@
-//! How many open todos wait for something, for many things at once: 256 of them in one walk over the plan, each as one
-//! bit of a word. A walk for each of them would be quadratic in a plan where many todos have failed.
+//! How many open todos wait for something, for many things at once: up to 1,024 of them in one walk over the plan, each as
+//! one bit of a word. A walk for each of them would be quadratic in a plan where many todos have failed.
 
 use crate::graph::NodeState;
 use crate::graph::hash::Map;
@@ -124,46 +124,54 @@ impl<'a> Behind<'a> {
         let mut wanted: Vec<(usize, usize)> =
             (0..starts.len()).filter_map(|at| Some((self.begin(starts[at])?, at))).collect();
         wanted.sort_unstable();
-        let mut below = vec![Bits::NONE; self.open.len()];
-        for group in wanted.chunks(Bits::LEN) {
+        match wanted.len() {
+            0..=256 => self.count::<4>(starts, &wanted, &mut out),
+            _ => self.count::<16>(starts, &wanted, &mut out),
+        }
+        out
+    }
+
+    /// Counts with words of `W` numbers, which is how many of `wanted` one walk takes.
+    fn count<const W: usize>(&self, starts: &[&Start], wanted: &[(usize, usize)], out: &mut [u64]) {
+        let mut below = vec![Bits::<W>::NONE; self.open.len()];
+        for group in wanted.chunks(Bits::<W>::LEN) {
             let first = group.first().map_or(0, |(begin, _)| *begin);
             below[first..].fill(Bits::NONE);
-            let mut waits: Map<usize, Bits> = Map::default();
+            let mut waits: Map<usize, Bits<W>> = Map::default();
             for (bit, (_, at)) in group.iter().enumerate() {
                 match starts[*at] {
                     Start::Todo(uid) => self.rank(uid).into_iter().for_each(|at| below[at].set(bit)),
                     Start::Waiting(uids) => {
                         uids.iter()
                             .filter_map(|uid| self.rank(uid))
-                            .for_each(|at| waits.entry(at).or_default().set(bit));
+                            .for_each(|at| waits.entry(at).or_insert(Bits::NONE).set(bit));
                     }
                 }
             }
-            let mut tally = Tally::default();
+            let mut tally = Tally { digits: Vec::new() };
             for at in first..self.open.len() {
-                let mut here = if waits.is_empty() { Bits::NONE } else { waits.get(&at).copied().unwrap_or_default() };
+                let mut here = if waits.is_empty() { Bits::NONE } else { waits.get(&at).copied().unwrap_or(Bits::NONE) };
                 for on in self.deps.row(at as u32) {
                     // What lies before the first place is left over from another group.
                     if *on as usize >= first {
-                        here.add(below[*on as usize]);
+                        here.add(&below[*on as usize]);
                     }
                 }
-                if here == Bits::NONE {
+                if here.is_none() {
                     continue;
-                }
-                if self.counts[at] {
-                    tally.add(here);
                 }
                 // A closed todo passes on only that it is waited for itself.
                 if self.open[at] {
-                    below[at].add(here);
+                    below[at].add(&here);
+                }
+                if self.counts[at] {
+                    tally.add(here);
                 }
             }
             for (bit, (_, at)) in group.iter().enumerate() {
                 out[*at] = tally.of(bit);
             }
         }
-        out
     }
 
     /// The first rank at which something waits for this, or `None` if nothing does.
@@ -175,13 +183,13 @@ impl<'a> Behind<'a> {
     }
 }
 
-/// A word of many bits. Four words at once cost hardly more than one.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Bits([u64; 4]);
+/// A word of many bits. A walk over more bits costs less than several walks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Bits<const W: usize>([u64; W]);
 
-impl Bits {
-    const LEN: usize = 256;
-    const NONE: Self = Self([0; 4]);
+impl<const W: usize> Bits<W> {
+    const LEN: usize = W * 64;
+    const NONE: Self = Self([0; W]);
 
     const fn set(&mut self, bit: usize) {
         self.0[bit / 64] |= 1 << (bit % 64);
@@ -191,47 +199,50 @@ impl Bits {
         self.0[bit / 64] >> (bit % 64) & 1
     }
 
-    fn add(&mut self, other: Self) {
+    fn add(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    fn is_none(&self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 }
 
 /// A counter for each bit of a word. Counters add two words at a time, digit by digit: a word waits at its digit until
 /// the next one comes, so that a word costs one addition on average, however many bits are set.
-#[derive(Default)]
-struct Tally {
-    digits: Vec<Digit>,
+struct Tally<const W: usize> {
+    digits: Vec<Digit<W>>,
 }
 
 /// One binary digit of all counters.
-#[derive(Default)]
-struct Digit {
-    sum: Bits,
-    waiting: Option<Bits>,
+struct Digit<const W: usize> {
+    sum: Bits<W>,
+    /// Nothing if no word waits.
+    waiting: Bits<W>,
 }
 
-impl Tally {
-    fn add(&mut self, mut bits: Bits) {
+impl<const W: usize> Tally<W> {
+    fn add(&mut self, mut bits: Bits<W>) {
         for digit in &mut self.digits {
-            if bits == Bits::NONE {
+            if digit.waiting.is_none() {
+                digit.waiting = bits;
                 return;
             }
-            let Some(waiting) = digit.waiting.take() else {
-                digit.waiting = Some(bits);
+            let words = digit.sum.0.iter_mut().zip(&mut digit.waiting.0).zip(&mut bits.0);
+            for ((sum, waiting), bits) in words {
+                let either = *sum ^ *waiting;
+                (*sum, *bits) = (either ^ *bits, (*sum & *waiting) | (either & *bits));
+                *waiting = 0;
+            }
+            if bits.is_none() {
                 return;
-            };
-            for ((sum, waiting), bits) in digit.sum.0.iter_mut().zip(waiting.0).zip(&mut bits.0) {
-                let either = *sum ^ waiting;
-                (*sum, *bits) = (either ^ *bits, (*sum & waiting) | (either & *bits));
             }
         }
-        if bits != Bits::NONE {
-            self.digits.push(Digit { sum: Bits::NONE, waiting: Some(bits) });
-        }
+        self.digits.push(Digit { sum: Bits::NONE, waiting: bits });
     }
 
     fn of(&self, bit: usize) -> u64 {
-        let digit = |digit: &Digit| digit.sum.get(bit) + digit.waiting.map_or(0, |waiting| waiting.get(bit));
+        let digit = |digit: &Digit<W>| digit.sum.get(bit) + digit.waiting.get(bit);
         (0..).zip(&self.digits).map(|(n, at)| digit(at) << n).sum()
     }
 }

@@ -123,7 +123,7 @@ impl Found {
 
 /// Returns what needs the user: by kind, inside a kind by how many open todos wait for it, then the oldest first.
 ///
-/// Takes time in proportion to the plan for every 256 items that something waits for.
+/// Takes time in proportion to the plan for every 1,024 items that something waits for.
 pub fn inbox(facts: &InboxFacts<'_>) -> Vec<InboxItem> {
     let live = LiveTodos::of(facts.plan, facts.now);
     let mut found = plan_items::items(facts, &live);
