@@ -102,6 +102,10 @@ pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journ
     let last = world.engine.runs(world.plan, 1)?.into_iter().next();
     let kept = last.filter(|last| !options.fresh && last.is_resumable() && last.has_worktrees()).is_some();
     let worktrees = options.worktrees || kept;
+    if worktrees {
+        // A run that cannot work is not begun: it would stay in the list of runs.
+        Lanes::check(&world.root)?;
+    }
     let begin = Begin {
         agents: options.specs.iter().map(ToString::to_string).collect(),
         options: json!({
@@ -278,11 +282,16 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Claims a todo that was reported and has no owner, and checks it; false if it cannot be claimed.
+    /// Claims a todo that was reported and that nobody works on, and checks it; false if it cannot be claimed. What was
+    /// reported in a lane of another run becomes ready again: a check here would complete it without its work.
     pub(super) fn adopt(&mut self, todo: &Todo) -> Result<bool, RunError> {
+        let elsewhere = self.is_in_other_lanes(todo)?;
         let owner = self.next_owner().to_string();
         let Some(todo) = self.claim_for(&owner, None, todo.uid)? else { return Ok(false) };
-        self.check_reported(todo, owner)?;
+        match elsewhere {
+            true => self.reopen_reported(&todo)?,
+            false => self.check_reported(todo, owner)?,
+        }
         Ok(true)
     }
 

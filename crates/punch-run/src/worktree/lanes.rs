@@ -72,6 +72,17 @@ pub enum ResultState {
 }
 
 impl Lanes {
+    /// Fails if runs cannot work in lanes of this repository.
+    pub fn check(root: &Path) -> Result<(), WorktreeError> {
+        Self::head(&Git::new(root), root).map(drop)
+    }
+
+    /// The commit that a run begins with.
+    fn head(git: &Git, root: &Path) -> Result<String, WorktreeError> {
+        usable(git)?;
+        git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })
+    }
+
     /// Sets up lanes for a run, starting from the current commit of the user's worktree, or from where the run stopped
     /// if it is resumed. `folder` is for the lanes of all runs, outside of the user's worktree, and is created if
     /// missing.
@@ -97,8 +108,7 @@ impl Lanes {
         remote: Option<Remote>,
     ) -> Result<(Self, Vec<Remark>), WorktreeError> {
         let git = Git::new(root);
-        usable(&git)?;
-        let head = git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })?;
+        let head = Self::head(&git, root)?;
         let folder = folder.join(run.as_str());
         platform::create_private_folders(&folder)
             .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;

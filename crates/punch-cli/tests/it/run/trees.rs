@@ -72,9 +72,9 @@ fn without_git_work_trees_are_refused() {
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(run.stdout.contains("no_worktrees"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 0);
-    // Nothing of it keeps running.
+    assert!(!run.stdout.contains("begun") && !stage.world.ok(&["inbox"]).contains("run 1"), "{}", run.render());
     let run = stage.ends(&[], 0);
-    assert!(run.stderr.contains("run 2 begins") && !run.stderr.contains("worktrees"), "{}", run.render());
+    assert!(run.stderr.contains("run 1 begins") && !run.stderr.contains("worktrees"), "{}", run.render());
 }
 
 /// A run in worktrees that was killed after its only todo was reported.
@@ -113,6 +113,22 @@ fn what_was_reported_in_work_trees_of_another_run_is_begun_anew() {
     assert_eq!((stage.status("T-1").as_str(), stage.trace("begun").len()), ("completed", 2));
     assert!(stage.world.project.join("made-T-1").exists());
     assert!(stage.world.ok(&["runs"]).contains("branch punch/"), "the work of the first one is listed");
+}
+
+#[test]
+fn a_conflict_that_the_user_takes_off_hold_is_not_completed_without_its_work() {
+    let mut stage = Stage::on(World::with_git());
+    stage.spec = "exec:echo $PUNCH_TODO > a.txt; sleep 1".into();
+    stage.add(&["One", "Two"]);
+    let run = stage.run(&["--worktrees", "--agents", "2"]);
+    let held: Vec<&str> = ["T-1", "T-2"].into_iter().filter(|id| stage.status(id) == "pending").collect();
+    let [held] = held[..] else { panic!("{}", run.render()) };
+    stage.world.ok(&["unhold", held]);
+    let run = stage.ends(&["--worktrees"], 0);
+    assert!(run.stderr.contains(&format!("{held} was reported in the worktrees of another run")), "{}", run.render());
+    let branch = run.stdout.split('`').find(|part| part.starts_with("git merge")).unwrap().rsplit(' ').next().unwrap();
+    assert_eq!(stage.world.git(&["show", &format!("{branch}:a.txt")]).trim(), held, "{}", run.render());
+    stage.world.sound();
 }
 
 #[test]
