@@ -158,20 +158,6 @@ impl FleetFigures {
             WorkerState::Gone => self.gone,
         }
     }
-
-    /// One line for a heading: `2 working, 1 lost, 3/4 seats in use, 6 todos per hour, 1 stuck claim`.
-    pub fn line(&self) -> String {
-        let states = WorkerState::ALL.into_iter().filter(|state| self.workers(*state) > 0);
-        let mut parts: Vec<String> = states.map(|state| format!("{} {}", self.workers(state), state.name())).collect();
-        if self.seats > 0 {
-            parts.push(format!("{}/{} seats in use", self.busy, self.seats));
-            parts.push(format!("{} per hour", counted(self.per_hour, "todo")));
-        }
-        if self.stuck > 0 {
-            parts.push(counted(self.stuck, "stuck claim"));
-        }
-        parts.join(", ")
-    }
 }
 
 impl FleetWorker {

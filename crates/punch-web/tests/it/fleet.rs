@@ -94,5 +94,5 @@ fn every_surface_shows_the_same_fleet() {
     ] {
         assert!(metrics.lines().any(|known| known == line), "{line}\n{metrics}");
     }
-    assert!(!metrics.contains("attic"), "names of machines are no labels");
+    assert!(!metrics.contains("attic"), "machines are not named: each would be a series of its own");
 }
