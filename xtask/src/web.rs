@@ -10,7 +10,7 @@ use crate::{Done, boards, process};
 /// Where the sources of the page are.
 const PAGE: &str = "crates/punch-web/page";
 /// The files of the bundle.
-const BUNDLE: [&str; 10] = [
+const BUNDLE: [&str; 11] = [
     "index.html",
     "app.js",
     "app.css",
@@ -20,6 +20,7 @@ const BUNDLE: [&str; 10] = [
     "graph.css",
     "run.js",
     "run.css",
+    "workers.js",
     "sources.sha256",
 ];
 

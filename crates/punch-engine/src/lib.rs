@@ -66,9 +66,7 @@ pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell};
 pub use error::{Candidates, EngineError};
 pub use exchange::{Brings, ImportOptions, Imported, plan_of, written};
 pub use expected_call::{UnnamedCall, UpcomingCall};
-pub use fleet::{
-    FleetClaim, FleetView, FleetWorker, HandedIn, WorkerBody, WorkerName, default_worker_name, is_worker_name,
-};
+pub use fleet::{FleetRefresher, HandedIn, WorkerBody, WorkerName, default_worker_name, is_worker_name};
 pub use follow::{
     ChangedTodos, Cursor, Followed, Follower, Gap, PlanRefresher, Refreshed, Revision, RevisionPage, Revisions,
     revisions_after, todo_of,

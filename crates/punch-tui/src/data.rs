@@ -3,7 +3,7 @@
 use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
 use punch_core::reason::Reader;
-use punch_core::view::{HistoryRow, Plain};
+use punch_core::view::{FleetView, FleetWorker, HistoryRow, Plain};
 use punch_core::{Plan, Uid};
 use punch_engine::{AgentQuestion, Answer, QuestionOption, SeatStatus, Sum};
 use punch_store::Wanted;
@@ -33,6 +33,8 @@ pub struct Data {
     pub seen_at: Option<i64>,
     /// Sessions that work on the plan.
     pub sessions: Vec<SessionState>,
+    /// Workers on all machines.
+    pub fleet: FleetView,
     /// Why the store cannot be read, and since when.
     pub trouble: Option<(String, i64)>,
     /// The last attempt of an agent to change the plan failed, and nothing was written since.
@@ -177,6 +179,11 @@ impl Data {
     /// The seat that works on a todo.
     pub(crate) fn seat_of(&self, id: &str) -> Option<&SeatStatus> {
         self.seats().find(|seat| seat.todo.as_deref() == Some(id))
+    }
+
+    /// A worker of the fleet.
+    pub(crate) fn worker(&self, name: &str) -> Option<&FleetWorker> {
+        self.fleet.workers.iter().find(|worker| worker.name.as_str() == name)
     }
 
     /// Revisions that the user has not seen yet, newest first.

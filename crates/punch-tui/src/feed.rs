@@ -7,7 +7,8 @@ use punch_core::drive::Decision;
 use punch_core::view::{Cap, Glyphs, HistoryRow, Plain, checklist};
 use punch_core::{Plan, text};
 use punch_engine::{
-    ActivityKind, EngineError, PlanRefresher, READER, Refreshed, RevisionEntry, Revisions, SessionStatus, Sum,
+    ActivityKind, EngineError, FleetRefresher, PlanRefresher, READER, Refreshed, RevisionEntry, Revisions,
+    SessionStatus, Sum,
 };
 use punch_store::QuestionFilter;
 
@@ -39,12 +40,21 @@ pub struct Feed {
     stamp: Option<u64>,
     /// What is around the plan was read in this minute.
     minute: i64,
+    fleet: FleetRefresher,
 }
 
 impl Feed {
     /// A feed that has read nothing yet.
     pub fn new(setup: Arc<Setup>) -> Self {
-        Self { setup, opened: None, refresher: PlanRefresher::default(), activity: None, stamp: None, minute: 0 }
+        Self {
+            setup,
+            opened: None,
+            refresher: PlanRefresher::default(),
+            activity: None,
+            stamp: None,
+            minute: 0,
+            fleet: FleetRefresher::default(),
+        }
     }
 
     /// The store, if it is open.
@@ -70,14 +80,20 @@ impl Feed {
     }
 
     /// Returns true if what is around the plan has to be read again because time has passed.
-    pub const fn is_due(&self, now: i64) -> bool {
-        self.opened.is_some() && now / MINUTE != self.minute
+    pub fn is_due(&self, now: i64) -> bool {
+        self.opened.is_some() && (now / MINUTE != self.minute || self.fleet.is_due(now))
+    }
+
+    /// When the fleet is to be read again because of a write that came too soon after the last look.
+    pub fn next_look(&self) -> Option<i64> {
+        self.fleet.next_look()
     }
 
     fn lose(&mut self, data: &mut Data, why: String, now: i64) -> bool {
         self.opened = None;
         self.refresher = PlanRefresher::default();
         self.stamp = None;
+        self.fleet = FleetRefresher::default();
         let since = data.trouble.as_ref().map_or(now, |(_, since)| *since);
         data.trouble = Some((text::clip(&text::neutral(&why), 60).into_owned(), since));
         true
@@ -112,6 +128,7 @@ impl Feed {
         let read = self.read_around(opened, &plan, data);
         data.plan = Some(plan);
         read?;
+        data.fleet.clone_from(self.fleet.refresh(&opened.engine, now)?);
         (self.stamp, self.minute, data.is_complete) = (stamp, now / MINUTE, true);
         Ok(true)
     }

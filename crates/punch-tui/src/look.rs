@@ -98,6 +98,17 @@ impl Look {
         }
     }
 
+    /// The marks on rows that stand there without a word, and what they mean.
+    pub(crate) fn marks(self) -> [(String, &'static str); 5] {
+        [
+            (self.glyphs.small_count(2).trim().to_owned(), "The todo has 2 notes"),
+            ("blocks 2".to_owned(), "2 open todos wait for it; `b2` on a small screen"),
+            (self.pick("◆", "*").to_owned(), "You marked the todo"),
+            (self.pick("•", "*").to_owned(), "You have not seen this change yet"),
+            (self.pick("⚠", "!").to_owned(), "The agent is quiet, or a worker is lost"),
+        ]
+    }
+
     fn color(self, color: Color) -> Style {
         if self.colors { Style::new().fg(color) } else { Style::new() }
     }

@@ -88,7 +88,7 @@ impl Watch {
             let drawn = Instant::now();
             let wait = match self.feed.opened() {
                 None => AGAIN,
-                Some(_) => until(self.board.next_change()),
+                Some(_) => until(self.feed.next_look().unwrap_or(i64::MAX).min(self.board.next_change())),
             };
             let first = match self.inbox.recv_timeout(wait) {
                 Ok(event) => Some(event),

@@ -43,7 +43,10 @@ const common = {
 /** Pages whose script and style sheet are loaded when they are first opened. */
 const ON_DEMAND = ["board", "graph", "run"];
 
-/** Leaves pages that are loaded on demand out of the script that loads them. */
+/** Parts of such pages that few projects need; they have a script and no style sheet. */
+const PARTS = ["workers"];
+
+/** Leaves what is loaded on demand out of the script that loads it. */
 const apart = {
   name: "apart",
   setup: (build) =>
@@ -57,18 +60,18 @@ const shared = {
   setup: (build) => build.onResolve({ filter: /shared\.ts$|^preact/ }, () => ({ path: "./app.js", external: true })),
 };
 
-async function script(out, name, source, plugin) {
-  const built = await build({ ...common, entryPoints: { [name]: source }, outdir: out, minify: true, write: false, plugins: [plugin] });
+async function script(out, name, source, plugins) {
+  const built = await build({ ...common, entryPoints: { [name]: source }, outdir: out, minify: true, write: false, plugins });
   // Names that are chosen by how often letters occur compress better.
-  const compress = { passes: 3, toplevel: true, unsafe_arrows: true, keep_fargs: false, pure_getters: true };
+  const compress = { passes: 3, toplevel: true, unsafe_arrows: true, keep_fargs: false, pure_getters: true, unsafe: true };
   const small = await minify(built.outputFiles[0].text, { module: true, ecma: 2022, compress, mangle: { toplevel: true } });
   writeFileSync(join(out, `${name}.js`), `${small.code}\n`);
 }
 
 async function page(out) {
   mkdirSync(out, { recursive: true });
-  await script(out, "app", "src/main.tsx", apart);
-  for (const name of ON_DEMAND) await script(out, name, `src/ui/${name}.tsx`, shared);
+  await script(out, "app", "src/main.tsx", [apart]);
+  for (const name of [...ON_DEMAND, ...PARTS]) await script(out, name, `src/ui/${name}.tsx`, [apart, shared]);
   const styles = Object.fromEntries(["app", ...ON_DEMAND].map((name) => [name, `style/${name}.css`]));
   await build({ ...common, entryPoints: styles, outdir: out, minify: true });
   writeFileSync(join(out, "index.html"), readFileSync(join(here, "index.html")));

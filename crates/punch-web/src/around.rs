@@ -5,7 +5,7 @@ use punch_core::Plan;
 use punch_core::drive::{Decision, Switch};
 use punch_core::inbox::InboxItem;
 use punch_core::text::{clip, neutral};
-use punch_core::view::inbox;
+use punch_core::view::{FleetFigures, FleetView, inbox};
 use punch_engine::{AgentQuestion, Engine, EngineError, READER, RunRecord, SeatRow, Sum};
 use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, Wanted};
 use serde_json::{Value, json};
@@ -23,11 +23,19 @@ pub(crate) struct Around {
     pub questions: Vec<AgentQuestion>,
     pub run: Value,
     pub sessions: Vec<Value>,
+    /// The fleet in short; null if the store knows no worker.
+    pub fleet: Value,
     pub seen: u64,
 }
 
 impl Around {
-    pub fn read(engine: &Engine, info: &PlanInfo, plan: &Plan, setup: &WebSetup) -> Result<Self, EngineError> {
+    pub fn read(
+        engine: &Engine,
+        info: &PlanInfo,
+        plan: &Plan,
+        setup: &WebSetup,
+        fleet: &FleetView,
+    ) -> Result<Self, EngineError> {
         let id = info.id;
         Ok(Self {
             inbox: engine.inbox_of(id, plan, &setup.inbox_query(info))?.iter().map(inbox_item).collect(),
@@ -37,9 +45,22 @@ impl Around {
                 None => Value::Null,
             },
             sessions: sessions(engine, setup)?,
+            fleet: fleet_in_short(fleet, engine.now()),
             seen: engine.seen(id, READER)?.map_or(0, |mark| mark.revision),
         })
     }
+}
+
+/// What every page shows of the fleet: nothing that changes whenever a worker says that it is alive.
+fn fleet_in_short(fleet: &FleetView, now: i64) -> Value {
+    if fleet.workers.is_empty() {
+        return Value::Null;
+    }
+    let FleetFigures { working, draining, lost, seats, busy, stuck, .. } = fleet.figures();
+    json!({
+        "working": working, "draining": draining, "lost": lost, "seats": seats, "busy": busy, "stuck": stuck,
+        "warnings": fleet.warnings(now),
+    })
 }
 
 /// An item of the inbox, with the number of its question.

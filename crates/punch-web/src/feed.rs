@@ -11,8 +11,8 @@ use punch_core::reason::Reader;
 use punch_core::view::{BoardDigests, BoardRow, Progress, RowChanges, Story};
 use punch_core::{Plan, Uid};
 use punch_engine::{
-    ActivityKind, ActivityRecord, AgentQuestion, Engine, EngineError, PlanRefresher, Refreshed, RevisionEntry,
-    Revisions,
+    ActivityKind, ActivityRecord, AgentQuestion, Engine, EngineError, FleetRefresher, PlanRefresher, Refreshed,
+    RevisionEntry, Revisions,
 };
 use punch_store::PlanInfo;
 use serde_json::{Value, json};
@@ -61,6 +61,7 @@ pub(crate) struct Picture {
     around_stamp: Option<u64>,
     /// What is beside the todos was read in this minute.
     around_minute: i64,
+    fleet: FleetRefresher,
     failed_write: Option<String>,
     activity: u64,
     next_moment: Option<i64>,
@@ -81,6 +82,7 @@ impl Picture {
             around: Around::default(),
             around_stamp: None,
             around_minute: 0,
+            fleet: FleetRefresher::default(),
             failed_write: None,
             activity: 0,
             next_moment: None,
@@ -189,7 +191,7 @@ impl PlanFeed {
         loop {
             let began = Instant::now();
             let next = match self.advance() {
-                Ok(picture) => picture.next_moment,
+                Ok(picture) => [picture.next_moment, picture.fleet.next_look()].into_iter().flatten().min(),
                 Err(error) => return Some(self.end(error)),
             };
             if self.is_unused() && leave() {
@@ -281,11 +283,13 @@ impl PlanFeed {
         let stamp = engine.store().stamp(Some(id))?;
         let is_first = state.around_stamp.is_none();
         let minute = state.now / MINUTE;
-        if !due && minute == state.around_minute && stamp.is_some() && stamp == state.around_stamp {
+        let due = due || minute != state.around_minute || state.fleet.is_due(state.now);
+        if !due && stamp.is_some() && stamp == state.around_stamp {
             return Ok(Vec::new());
         }
         let Some(plan) = &state.loaded else { return Ok(Vec::new()) };
-        let around = Around::read(engine, &self.info, plan, &self.setup)?;
+        let fleet = state.fleet.refresh(engine, state.now)?;
+        let around = Around::read(engine, &self.info, plan, &self.setup, fleet)?;
         let records = self.activities(&mut state.activity)?;
         (state.around_stamp, state.around_minute) = (stamp, minute);
         let failed = records.iter().rev().find_map(|record| match &record.kind {
@@ -413,6 +417,7 @@ fn activity_frame(state: &Picture, records: &[ActivityRecord]) -> Frame {
         "now": state.now,
         "run": around.run,
         "sessions": around.sessions,
+        "fleet": around.fleet,
         "inbox": around.inbox,
         "questions": around.questions.iter().map(question).collect::<Vec<_>>(),
         "seen": around.seen,

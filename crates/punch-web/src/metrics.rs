@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use punch_core::view::{FleetFigures, WorkerState};
 use punch_engine::PlanEntry;
 
 /// Upper bounds of the histogram, in seconds.
@@ -40,6 +41,8 @@ pub(crate) struct State<'a> {
     pub streams: usize,
     /// The plans; `None` if the store does not answer.
     pub plans: Option<&'a [PlanEntry]>,
+    /// The workers; `None` if the store does not answer.
+    pub fleet: Option<FleetFigures>,
 }
 
 impl Metrics {
@@ -88,6 +91,9 @@ impl Metrics {
         for plan in &used {
             out.sample("punch_plan_revision_total", &[("plan", &plan.info.name)], plan.info.revision);
         }
+        if let Some(fleet) = &state.fleet {
+            render_fleet(&mut out, fleet);
+        }
         self.render_requests(&mut out);
         out.0
     }
@@ -116,6 +122,23 @@ impl Metrics {
             out.write("punch_http_request_seconds_sum", &[("route", route)], &times.sum.as_secs_f64().to_string());
             out.sample("punch_http_request_seconds_count", &[("route", route)], sum);
         }
+    }
+}
+
+/// Figures of all workers together: with names, every machine that ever worked would be a series of its own.
+fn render_fleet(out: &mut Page, fleet: &FleetFigures) {
+    out.family("punch_workers", "gauge", "Workers by state.");
+    for state in WorkerState::ALL {
+        out.sample("punch_workers", &[("state", state.name())], fleet.workers(state));
+    }
+    for (name, about, value) in [
+        ("punch_worker_seats", "Seats of workers that are alive.", fleet.seats),
+        ("punch_worker_seats_busy", "Seats with an agent at work.", fleet.busy),
+        ("punch_worker_stuck_claims", "Todos in progress whose worker is gone.", fleet.stuck),
+        ("punch_worker_todos_per_hour", "Todos that workers hand in per hour.", fleet.per_hour),
+    ] {
+        out.family(name, "gauge", about);
+        out.sample(name, &[], value);
     }
 }
 
@@ -159,7 +182,7 @@ mod tests {
             metrics.count("board", 200, Duration::from_millis(millis), None);
         }
         metrics.count("ops", 409, Duration::ZERO, Some("conflict"));
-        let state = State { version: "1", project: "a \"b\"\\c\n", streams: 2, plans: None };
+        let state = State { version: "1", project: "a \"b\"\\c\n", streams: 2, plans: None, fleet: None };
         let text = metrics.render(&state);
         for line in [
             "punch_info{version=\"1\",project=\"a \\\"b\\\"\\\\c\\n\"} 1",

@@ -11,6 +11,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Response, StatusCode};
 use axum::routing::{MethodFilter, on};
+use punch_core::view::FleetFigures;
+use punch_engine::Engine;
 
 use crate::ApiProblem;
 use crate::access::{Role, peer};
@@ -107,16 +109,18 @@ fn allowed(app: &App, head: &Parts) -> Result<(), ApiProblem> {
 }
 
 fn page(app: &App) -> String {
-    let plans = match app.store.engine() {
-        Ok(None) => Some(Vec::new()),
-        Ok(Some(engine)) => app.store.on(&engine, |engine| engine.plan_entries()).ok(),
+    let read = |engine: &Engine| Ok((engine.plan_entries()?, engine.fleet()?.figures()));
+    let state = match app.store.engine() {
+        Ok(None) => Some((Vec::new(), FleetFigures::default())),
+        Ok(Some(engine)) => app.store.on(&engine, read).ok(),
         Err(_) => None,
     };
     app.metrics.render(&State {
         version: app.setup.version,
         project: &app.setup.project,
         streams: STREAMS - app.streams.available_permits(),
-        plans: plans.as_deref(),
+        plans: state.as_ref().map(|(plans, _)| plans.as_slice()),
+        fleet: state.as_ref().map(|(_, fleet)| *fleet),
     })
 }
 

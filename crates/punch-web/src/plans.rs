@@ -1,7 +1,7 @@
-//! The server itself, and its plans.
+//! The server itself, its plans, and the workers of all machines.
 
 use punch_core::text::neutral;
-use punch_core::view::Progress;
+use punch_core::view::{FleetView, Progress};
 use serde_json::{Value, json};
 
 use crate::context::{Answered, Context};
@@ -21,6 +21,18 @@ pub(crate) fn server(at: &Context<'_>) -> Answered {
         "plan": plan.map(|plan| plan.name),
     });
     merge(&mut out, at.caller.to_json());
+    Ok(out)
+}
+
+/// `GET /api/v1/fleet`
+pub(crate) fn fleet(at: &Context<'_>) -> Answered {
+    let app = at.app;
+    let (view, now) = match app.store.engine()? {
+        None => (FleetView::default(), 0),
+        Some(engine) => (app.store.on(&engine, |engine| engine.fleet())?, engine.now()),
+    };
+    let mut out = json!({"schema": 1, "now": now});
+    merge(&mut out, view.record());
     Ok(out)
 }
 

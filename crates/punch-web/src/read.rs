@@ -51,6 +51,7 @@ pub(crate) fn board(at: &PlanContext<'_>) -> Result<RowsAnswer, ApiProblem> {
         "questions": around.questions.iter().map(question).collect::<Vec<_>>(),
         "run": around.run,
         "sessions": around.sessions,
+        "fleet": around.fleet,
         "seen": around.seen,
         "unseen": entries.iter().map(|entry| entry_of(entry, plan)).collect::<Vec<_>>(),
         "quietAfter": i64::try_from(at.app.setup.settings.run_idle.value.as_millis()).unwrap_or(i64::MAX) / 2,

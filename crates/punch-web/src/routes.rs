@@ -170,6 +170,7 @@ pub(crate) const ROUTES: &[Route] = &[
         tag: Tag::Nothing,
     },
     get("/plans", "plans", "every plan with its figures", schema::plans, Handler::Free(plans::plans)),
+    get("/fleet", "fleet", "the workers on all machines, and what they do", schema::fleet, Handler::Free(plans::fleet)),
     get("/plans/{plan}/board", "board", "everything that a board shows", schema::board, Handler::Rows(read::board)),
     get("/plans/{plan}/inbox", "inbox", "what needs the user, in order", schema::inbox, Handler::Plan(read::inbox)),
     get("/plans/{plan}/todos", "todos", "todos as rows, filtered", schema::todos, Handler::Plan(read::todos)).with(&[

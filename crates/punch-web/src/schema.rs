@@ -226,6 +226,17 @@ fn sessions() -> Value {
     list(named("session", session))
 }
 
+fn fleet_in_short() -> Value {
+    let counts = ["working", "draining", "lost", "seats", "busy", "stuck"].map(|name| (name, count()));
+    let warnings = [("warnings", about(list(text()), "lost workers and stuck claims"))];
+    let fleet = object(&[&counts[..], &warnings].concat(), &[]);
+    or_null(named("fleetInShort", about(fleet, "null if there are no workers")))
+}
+
+pub(crate) fn fleet() -> Value {
+    whole(&[vec![("now", time())], core::fleet()].concat(), &[])
+}
+
 fn entry() -> Value {
     let entry = object(
         &[
@@ -251,6 +262,7 @@ pub(crate) fn board() -> Value {
         ("questions", list(question())),
         ("run", or_null(run_state())),
         ("sessions", sessions()),
+        ("fleet", fleet_in_short()),
         ("seen", about(count(), "the revision up to which you have looked")),
         ("unseen", about(list(entry()), "newest first, at most 50")),
         ("quietAfter", about(count(), "milliseconds without a sign of life after which an agent is quiet")),
@@ -527,6 +539,7 @@ pub(crate) fn stream() -> Value {
             ("now", time()),
             ("run", or_null(run_state())),
             ("sessions", sessions()),
+            ("fleet", fleet_in_short()),
             ("inbox", list(inbox_item())),
             ("questions", list(question())),
             ("seen", count()),

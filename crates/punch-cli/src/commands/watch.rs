@@ -68,8 +68,9 @@ impl Watch {
         if self.once {
             let size = environment::screen();
             let side = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
-            let picture =
-                punch_tui::frame(setup, (side(size.width), side(size.height)), colors, environment::clock()());
+            // The last line of a terminal is for the prompt: the top of a picture as high as the screen would scroll off.
+            let height = size.height.saturating_sub(usize::from(is_terminal)).max(1);
+            let picture = punch_tui::frame(setup, (side(size.width), side(height)), colors, environment::clock()());
             output::document(&picture)?;
             return Ok(Exit::Ok);
         }

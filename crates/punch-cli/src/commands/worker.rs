@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
-use punch_core::time::ago;
+use punch_core::view::FleetView;
 use punch_core::{Label, text};
-use punch_engine::{EngineError, FleetView, FleetWorker, default_worker_name, is_worker_name};
+use punch_engine::{EngineError, default_worker_name, is_worker_name};
 use punch_run::agent::Spec;
 use punch_run::{FleetOptions, FleetWorld, Interrupt, Options, RunObserver, World};
-use serde_json::json;
 
 use super::run::watch::Screen;
 use super::run::{failure, store_variables};
@@ -92,7 +91,8 @@ impl Worker {
                 Some(engine) => engine.fleet()?,
                 None => FleetView::default(),
             };
-            let reply = Reply::new(listed(&view), json!(view));
+            let lines = view.lines((environment::clock())()).join("\n");
+            let reply = Reply::new(lines, view.record());
             output::reply(&reply, as_json)?;
             return Ok(reply.exit);
         }
@@ -176,57 +176,4 @@ impl Worker {
         let labels: BTreeSet<Label> = labels.map_err(|refusal| Failure::usage(&refusal.message(), &refusal.hint()))?;
         Ok(FleetOptions { name, labels, plans, version: env!("CARGO_PKG_VERSION").to_owned() })
     }
-}
-
-/// The list for users.
-fn listed(view: &FleetView) -> String {
-    if view.workers.is_empty() {
-        return "no workers; `punch worker --agent claude` starts one".to_owned();
-    }
-    let now = (environment::clock())();
-    let mut lines = Vec::new();
-    for worker in &view.workers {
-        lines.push(headline(worker, now));
-        for claim in &worker.claims {
-            let state = if claim.reported { "handed in, waits for its check" } else { "in progress" };
-            let since = claim.since.map(|since| format!(", started {}", ago(now.saturating_sub(since))));
-            lines.push(format!(
-                "    {} of plan {}: {state}{}",
-                text::clip(&claim.todo, 60),
-                text::clip(&claim.plan, 60),
-                since.unwrap_or_default()
-            ));
-        }
-    }
-    for claim in &view.stuck {
-        lines.push(format!(
-            "stuck: {} of plan {} is claimed by {}, which is gone; the coordinator opens it again",
-            text::clip(&claim.todo, 60),
-            text::clip(&claim.plan, 60),
-            text::clip(&claim.worker, 60)
-        ));
-    }
-    lines.iter().map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
-}
-
-fn headline(worker: &FleetWorker, now: i64) -> String {
-    let body = &worker.body;
-    let seats = if body.seats == 1 { "1 seat".to_owned() } else { format!("{} seats", body.seats) };
-    let labels = match body.labels.is_empty() {
-        true => String::new(),
-        false => format!(", labels {}", body.labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
-    };
-    let done = if body.handed_in == 1 { "1 todo".to_owned() } else { format!("{} todos", body.handed_in) };
-    let coordinates = match worker.coordinates.is_empty() {
-        true => String::new(),
-        false => format!(", coordinates {}", worker.coordinates.join(" ")),
-    };
-    format!(
-        "{} on {}: {}, seen {}, {seats}{labels}, {done} handed in ({} per hour){coordinates}",
-        worker.name,
-        text::clip(&body.host, 60),
-        worker.state,
-        ago(now.saturating_sub(worker.seen_at)),
-        worker.per_hour
-    )
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use insta::assert_snapshot;
 
-use crate::run::terminal::Watched;
+use crate::run::terminal::{SIZE, Watched};
 use crate::world::World;
 
 fn world() -> World {
@@ -207,4 +207,13 @@ fn long_work_shows_progress_on_a_terminal_and_leaves_none_of_it() {
     let (_, after) = printed.rsplit_once("working").unwrap();
     let (_, rest) = after.split_once("\r\u{1b}[K").unwrap_or_else(|| panic!("the line stays: {printed:?}"));
     assert!(rest.contains("T-1"), "{printed:?}");
+}
+
+#[test]
+fn a_picture_of_the_board_leaves_a_line_for_the_prompt() {
+    let world = world();
+    let printed = raw(&world, &["watch", "--once"], &[("NO_COLOR", "1")]);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), usize::from(SIZE.1) - 1, "the title is still on the screen: {printed}");
+    assert!(lines[0].contains("main r"), "{printed}");
 }

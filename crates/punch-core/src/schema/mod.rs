@@ -2,6 +2,7 @@
 //! what is forbidden: a newer version may write more.
 
 mod decision;
+mod fleet;
 mod inbox;
 mod kit;
 mod plan_file;
@@ -9,6 +10,7 @@ mod record;
 mod schedule;
 
 pub use decision::{decided, reasons};
+pub use fleet::fleet;
 pub use inbox::inbox_item;
 pub use kit::{
     about, any, any_of, count, list, named, number, object, only, or_null, signed, text, time, titled, word, yes_no,

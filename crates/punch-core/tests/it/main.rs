@@ -15,6 +15,7 @@ mod enumerate;
 mod equality;
 mod evidence;
 mod filter;
+mod fleet_view;
 mod format;
 mod fuzz;
 mod graph;

@@ -4,6 +4,7 @@
 
 mod handed_in;
 mod list;
+mod refresher;
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use handed_in::FleetSeats;
 pub use handed_in::HandedIn;
-pub use list::{FleetClaim, FleetView, FleetWorker};
+pub use refresher::FleetRefresher;
 
 use crate::process::host_name;
 use crate::submit::apply_in_transaction;

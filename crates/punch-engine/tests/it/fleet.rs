@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use punch_core::view::WorkerState;
 use punch_core::{Actor, Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Uid, WorkerId};
 use punch_engine::{
-    Begin, Choice, Engine, EngineError, HandedIn, Request, RunRecord, WorkerBody, WorkerName, is_worker_name,
+    Begin, Choice, Engine, EngineError, FleetRefresher, HandedIn, Request, RunRecord, WorkerBody, WorkerName,
+    is_worker_name,
 };
 use punch_store::{OpenMode, PlanId, SessionKey, open_file};
 use serde_json::json;
@@ -137,7 +139,7 @@ fn only_the_todos_of_dead_workers_are_orphans() {
     assert_eq!(fleet.orphans(), [1, 2]);
     let view = fleet.engine.fleet().unwrap();
     let states: Vec<_> = view.workers.iter().map(|worker| (worker.name.as_str(), worker.state)).collect();
-    assert_eq!(states, [("alive", "gone"), ("dead", "working")]);
+    assert_eq!(states, [("alive", WorkerState::Gone), ("dead", WorkerState::Working)]);
     assert_eq!((view.stuck.len(), view.workers[1].claims.len()), (2, 1));
 }
 
@@ -198,4 +200,20 @@ fn a_plan_is_left_only_to_a_worker_that_can_coordinate_it() {
     assert!(has_other());
     fleet.later(LEASE);
     assert!(!has_other(), "its record has expired");
+}
+
+#[test]
+fn a_board_looks_at_the_fleet_at_once_and_then_not_after_every_write() {
+    let fleet = Fleet::with(&["One"]);
+    let mut refresher = FleetRefresher::default();
+    let mut look = |now: i64| {
+        let names = refresher.refresh(&fleet.engine, now).unwrap().workers.len();
+        (names, refresher.next_look())
+    };
+    assert_eq!(look(1_000), (0, None), "an idle board is never woken");
+    fleet.worker("a", "/a").unwrap();
+    assert_eq!(look(1_500), (0, Some(3_000)), "too soon, so it is read later");
+    assert_eq!(look(2_999), (0, Some(3_000)));
+    assert_eq!(look(3_000), (1, None));
+    assert_eq!(look(2_000), (1, None), "a clock that was set back");
 }

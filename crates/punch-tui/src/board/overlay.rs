@@ -167,10 +167,13 @@ impl Board {
         self.overlay = Some(Overlay::Confirm(Confirm { lines, requests }));
     }
 
-    /// The menu of all keys that do something here.
+    /// The menu of all keys that do something here, and what the marks on rows mean.
     pub(super) fn help(&mut self) {
         let here = TABLE.iter().filter(|binding| binding.scope.holds(self) && binding.action != Action::Help);
-        let entries = here.map(|row| (row.keys.join(" "), row.words.to_owned(), Choice::Act(row.action))).collect();
+        let keys = here.map(|row| (row.keys.join(" "), row.words.to_owned(), Choice::Act(row.action)));
+        let marks = self.look.marks().into_iter();
+        let marks = marks.map(|(mark, words)| (mark, words.to_owned(), Choice::Ask(Vec::new())));
+        let entries = keys.chain(marks).collect();
         let title = "All keys here (hold Shift to select text with the mouse)".to_owned();
         self.overlay = Some(Overlay::Menu(Menu { title, entries, at: 0 }));
     }

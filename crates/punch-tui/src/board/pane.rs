@@ -26,6 +26,12 @@ pub enum RowKey {
     Seat(u32),
     /// A session.
     Session(String),
+    /// A worker of the fleet, by name.
+    Worker(String),
+    /// A claim that no worker looks after: the plan and the todo.
+    StuckClaim(String, String),
+    /// One of the warnings about the fleet.
+    FleetWarning(usize),
     /// A line that stands for nothing else, such as a heading.
     Text(String),
 }

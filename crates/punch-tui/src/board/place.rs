@@ -3,7 +3,7 @@
 use punch_core::view::width::columns;
 use ratatui::layout::Rect;
 
-use super::{Board, Menu, NARROW, Panel, TINY, View};
+use super::{Board, Menu, NARROW, Overlay, Panel, TINY, View};
 
 /// Where a panel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,9 @@ impl Board {
         }
         let is_narrow = width < NARROW.0 || height < NARROW.1;
         let notice = self.notice.as_ref().map_or(0, |notice| notice.text.lines().count().min(2)) as u16;
-        let foot = if is_narrow { 1 } else { 2 }.max(notice + u16::from(!is_narrow));
+        // A typed line keeps its place below a notice.
+        let is_typing = matches!(self.overlay, Some(Overlay::Prompt(_)));
+        let foot = if is_narrow { 1 } else { 2 }.max(notice + u16::from(!is_narrow || is_typing));
         let header = Rect::new(0, 0, width, 1);
         let footer = Rect::new(0, height - foot, width, foot);
         let body = Rect::new(0, 1, width, height - 1 - foot);

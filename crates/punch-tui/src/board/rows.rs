@@ -57,7 +57,8 @@ impl Board {
         running.extend(held.filter(|todo| todo.status.is_open() && !reader.shown(todo).is_running()));
         let seat = |todo: &Todo| self.data.seat_of(&todo.id).map_or(u32::MAX, |seat| seat.seat);
         running.sort_by_key(|todo| (seat(todo), todo.started_at, todo.uid));
-        running.into_iter().map(|todo| RowKey::Todo(todo.uid)).collect()
+        let warnings = (0..self.data.fleet.warnings(self.now).len()).map(RowKey::FleetWarning);
+        running.into_iter().map(|todo| RowKey::Todo(todo.uid)).chain(warnings).collect()
     }
 
     fn next_rows(&self) -> Vec<RowKey> {
@@ -142,7 +143,20 @@ impl Board {
     fn seat_rows(&self) -> Vec<RowKey> {
         let seats = self.data.seats().map(|seat| RowKey::Seat(seat.seat));
         let sessions = self.data.sessions.iter().map(|session| RowKey::Session(session.id.clone()));
-        seats.chain(sessions).collect()
+        seats.chain(sessions).chain(self.fleet_rows()).collect()
+    }
+
+    /// Workers by machine, and below them what no worker looks after.
+    fn fleet_rows(&self) -> Vec<RowKey> {
+        let fleet = &self.data.fleet;
+        let mut rows = Vec::new();
+        for (host, workers) in fleet.hosts() {
+            rows.push(RowKey::Text(format!(" Workers on {host}")));
+            rows.extend(workers.into_iter().map(|worker| RowKey::Worker(worker.name.to_string())));
+        }
+        let stuck = fleet.stuck.iter().map(|claim| RowKey::StuckClaim(claim.plan.to_string(), claim.todo.to_string()));
+        rows.extend(stuck);
+        rows
     }
 
     /// What is worked on, or else what is next.

@@ -2,6 +2,7 @@
 
 use punch_core::inbox::{InboxItem, InboxKind};
 use punch_core::{HoldKind, Todo, Uid, Verify};
+use punch_store::Wanted;
 
 use super::{Board, InboxKey, Panel, RowKey};
 use crate::data::{Question, SessionState};
@@ -26,7 +27,14 @@ impl Board {
                 let seat = self.data.run.as_ref()?.seats.iter().find(|seat| seat.seat == *n)?;
                 self.todo_of_id(seat.todo.as_deref()?)
             }
-            RowKey::Phase(_)
+            RowKey::Worker(name) => {
+                let claims = &self.data.worker(name)?.claims;
+                self.todo_of_id(claims.iter().find(|claim| claim.plan == self.data.name)?.todo.as_str())
+            }
+            RowKey::StuckClaim(plan, todo) if self.data.name.as_str() == plan => self.todo_of_id(todo),
+            RowKey::StuckClaim(..)
+            | RowKey::FleetWarning(_)
+            | RowKey::Phase(_)
             | RowKey::More(..)
             | RowKey::Closed(..)
             | RowKey::Revision(_)
@@ -95,6 +103,19 @@ impl Board {
         match self.selected()? {
             RowKey::Session(id) => self.data.sessions.iter().find(|session| session.id == *id),
             _ => None,
+        }
+    }
+
+    /// How many todos are in progress. The panel has warnings about the fleet, too.
+    pub(crate) fn working(&self) -> usize {
+        self.pane(Panel::Working).rows.iter().filter(|row| matches!(row, RowKey::Todo(_))).count()
+    }
+
+    /// What the key that pauses a run does now.
+    pub(crate) fn pause_word(&self) -> &'static str {
+        match self.data.run.as_ref().map(|run| run.wanted) {
+            None | Some(Wanted::Go) => "pause",
+            Some(Wanted::Pause | Wanted::Stop) => "resume",
         }
     }
 

@@ -22,6 +22,7 @@ pub(super) fn title(board: &Board) -> String {
         None => match board.selected() {
             Some(RowKey::Revision(revision)) => format!("Revision {revision}"),
             Some(RowKey::Session(_)) => "Session".to_owned(),
+            Some(RowKey::Worker(name)) => format!("Worker {}", Plain::id(name)),
             _ => "Detail".to_owned(),
         },
     }
@@ -257,6 +258,12 @@ impl Lines<'_> {
                 }
                 self.blank();
                 self.keys(&[(Action::KeepGoing, "pause, resume, off")]);
+            }
+            Some(RowKey::Worker(name)) => {
+                let Some(worker) = board.data().worker(name) else { return };
+                for (name, value) in super::fleet::facts(worker, board.now()) {
+                    self.field(name, &value);
+                }
             }
             _ => self.put("Nothing is selected.", look.dim()),
         }

@@ -28,25 +28,15 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>, layout: &Layout) {
         let x = columns(&label) + columns(&before).saturating_sub(skip);
         let line = Line::from(vec![Span::styled(label, look.key()), Span::raw(fit(&shown, room, look))]);
         frame.render_widget(Paragraph::new(line), last);
+        draw_notice(board, frame, Rect { height: area.height - 1, ..area });
         frame.set_cursor_position(Position::new(
             u16::try_from(x).unwrap_or(0).min(area.width.saturating_sub(1)),
             last.y,
         ));
         return;
     }
-    if let Some(notice) = board.notice() {
-        let style = if notice.is_problem { look.alarm() } else { look.good() };
-        let lines: Vec<Line<'static>> = notice
-            .text
-            .lines()
-            .take(2)
-            .map(|line| {
-                Line::from(Span::styled(fit(&format!(" {}", punch_core::text::neutral(line)), width, look), style))
-            })
-            .collect();
-        let height = (lines.len() as u16).min(area.height);
-        frame.render_widget(Paragraph::new(lines), Rect { height, ..area });
-        if height < area.height {
+    if board.notice().is_some() {
+        if draw_notice(board, frame, area) < area.height {
             frame.render_widget(Paragraph::new(views(board, width)), last);
         }
         return;
@@ -57,6 +47,20 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>, layout: &Layout) {
     }
     frame.render_widget(Paragraph::new(hints(board, width)), Rect { height: 1, ..area });
     frame.render_widget(Paragraph::new(views(board, width)), last);
+}
+
+/// Draws the notice at the top of an area and returns how many rows it took.
+fn draw_notice(board: &Board, frame: &mut Frame<'_>, area: Rect) -> u16 {
+    let (look, width) = (board.look(), usize::from(area.width));
+    let Some(notice) = board.notice() else { return 0 };
+    let style = if notice.is_problem { look.alarm() } else { look.good() };
+    let line = |line: &str| {
+        Line::from(Span::styled(fit(&format!(" {}", punch_core::text::neutral(line)), width, look), style))
+    };
+    let lines: Vec<Line<'static>> = notice.text.lines().take(2).map(line).collect();
+    let height = (lines.len() as u16).min(area.height);
+    frame.render_widget(Paragraph::new(lines), Rect { height, ..area });
+    height
 }
 
 /// The views with their numbers, and the two keys that must never be cut.
@@ -99,7 +103,7 @@ fn hints(board: &Board, width: usize) -> Line<'static> {
         (Action::Change, "change"),
         (Action::MoveDown, "move"),
         (Action::Undo, "undo"),
-        (Action::Pause, "pause"),
+        (Action::Pause, board.pause_word()),
         (Action::Command, "command"),
     ]);
     let here = |action: Action| keys::TABLE.iter().any(|row| row.action == action && row.scope.holds(board));

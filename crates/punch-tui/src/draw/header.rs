@@ -104,7 +104,7 @@ pub fn one_line(board: &Board, width: usize) -> Line<'static> {
         0 => String::new(),
         more => format!("!{more} "),
     };
-    let working = board.pane(crate::board::Panel::Working).rows.len();
+    let working = board.working();
     let text = format!("{needs}{}/{} {working} working", counts.completed, counts.total);
     Line::from(fit(&text, width, board.look()))
 }

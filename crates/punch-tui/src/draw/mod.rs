@@ -1,6 +1,7 @@
 //! Draws a board. Nothing is decided here: the same board is always the same picture.
 
 mod detail;
+mod fleet;
 mod footer;
 mod graph;
 mod header;
@@ -73,7 +74,7 @@ fn title(board: &Board, panel: Panel) -> String {
     let rows = board.pane(panel).rows.len();
     match panel {
         Panel::Inbox => format!("Needs you ({rows})"),
-        Panel::Working => format!("Working ({rows})"),
+        Panel::Working => format!("Working ({})", board.working()),
         Panel::Next => {
             let open = board.data().plan.as_ref().map_or(0, |plan| plan.row.counts.open());
             format!("Next and the rest ({open} open){}", filtered(board))
@@ -144,7 +145,7 @@ fn hint(board: &Board, panel: Panel) -> Option<String> {
         Panel::Graph => keys(&[(Action::Open, "center"), (Action::WholeGraph, "whole plan")]),
         Panel::Seats if board.session().is_some() => keys(&[(Action::KeepGoing, "pause, resume, off")]),
         Panel::Seats if board.data().run.as_ref().is_some_and(|run| run.is_running) => {
-            keys(&[(Action::Pause, "pause"), (Action::Stop, "stop")])
+            keys(&[(Action::Pause, board.pause_word()), (Action::Stop, "stop")])
         }
         Panel::Seats => None,
         Panel::Working | Panel::Next | Panel::Detail => None,
@@ -157,7 +158,7 @@ fn narrow_title(board: &Board, panel: Panel, title: &str, place: Place, has_curs
     let is_short = place.inner.height == 0;
     let word = match panel {
         Panel::Inbox => format!("NEEDS YOU {rows}"),
-        Panel::Working => format!("WORKING {rows}"),
+        Panel::Working => format!("WORKING {}", board.working()),
         Panel::Next if is_short && rows > 0 => "NEXT".to_owned(),
         Panel::Next => {
             let open = board.data().plan.as_ref().map_or(0, |plan| plan.row.counts.open());

@@ -22,6 +22,15 @@ fn block(board: &Board, title: &str, width: u16) -> Block<'static> {
     Block::bordered().border_set(board.look().border()).title(Line::from(Span::styled(title, board.look().bold())))
 }
 
+/// Says at the bottom which lines are shown, if they do not all fit.
+fn scrolled(board: &Board, block: Block<'static>, top: usize, rows: usize, all: usize) -> Block<'static> {
+    if all <= rows {
+        return block;
+    }
+    let shown = format!(" {}-{} of {all} ", top + 1, all.min(top + rows));
+    block.title_bottom(Line::from(Span::styled(shown, board.look().dim())).right_aligned())
+}
+
 fn inner(area: Rect) -> Rect {
     Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height.saturating_sub(2) }
 }
@@ -31,9 +40,10 @@ fn draw_menu(board: &Board, frame: &mut Frame<'_>, menu: &Menu) {
     let keys = menu.entries.iter().map(|(keys, ..)| columns(keys)).max().unwrap_or(0);
     let (area, top) = board.menu_place(menu);
     frame.render_widget(Clear, area);
-    frame.render_widget(block(board, &menu.title, area.width), area);
     let place = inner(area);
     let rows = usize::from(place.height).max(1);
+    let block = block(board, &menu.title, area.width);
+    frame.render_widget(scrolled(board, block, top, rows, menu.entries.len()), area);
     let line = |(at, (key, words, _)): (usize, &(String, String, _))| {
         let mut row = Row::new(look, usize::from(place.width));
         let selected = at == menu.at;
@@ -72,13 +82,8 @@ fn draw_page(board: &Board, frame: &mut Frame<'_>, page: &Page) {
     frame.render_widget(Clear, area);
     let place = inner(area);
     let (width, rows) = (usize::from(place.width), usize::from(place.height));
-    let mut block = block(board, &page.title, area.width);
-    if page.lines.len() > rows {
-        let last = page.lines.len().min(page.top + rows);
-        let shown = format!(" {}-{last} of {} ", page.top + 1, page.lines.len());
-        block = block.title_bottom(Line::from(Span::styled(shown, board.look().dim())).right_aligned());
-    }
-    frame.render_widget(block, area);
+    let block = block(board, &page.title, area.width);
+    frame.render_widget(scrolled(board, block, page.top, rows, page.lines.len()), area);
     let lines: Vec<Line<'static>> =
         page.lines.iter().skip(page.top).take(rows).map(|line| Line::from(fit(line, width, board.look()))).collect();
     frame.render_widget(Paragraph::new(lines), place);

@@ -11,6 +11,7 @@ use punch_store::Wanted;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
+use super::fleet;
 use super::line::{Row, age, columns, fit, span, tokens};
 use crate::board::{Board, Panel, RowKey};
 
@@ -131,7 +132,7 @@ fn nothing(board: &Board, panel: Panel) -> String {
         Panel::List | Panel::Graph => "No todos.".to_owned(),
         Panel::Changes => "Nothing changed since you looked.".to_owned(),
         Panel::Log => "Nothing has happened yet.".to_owned(),
-        Panel::Seats => "No run and no session works on this plan.".to_owned(),
+        Panel::Seats => "No agent is working on this plan.".to_owned(),
         Panel::Detail => String::new(),
     }
 }
@@ -188,6 +189,12 @@ fn row(board: &Board, panel: Panel, key: &RowKey, width: usize, ids: usize, sele
             None => Line::default(),
         },
         RowKey::Session(id) => session_row(board, id, width),
+        RowKey::Worker(name) => match board.data().worker(name) {
+            Some(worker) => fleet::worker_row(board, worker, width),
+            None => Line::default(),
+        },
+        RowKey::StuckClaim(plan, todo) => fleet::stuck_row(board, plan, todo, width),
+        RowKey::FleetWarning(at) => fleet::warning_row(board, *at, width),
         RowKey::Text(text) => plain(text.clone(), look.bold()),
     }
 }
@@ -336,7 +343,10 @@ fn phase_heading(board: &Board, phase: Option<punch_core::PhaseUid>) -> String {
     let name = phase
         .and_then(|uid| plan.phase(uid))
         .map_or_else(|| "No phase".to_owned(), |phase| Plain::text(&phase.name).to_string());
-    format!("{name} ({}/{})", progress.completed, progress.total)
+    match progress.total {
+        0 => format!("{name} (no todos)"),
+        total => format!("{name} ({}/{total})", progress.completed),
+    }
 }
 
 fn revision_row(board: &Board, entry: &HistoryRow, width: usize) -> Line<'static> {

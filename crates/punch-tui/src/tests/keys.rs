@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use punch_store::Wanted;
+
 use crate::board::View;
 use crate::keys::{Action, Scope, TABLE, name};
+use crate::request::Request;
 
 use super::scene::{key, look, typical};
 
@@ -89,4 +92,35 @@ fn the_documentation_lists_every_key() {
         std::fs::write(PAGE, &wanted).unwrap();
     }
     assert!(page == wanted, "docs/watch.md is out of date; `UPDATE_DOCS=1 cargo test -p punch-tui` writes it again");
+}
+
+#[test]
+fn the_hint_of_the_pause_key_says_what_it_does_now() {
+    for (wanted, says, other) in [(Wanted::Go, "P pause", "P resume"), (Wanted::Pause, "P resume", "P pause")] {
+        let mut scene = typical(look(), (120, 40));
+        scene.board.data_mut().run.as_mut().unwrap().wanted = wanted;
+        for view in ["1", "5"] {
+            scene.press(view);
+            let picture = scene.picture();
+            assert!(picture.contains(says) && !picture.contains(other), "{view}: {picture}");
+        }
+        let asked = scene.press("P");
+        let back = if wanted == Wanted::Go { Wanted::Pause } else { Wanted::Go };
+        assert!(asked.iter().any(|ask| matches!(ask, Request::Control { wanted, .. } if *wanted == back)), "{asked:?}");
+    }
+}
+
+#[test]
+fn the_menu_of_keys_explains_marks_and_says_that_it_scrolls() {
+    let mut scene = typical(look(), (80, 24));
+    scene.press("?");
+    let first = scene.picture();
+    assert!(first.contains(" 1-22 of "), "{first}");
+    scene.press("G");
+    let last = scene.picture();
+    for part in ["⁺²", "The todo has 2 notes", "blocks 2", "2 open todos wait for it"] {
+        assert!(last.contains(part), "{part}: {last}");
+    }
+    scene.press("Enter");
+    assert!(scene.board.overlay().is_none(), "a mark does nothing");
 }

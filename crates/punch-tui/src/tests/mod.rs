@@ -1,6 +1,7 @@
 //! Tests of the board as a value: sequences of inputs, and pictures.
 
 mod answers;
+mod fleet;
 mod graph;
 mod keys;
 mod looking;

@@ -49,6 +49,25 @@ fn a_filter_that_is_not_understood_is_refused_where_it_was_typed() {
     assert!(scene.board.filter_text().is_empty());
 }
 
+/// Whatever is typed, a notice about it is on the screen together with the typed line.
+#[test]
+fn a_notice_about_a_typed_line_is_shown_above_it() {
+    for size in [(120, 40), (80, 24), (40, 12)] {
+        let mut scene = typical(look(), size);
+        scene.press("/");
+        scene.type_text("is:foo");
+        scene.press("Enter");
+        let why = scene.board.notice().unwrap().text.lines().next().unwrap().to_owned();
+        let why: String = why.chars().take(30).collect();
+        let picture = scene.picture();
+        let lines: Vec<&str> = picture.lines().collect();
+        let typed = lines.iter().position(|line| line.contains("filter: is:foo"));
+        assert_eq!(typed, Some(lines.len() - 1), "{picture}");
+        let shown = lines.iter().position(|line| line.contains(&why));
+        assert!(shown.is_some_and(|at| at + 3 >= lines.len() && at + 1 < lines.len()), "{why}: {picture}");
+    }
+}
+
 #[test]
 fn tab_completes_commands_todos_agents_and_terms() {
     let mut scene = typical(look(), (120, 40));

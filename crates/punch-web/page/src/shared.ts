@@ -9,7 +9,7 @@ export { followDrag, indexAt } from "./ui/drag.ts";
 export { useFetched } from "./ui/fetched.ts";
 export { clock, count, dollars, fullTime, plural, span } from "./ui/format.ts";
 export { Icon, IconButton, StatusIcon, statusWord } from "./ui/icons.tsx";
-export { SeatRow } from "./ui/now.tsx";
+export { SeatRow, Warnings } from "./ui/now.tsx";
 export { Age, Await, Bar, Button, canWrite, Empty, Marks, Message, Meter, PauseButton, Priority, Reason, Section, Table, TodoLink, useCanWrite } from "./ui/parts.tsx";
 export { moveTo } from "./ui/reorder.tsx";
 export { Fragment, h } from "preact";

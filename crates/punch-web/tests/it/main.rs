@@ -6,6 +6,7 @@ mod agents;
 mod answers;
 mod client;
 mod description;
+mod fleet;
 mod following;
 mod operation;
 mod page;

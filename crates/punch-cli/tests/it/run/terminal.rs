@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use super::Stage;
 use super::talks::talker;
 
-const SIZE: (u16, u16) = (60, 12);
+pub const SIZE: (u16, u16) = (60, 12);
 
 /// A program on a terminal of its own. It does not descend from this process: a test may be run by an agent, and
 /// questions are not answered below one.

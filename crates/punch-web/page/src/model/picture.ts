@@ -1,6 +1,6 @@
 // The picture of a plan that a tab has, and how events change it. Pure: nothing here talks to the server or to the page.
 import type {
-  ActivityEvent, AgentSession, BoardAnswer, ChangeEvent, HistoryEntry, InboxItem, Phase, Progress, Question, Rights, Row,
+  ActivityEvent, AgentSession, BoardAnswer, ChangeEvent, FleetInShort, HistoryEntry, InboxItem, Phase, Progress, Question, Rights, Row,
   RunState,
 } from "./types.ts";
 
@@ -17,6 +17,8 @@ export interface Picture {
   questions: Question[];
   run: RunState | null;
   sessions: AgentSession[];
+  /** The workers on all machines; `null` without any. */
+  fleet: FleetInShort | null;
   seen: number;
   /** Newest first. */
   unseen: HistoryEntry[];
@@ -96,6 +98,7 @@ export function applyActivity(picture: Picture, activity: ActivityEvent): Pictur
     ...picture,
     run: activity.run,
     sessions: activity.sessions,
+    fleet: activity.fleet,
     inbox: activity.inbox,
     questions: activity.questions,
     failedWrite: activity.failedWrite,

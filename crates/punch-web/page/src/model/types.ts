@@ -108,6 +108,42 @@ export interface AgentSession {
   decision: string | null;
 }
 
+/** What every page shows of the workers on all machines. */
+export interface FleetInShort {
+  working: number;
+  draining: number;
+  lost: number;
+  seats: number;
+  busy: number;
+  stuck: number;
+  warnings: string[];
+}
+
+export interface FleetClaim {
+  plan: string;
+  todo: string;
+  text: string;
+  worker: string;
+  since: number | null;
+  reported: boolean;
+}
+
+export interface FleetWorker {
+  name: string;
+  host: string;
+  state: "working" | "draining" | "lost" | "gone";
+  seenAt: number;
+  seats: number;
+  labels: string[];
+  claims: FleetClaim[];
+  perHour: number;
+}
+
+export interface FleetAnswer {
+  workers: FleetWorker[];
+  stuck: FleetClaim[];
+}
+
 export interface HistoryEntry {
   revision: number;
   at: number;
@@ -135,6 +171,7 @@ export interface BoardAnswer {
   questions: Question[];
   run: RunState | null;
   sessions: AgentSession[];
+  fleet: FleetInShort | null;
   seen: number;
   unseen: HistoryEntry[];
   quietAfter: number;
@@ -176,6 +213,7 @@ export interface ActivityEvent {
   now: number;
   run: RunState | null;
   sessions: AgentSession[];
+  fleet: FleetInShort | null;
   inbox: InboxItem[];
   questions: Question[];
   seen: number;

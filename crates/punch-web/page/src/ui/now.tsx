@@ -10,7 +10,7 @@ import { Entry } from "./entry.tsx";
 import { count, dollars, plural, span } from "./format.ts";
 import { IconButton } from "./icons.tsx";
 import { Inbox } from "./inbox.tsx";
-import { Button, Empty, Section, TodoLink, useCanWrite } from "./parts.tsx";
+import { Button, Empty, Message, Section, TodoLink, useCanWrite } from "./parts.tsx";
 import { ReorderList } from "./reorder.tsx";
 import { TodoRow } from "./todo_row.tsx";
 
@@ -45,6 +45,7 @@ export function Now(): JSX.Element {
     <div class="page narrow">
       <Inbox />
       <Section title="Working" count={seats.length + alone.length}>
+        <Warnings />
         {seats.length + alone.length === 0
           ? <Empty title="Nobody is working.">Start agents with <code>punch run</code>, or connect yours with <code>punch install</code>.</Empty>
           : (
@@ -58,6 +59,12 @@ export function Now(): JSX.Element {
       <Unseen entries={picture.unseen} revision={picture.revision} />
     </div>
   );
+}
+
+/** Workers that were lost, and claims that nobody looks after. */
+export function Warnings(): JSX.Element {
+  const fleet = useApp((state) => state.picture?.fleet);
+  return <>{fleet?.warnings.map((line) => <p class="warn"><Message text={line} /></p>)}</>;
 }
 
 function FirstTodo(): JSX.Element {

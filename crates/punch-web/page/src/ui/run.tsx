@@ -6,7 +6,7 @@ import { GanttChart } from "./gantt_chart.tsx";
 import { SpendChart } from "./spend_chart.tsx";
 import {
   Bar, Button, clock, count, dollars, Empty, fullTime, Message, Meter, navigate, PauseButton, planPath, plural, SeatRow, Section,
-  show, span, Table, TodoLink, useApp, useCanWrite, useFetched, useMemo, usePath,
+  show, span, Table, TodoLink, useApp, useCanWrite, useEffect, useFetched, useMemo, usePath, useState,
 } from "../shared.ts";
 
 export function Run(): JSX.Element {
@@ -32,6 +32,7 @@ export function Run(): JSX.Element {
         : <RunHead run={run} runs={list} />}
       {run !== null && <Meters run={run} />}
       {run?.running && <Seats run={run} />}
+      <Fleet />
       {detail !== null && <SpendChart answer={detail} />}
       <Timeline answer={detail} schedule={run === null || run.running ? schedule.value : null} />
       {detail !== null && <><Estimates answer={detail} /><Ledger answer={detail} /></>}
@@ -39,12 +40,22 @@ export function Run(): JSX.Element {
   );
 }
 
+/** Workers on all machines. Their script is loaded only where there are any. */
+function Fleet(): JSX.Element | null {
+  const has = useApp((state) => state.picture?.fleet != null);
+  const [drawn, setDrawn] = useState<{ Workers: () => JSX.Element | null } | null>(null);
+  useEffect(() => {
+    if (has) void import("./workers.tsx").then(setDrawn);
+  }, [has]);
+  return drawn && <drawn.Workers />;
+}
+
 function NoRun(): JSX.Element {
   return <Empty title="No run yet.">Start one with <code>punch run --agents 2</code>. Below is what the plan would take.</Empty>;
 }
 
 function stateWords(run: RunState): { words: string; tone: string } {
-  if (!run.running) return { words: run.outcome === "finished" ? "finished" : run.outcome, tone: run.outcome === "finished" ? "done" : "" };
+  if (!run.running) return { words: run.outcome, tone: run.outcome === "finished" ? "done" : "" };
   return { go: { words: "running", tone: "work" }, pause: { words: "pausing", tone: "warn" }, stop: { words: "stopping", tone: "warn" } }[run.wanted] ?? { words: run.wanted, tone: "" };
 }
 

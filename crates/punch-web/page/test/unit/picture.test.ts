@@ -25,7 +25,7 @@ function row(uid: number, next: (below: number) => number): Row {
 function board(rows: Row[], revision = 1): BoardAnswer {
   return {
     plan: "main", revision, now: 0, rows, phases: PHASES, counts: {}, progress: { completed: 0, total: 0, percent: 0 }, inbox: [],
-    questions: [], run: null, sessions: [], seen: 0, unseen: [], quietAfter: 0, failedWrite: null, can: { write: true, answer: true },
+    questions: [], run: null, sessions: [], fleet: null, seen: 0, unseen: [], quietAfter: 0, failedWrite: null, can: { write: true, answer: true },
   };
 }
 
@@ -80,7 +80,7 @@ test("changes since you looked are newest first, and go when they are seen", () 
   let picture: Picture = { ...pictureOf(board([], 5)), seen: 4, unseen: [entry(5)] };
   picture = applyChange(picture, change(5, 7, { history: [entry(6), entry(7)] }));
   assert.deepEqual(picture.unseen.map((one) => one.revision), [7, 6, 5]);
-  picture = applyActivity(picture, { now: 0, run: null, sessions: [], inbox: [], questions: [], seen: 6, failedWrite: null });
+  picture = applyActivity(picture, { now: 0, run: null, sessions: [], fleet: null, inbox: [], questions: [], seen: 6, failedWrite: null });
   assert.deepEqual(picture.unseen.map((one) => one.revision), [7]);
 });
 
