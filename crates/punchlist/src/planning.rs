@@ -68,7 +68,7 @@ impl Session {
     /// refused.
     pub fn restore(&self, id: &str) -> Result<RestoreReport, Error> {
         let how = Restoring { force: false, reopen: true };
-        let restored = self.engine.restore(self.plan, &self.request(self.actor()), &self.code(), id, how)?;
+        let restored = self.engine.restore(self.plan, &self.session_request(), &self.code(), id, how)?;
         let Restored { reopened, newer, safety, next, changed, .. } = restored;
         Ok(RestoreReport { changed: !changed.outcome.events.is_empty(), reopened, newer, safety, next })
     }
