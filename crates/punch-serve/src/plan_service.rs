@@ -304,7 +304,8 @@ impl ToolService for PlanToolService {
                 Ok(proof) => Ok(Checked::Passed(Box::new(proof))),
                 Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
                 Err(error) => {
-                    let words = ToolWords { dialect: request.dialect, shell: self.opened.settings.reminders_shell.value };
+                    let words =
+                        ToolWords { dialect: request.dialect, shell: self.opened.settings.reminders_shell.value };
                     Ok(Checked::Answered(engine.refused(plan, words, &error)?))
                 }
             }

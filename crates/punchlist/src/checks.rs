@@ -2,8 +2,8 @@
 //! worktree and with the user's consent.
 
 use punch_core::Refusal;
-use punch_engine::call::{Answer, Called};
-use punch_engine::{EngineError, Offered, Proof, Proofs};
+use punch_engine::call::{Answer, Called, ToolWords};
+use punch_engine::{Checker, EngineError, Offered, Proof, Proofs};
 use punch_store::SessionKey;
 use serde_json::Value;
 
@@ -22,7 +22,10 @@ impl Session {
                 Called::Wants(id) => match self.prove(&id, Some(&self.key)) {
                     Ok(proof) => proofs.push(proof),
                     Err(EngineError::Store(error)) => return Err(error.into()),
-                    Err(error) => return Ok(self.engine.refused(self.plan, dialect, &error)?),
+                    Err(error) => {
+                        let words = ToolWords { dialect, shell: self.settings.reminders_shell.value };
+                        return Ok(self.engine.refused(self.plan, words, &error)?);
+                    }
                 },
             }
         }
@@ -36,7 +39,8 @@ impl Session {
             }
             return Err(Refusal::NeedsVerification { id: id.to_owned() }.into());
         };
-        let checker = tree.checker(self.settings.verify_timeout.value, &|| false);
+        let shell = self.settings.reminders_shell.value;
+        let checker = Checker { shell, ..tree.checker(self.settings.verify_timeout.value, &|| false) };
         self.engine.prove_for(self.plan, session, &checker, id)
     }
 }

@@ -69,7 +69,8 @@ impl Engine {
             let read = match &call {
                 Ok(call) => self.reading(snapshot, caller, dialect, call, calibration)?,
                 Err(refusal) => {
-                    let refused = render::refused(&refusal.clone().into(), caller.words(dialect), snapshot.row()?.revision);
+                    let refused =
+                        render::refused(&refusal.clone().into(), caller.words(dialect), snapshot.row()?.revision);
                     (refused, Vec::new())
                 }
             };

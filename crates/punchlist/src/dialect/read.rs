@@ -121,8 +121,8 @@ pub struct Batch {
     pub estimated_tokens: u64,
     /// How many tokens a batch may take.
     pub budget: u64,
-    /// What to do with it, in words.
-    pub advice: String,
+    /// What to do if nothing fits, in words.
+    pub advice: Option<String>,
 }
 
 /// The last changes.

@@ -182,6 +182,27 @@ fn a_subagent_reports_on_its_own_todos_and_on_no_others() {
 }
 
 #[test]
+fn a_session_that_was_resumed_does_not_reuse_the_names_of_its_subagents() {
+    let parent = session();
+    parent.apply(&[Op::add(NewTodo::new("One").id("a")), Op::add(NewTodo::new("Two").id("b"))]).unwrap();
+    let first = parent.assign(&["a"], Options::new("worker")).unwrap();
+    // The same conversation in another process.
+    let resumed = parent.beside(Options::new("host").session(parent.name())).unwrap();
+    resumed.assign(&["b"], Options::new("worker")).unwrap();
+    let answer = first.call("todo_write", &json!({"ops": [{"op": "done", "id": "a"}]})).unwrap();
+    assert!(!answer.is_error, "{}", answer.text);
+}
+
+#[test]
+fn a_todo_that_its_agent_has_started_can_be_assigned() {
+    let parent = session();
+    parent.apply(&[Op::add(NewTodo::new("One").id("a")), Op::start("a")]).unwrap();
+    let worker = parent.assign(&["a"], Options::new("worker")).unwrap();
+    let answer = worker.call("todo_write", &json!({"ops": [{"op": "done", "id": "a"}]})).unwrap();
+    assert!(!answer.is_error, "{}", answer.text);
+}
+
+#[test]
 fn the_user_changes_the_plan_and_the_agent_learns_of_it_with_its_next_call() {
     let session = session();
     session.call("todo_write", &json!({"ops": [{"op": "add", "id": "a", "content": "Mine"}]})).unwrap();
