@@ -235,7 +235,7 @@ fn the_tools_of_groups_and_refusals_go_through_their_types_without_loss() {
             "{claimed:?}"
         );
         let listed: checkpoint::Listed = typed(&session, "todo_checkpoint", &checkpoint::Call::List);
-        assert_eq!(listed.checkpoints, [saved.id.clone()]);
+        assert_eq!(listed.checkpoints, std::slice::from_ref(&saved.id));
         session.apply(&[Op::done("a")]).unwrap();
         let call = checkpoint::Call::Restore { id: Some(saved.id) };
         same(&call);

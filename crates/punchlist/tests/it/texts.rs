@@ -1,8 +1,6 @@
 //! What models read: no command of a program that is not there, and the host's own words.
 
-use punchlist::{
-    Continuation, Dialect, Finish, NewTodo, Next, Occasion, Op, Options, Role, Session, ToolKind, Wording,
-};
+use punchlist::{Continuation, Dialect, Finish, Next, Occasion, Op, Options, Role, Session, ToolKind, Wording};
 use serde_json::json;
 
 fn all_texts(options: Options) -> String {
@@ -52,13 +50,14 @@ fn errors_reasons_and_the_inbox_name_commands_only_for_hosts_that_have_a_shell()
     assert!(!reason.hint().is_empty() && !reason.hint().contains("punch "), "{}", reason.hint());
 }
 
+#[cfg(feature = "verify")]
 #[test]
 fn answers_about_checks_name_commands_only_for_hosts_that_have_a_shell() {
     let folder = tempfile::tempdir().unwrap();
     let answer = |options: Options| {
         let options = options.setting("policy.verify", "command").work_tree(folder.path());
         let session = Session::in_memory(options).unwrap();
-        session.apply(&[Op::add(NewTodo::new("One").verify("true"))]).unwrap();
+        session.apply(&[Op::add(punchlist::NewTodo::new("One").verify("true"))]).unwrap();
         let refused = session.apply(&[Op::done("T-1")]).unwrap_err();
         assert!(!refused.hint.contains("punch ") && !refused.message.contains("punch "), "{refused}");
         let answer = session.call("todo_write", &json!({"ops": [{"op": "done", "id": "T-1"}]})).unwrap();
