@@ -1,10 +1,13 @@
 //! Usage limits: the texts with which agents report that the user's plan allows no more work for now, and when it does
 //! again. Each adapter lists the texts of its agent with their source.
 
+mod clock_time;
+
 use std::time::Duration;
 
 use crate::AGENTS;
 use crate::headless::json::line;
+use clock_time::ClockTime;
 
 /// A text with which an agent reports that its usage limit is reached.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +37,24 @@ pub enum Reset {
     At(i64),
     /// After this time.
     After(Duration),
-    /// The agent gave no time, or one in a time zone that cannot be converted here.
+    /// The next time that clocks in UTC show this many minutes after midnight.
+    Clock(u32),
+    /// The agent gave a clock time without a time zone, or in one that cannot be converted here.
+    UnknownZone,
+    /// The agent gave no time.
     Unknown,
+}
+
+impl Reset {
+    /// Returns the time of the reset in milliseconds since the epoch, as seen at `now`.
+    pub fn at(self, now: i64) -> Option<i64> {
+        match self {
+            Self::At(at) => Some(at),
+            Self::After(time) => Some(now.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))),
+            Self::Clock(minutes) => Some(clock_time::next(minutes, now)),
+            Self::UnknownZone | Self::Unknown => None,
+        }
+    }
 }
 
 /// An agent reported that its usage limit is reached.
@@ -81,7 +100,12 @@ fn reset(plain: &str) -> Reset {
         _ => {}
     }
     let left = LEADS.iter().find_map(|lead| duration(plain.split_once(lead)?.1));
-    left.map_or(Reset::Unknown, Reset::After)
+    let clock = || match clock_time::find(plain) {
+        Some(ClockTime::Utc(minutes)) => Reset::Clock(minutes),
+        Some(ClockTime::UnknownZone) => Reset::UnknownZone,
+        None => Reset::Unknown,
+    };
+    left.map_or_else(clock, Reset::After)
 }
 
 fn digits(text: &str) -> &str {
@@ -128,15 +152,17 @@ mod tests {
     fn messages_of_agents_are_recognized_with_their_reset_time() {
         let table = [
             ("claude", "Claude AI usage limit reached|1749924000", Reset::At(1_749_924_000_000)),
-            ("claude", "You've hit your session limit · resets 12:50am (America/Los_Angeles)", Reset::Unknown),
-            ("claude", "You’ve hit your limit · resets 1:30am (Asia/Dhaka)", Reset::Unknown),
-            ("claude", "You're out of extra usage · resets 5pm (America/Los_Angeles)", Reset::Unknown),
+            ("claude", "You've hit your session limit · resets 12:50am (America/Los_Angeles)", Reset::UnknownZone),
+            ("claude", "You’ve hit your limit · resets 1:30am (Asia/Dhaka)", Reset::UnknownZone),
+            ("claude", "You've hit your limit · resets 1:30am (UTC)", Reset::Clock(90)),
+            ("claude", "You're out of extra usage · resets 5pm (America/Los_Angeles)", Reset::UnknownZone),
             (
                 "codex",
                 "You've hit your usage limit. To get more access now, send a request to your admin or try again in 3 days 6 hours 57 minutes.",
                 after(3 * 86_400 + 6 * 3_600 + 57 * 60),
             ),
-            ("codex", "You've hit your usage limit. Visit … or try again at 3:28 PM.", Reset::Unknown),
+            ("codex", "You've hit your usage limit. Visit … or try again at 3:28 PM.", Reset::UnknownZone),
+            ("codex", "You've hit your usage limit. Try again at 3:28 PM PST.", Reset::Clock(23 * 60 + 28)),
             (
                 "gemini",
                 "You have exhausted your capacity on this model. Your quota will reset after 21h53m56s.",

@@ -52,6 +52,7 @@ mod summary;
 mod usage;
 mod user_changes;
 mod verify;
+mod writing_session;
 
 pub use activity::{ActivityKind, ActivityPage, ActivityRecord, one_line};
 pub use answerer::{Answerer, BrowserLink, NotTheUser, Via, browser_link};
@@ -109,3 +110,4 @@ pub use verify::{
     Checker, Consents, End, Proof, Proofs, Ran, Rechecked, ReportVerdict, TAIL, VerifyError, WorkTree,
     words as command_line,
 };
+pub use writing_session::WritingSession;

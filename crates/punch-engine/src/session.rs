@@ -41,8 +41,8 @@ pub struct SessionState {
     /// The todos it was shown: written by it, put back for it, or assigned to it. A replacement archives only these
     /// (rule 8).
     pub scope: Vec<Uid>,
-    /// Open todos of its list that found no room in the text when it was put back: it answers for them, but leaving
-    /// them out of the next list says nothing.
+    /// Open todos that it answers for although it was not shown them: they found no room in the text when its list was put
+    /// back, the user added them, or the program around it wrote them. Leaving them out of the next list says nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<Uid>,
     /// Todos outside its list that an answer or a reading displayed: it may name them, and leaving them out of a list
@@ -140,7 +140,7 @@ impl SessionState {
     pub(crate) fn wrote(&mut self, before: u64, after: u64) {
         self.shown = after;
         self.bind(before, after);
-        self.drive.untouched = false;
+        self.drive.wrote();
     }
 
     /// Makes the session answer for what it wrote, from the revision `before` to `after`.

@@ -12,6 +12,7 @@ use punch_store::{Ahead, Durability, PlanId, SessionKey, StoreError, Tx};
 use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
 use crate::git::GitFolders;
+use crate::writing_session::WritingSession;
 use crate::{Engine, EngineError, IdMaker, Proofs, ReadyQuery, observed_work};
 
 /// After this many requests for more, everything is loaded: a slice that grows step by step would cost more.
@@ -47,6 +48,8 @@ pub struct Request<'a> {
     pub git: Option<&'a GitFolders>,
     /// Ids for new todos that come without one.
     pub ids: Option<&'a IdMaker>,
+    /// The session that writes without a tool call. The write counts as its work, as one of its calls would.
+    pub session: Option<WritingSession<'a>>,
 }
 
 impl<'a> Request<'a> {
@@ -65,6 +68,7 @@ impl<'a> Request<'a> {
             tree: None,
             git: None,
             ids: None,
+            session: None,
         }
     }
 
@@ -82,7 +86,8 @@ impl<'a> Request<'a> {
 impl Request<'_> {
     /// The session under whose name the caller works. A completion reads what that session saw of the work.
     pub(crate) fn owner_session(&self) -> Option<SessionKey> {
-        self.actor.owner().map(|owner| SessionKey::new(owner, None))
+        let owner = || self.actor.owner().map(|owner| SessionKey::new(owner, None));
+        self.session.map(|session| session.key.clone()).or_else(owner)
     }
 }
 
@@ -105,7 +110,8 @@ impl Engine {
     pub fn submit(&self, plan: PlanId, request: &Request<'_>, ops: &[Op]) -> Result<Changed, EngineError> {
         let first = Footprint::of(ops);
         let completes = ops.iter().any(|op| matches!(op, Op::Done { .. }));
-        let session = completes.then(|| request.owner_session()).flatten();
+        let reads_session = completes || request.session.is_some();
+        let session = reads_session.then(|| request.owner_session()).flatten();
         let dependents = ops.iter().any(moves_dependents);
         let ahead = Ahead { dependents, session: session.as_ref(), ..Ahead::load(&first) };
         self.submit_ahead(plan, request, &first, ahead, &mut |_, _| Ok(ops.to_vec()))
@@ -132,7 +138,14 @@ impl Engine {
         ahead: Ahead<'_>,
         make: MakeOps<'_>,
     ) -> Result<Changed, EngineError> {
-        let body = |tx: &mut dyn Tx, now| apply_in_transaction(tx, now, request, first, make);
+        let body = |tx: &mut dyn Tx, now| {
+            let before = tx.row()?.revision;
+            let changed = apply_in_transaction(tx, now, request, first, make)?;
+            if let Some(session) = request.session {
+                session.record(tx, plan, request, &changed, before)?;
+            }
+            Ok(changed)
+        };
         let (changed, after) = self.transact(plan, request.durability, ahead, Some(request), body)?;
         self.follow_up(plan, Some(request), &after);
         Ok(changed)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use punch_core::{Refusal, Todo, Verify};
-use punch_engine::call::{Answer, Called, Caller, Tool, Work, budget};
+use punch_engine::call::{Answer, Called, Caller, Tool, ToolWords, Work, budget};
 use punch_engine::config::Settings;
 use punch_engine::{
     BackgroundChecks, Checker, Choice, Engine, EngineError, Proof, Role, UnnamedCall, VerifyError, WorkTree,
@@ -303,7 +303,11 @@ impl ToolService for PlanToolService {
             match proven {
                 Ok(proof) => Ok(Checked::Passed(Box::new(proof))),
                 Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-                Err(error) => Ok(Checked::Answered(engine.refused(plan, request.dialect, &error)?)),
+                Err(error) => {
+                    let words =
+                        ToolWords { dialect: request.dialect, shell: self.opened.settings.reminders_shell.value };
+                    Ok(Checked::Answered(engine.refused(plan, words, &error)?))
+                }
             }
         })?;
         Ok(checked.unwrap_or_else(|| Checked::Answered(empty(request.tool))))

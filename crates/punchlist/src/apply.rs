@@ -1,7 +1,7 @@
 //! Changes that the host makes itself: ops, undo and redo, imports and exports.
 
 use punch_core::{Actor, Format, Uid, Warning};
-use punch_engine::{Changed, ImportOptions, Request, WorkTree, owner_of, written};
+use punch_engine::{Changed, ImportOptions, Proofs, Request, WorkTree, WritingSession, owner_of, written};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Op, Session};
@@ -34,10 +34,12 @@ pub enum Import {
 }
 
 impl Session {
-    /// Applies ops, all of them or none. The agent of this session signs them. A rule that says no is an [`Error`], and
-    /// nothing was changed.
+    /// Applies ops, all of them or none. The agent of this session signs them, and they count as its work, as a call of its
+    /// tools would: it owns what it starts, and continues until that is done. The model does not learn of them by itself. A
+    /// rule that says no is an [`Error`], and nothing was changed. A completion that needs a check to pass first runs it, as
+    /// [`Session::call`] does.
     pub fn apply(&self, ops: &[Op]) -> Result<Applied, Error> {
-        self.submit(&self.request(self.actor()), ops)
+        self.submit(&self.session_request(), ops)
     }
 
     /// Applies ops as the user: the agent learns of them with the answer to its next call, or when its next turn starts.
@@ -61,13 +63,13 @@ impl Session {
     /// # }
     /// ```
     pub fn undo(&self, revision: Option<u64>) -> Result<Applied, Error> {
-        let changed = self.engine.undo(self.plan, &self.request(self.actor()), revision, false)?;
+        let changed = self.engine.undo(self.plan, &self.session_request(), revision, false)?;
         Ok(applied(&changed))
     }
 
     /// Undoes the latest undo of this session that still stands.
     pub fn redo(&self) -> Result<Applied, Error> {
-        Ok(applied(&self.engine.redo(self.plan, &self.request(self.actor()))?))
+        Ok(applied(&self.engine.redo(self.plan, &self.session_request())?))
     }
 
     /// Reads a whole list in some format into the plan, all of it or nothing.
@@ -87,7 +89,7 @@ impl Session {
             update: how == Import::Update,
             ..ImportOptions::default()
         };
-        let imported = self.engine.import(self.plan, &self.request(self.actor()), format, text, options)?;
+        let imported = self.engine.import(self.plan, &self.session_request(), format, text, options)?;
         Ok(applied(&imported.changed))
     }
 
@@ -105,15 +107,33 @@ impl Session {
         let ops: Vec<punch_core::Op> = ops.iter().map(|op| op.to_core(now)).collect::<Result<_, _>>()?;
         let finishes = ops.iter().any(|op| matches!(op, punch_core::Op::Done { .. }));
         let commit = self.tree.as_ref().filter(|_| finishes).and_then(WorkTree::commit);
-        let request = Request { commit: commit.as_deref(), ..request.clone() };
-        Ok(applied(&self.engine.submit(self.plan, &request, &ops)?))
+        let session = request.session.map(|session| session.key);
+        let mut proofs = Proofs::default();
+        loop {
+            let request = Request { commit: commit.as_deref(), proofs: Some(&proofs), ..request.clone() };
+            let error = match self.engine.submit(self.plan, &request, &ops) {
+                Ok(changed) => return Ok(applied(&changed)),
+                Err(error) => error,
+            };
+            let Some(id) = proofs.wanting(&error) else {
+                self.engine.record_refused(self.plan, session, &proofs, &error);
+                return Err(error.into());
+            };
+            proofs.push(self.prove(&id, session)?);
+        }
     }
 
     pub(crate) fn actor(&self) -> Actor {
         Actor::agent(self.agent.clone(), owner_of(&self.key, &self.settings))
     }
 
-    pub(crate) fn request(&self, actor: Actor) -> Request<'_> {
+    /// A change that the host makes in the name of the session.
+    pub(crate) fn session_request(&self) -> Request<'_> {
+        let session = WritingSession { key: &self.key, dialect: self.offer.dialect };
+        Request { session: Some(session), ..self.request(self.actor()) }
+    }
+
+    fn request(&self, actor: Actor) -> Request<'_> {
         let tree = self.tree.as_ref().map(|tree| tree.root.as_path());
         Request { settings: Some(&self.settings), tree, ids: self.ids.as_deref(), ..Request::of(actor) }
     }

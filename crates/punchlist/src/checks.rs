@@ -1,9 +1,10 @@
-//! Calls that finish todos only with proof (`policy.verify = "command"`): the checks run between two tries of the call,
-//! in the worktree and with the user's consent.
+//! Calls and ops that finish todos only with proof (`policy.verify = "command"`): the checks run between two tries, in the
+//! worktree and with the user's consent.
 
 use punch_core::Refusal;
-use punch_engine::call::{Answer, Called};
-use punch_engine::{EngineError, Offered, Proof, Proofs};
+use punch_engine::call::{Answer, Called, ToolWords};
+use punch_engine::{Checker, EngineError, Offered, Proof, Proofs};
+use punch_store::SessionKey;
 use serde_json::Value;
 
 use crate::{Error, Session};
@@ -18,21 +19,28 @@ impl Session {
             let dialect = self.offer.dialect;
             match self.engine.call_or_check(self.plan, &caller, dialect, offered.tool, arguments, key)? {
                 Called::Answered(answer) => return Ok(answer),
-                Called::Wants(id) => match self.prove(&id) {
+                Called::Wants(id) => match self.prove(&id, Some(&self.key)) {
                     Ok(proof) => proofs.push(proof),
                     Err(EngineError::Store(error)) => return Err(error.into()),
-                    Err(error) => return Ok(self.engine.refused(self.plan, dialect, &error)?),
+                    Err(error) => {
+                        let words = ToolWords { dialect, shell: self.settings.reminders_shell.value };
+                        return Ok(self.engine.refused(self.plan, words, &error)?);
+                    }
                 },
             }
         }
     }
 
-    fn prove(&self, id: &str) -> Result<Proof, EngineError> {
+    /// Runs the check of a todo for a write; `session` remembers a check that does not pass.
+    pub(crate) fn prove(&self, id: &str, session: Option<&SessionKey>) -> Result<Proof, EngineError> {
         let Some(tree) = &self.tree else {
-            self.engine.note_unproven(self.plan, &self.key, id);
+            if let Some(session) = session {
+                self.engine.note_unproven(self.plan, session, id);
+            }
             return Err(Refusal::NeedsVerification { id: id.to_owned() }.into());
         };
-        let checker = tree.checker(self.settings.verify_timeout.value, &|| false);
-        self.engine.prove_for(self.plan, Some(&self.key), &checker, id)
+        let shell = self.settings.reminders_shell.value;
+        let checker = Checker { shell, ..tree.checker(self.settings.verify_timeout.value, &|| false) };
+        self.engine.prove_for(self.plan, session, &checker, id)
     }
 }

@@ -5,7 +5,7 @@ use punch_engine::{Code, Restored, Restoring, Saved, Saving};
 use punch_store::SessionKey;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Options, Session};
+use crate::{Error, Op, Options, Record, Session, Status};
 
 /// A checkpoint: where the work on a plan and the code stood.
 pub type Checkpoint = Saved;
@@ -68,23 +68,49 @@ impl Session {
     /// refused.
     pub fn restore(&self, id: &str) -> Result<RestoreReport, Error> {
         let how = Restoring { force: false, reopen: true };
-        let restored = self.engine.restore(self.plan, &self.request(self.actor()), &self.code(), id, how)?;
+        let restored = self.engine.restore(self.plan, &self.session_request(), &self.code(), id, how)?;
         let Restored { reopened, newer, safety, next, changed, .. } = restored;
         Ok(RestoreReport { changed: !changed.outcome.events.is_empty(), reopened, newer, safety, next })
     }
 
     /// Hands open todos to a subagent of this conversation. The session that comes back is the subagent's: it may read, and
-    /// report on these todos and no others. [`Session::assignment`] is its first message. `options` name the subagent's
+    /// report on these todos and no others. What this session has in progress among them goes over to it.
+    /// [`Session::assignment`] is its first message. `options` name the subagent's
     /// program, dialect and settings; its session is this one.
     pub fn assign<I: AsRef<str>>(&self, ids: &[I], options: Options) -> Result<Self, Error> {
         let uids = ids.iter().map(|id| self.engine.resolve(self.plan, id.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        let name = options.subagent.clone().unwrap_or_else(|| self.next_subagent());
-        let key = SessionKey::new(self.name(), Some(&name));
+        let key = match &options.subagent {
+            Some(name) => SessionKey::new(self.name(), Some(name)),
+            None => self.new_subagent()?,
+        };
         let assigned = self.engine.hand_out(self.plan, &self.actor(), &self.settings, &key, &uids)?;
-        let options = Options { session: Some(self.name().to_owned()), subagent: Some(name), ..options };
+        self.release_own(&assigned.ids)?;
+        let subagent = key.subagent().map(str::to_owned);
+        let options = Options { session: Some(self.name().to_owned()), subagent, ..options };
         let mut worker = self.beside(options)?;
-        worker.assignment = Some(assigned.prompt);
+        worker.assignment = Some(worker.wording.assignment(assigned.prompt));
         Ok(worker)
+    }
+
+    /// Gives back the claims of this session on todos, so that someone else can start them.
+    fn release_own(&self, ids: &[String]) -> Result<(), Error> {
+        let actor = self.actor();
+        let is_own = |todo: &Record| {
+            todo.status.stored() == Status::InProgress && todo.owner.as_deref() == actor.owner() && todo.owner.is_some()
+        };
+        let own = self.todos()?.into_iter().filter(is_own).filter_map(|todo| todo.id).filter(|id| ids.contains(id));
+        let ops: Vec<Op> = own.map(Op::unclaim).collect();
+        if ops.is_empty() { Ok(()) } else { self.apply(&ops).map(drop) }
+    }
+
+    /// A subagent of this conversation that there was never before, also not in an earlier process.
+    fn new_subagent(&self) -> Result<SessionKey, Error> {
+        loop {
+            let key = SessionKey::new(self.name(), Some(&self.next_subagent()));
+            if self.engine.session(&key)?.is_none() {
+                return Ok(key);
+            }
+        }
     }
 
     /// The first message for a subagent that was assigned todos; `None` for every other session.

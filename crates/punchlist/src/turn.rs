@@ -118,18 +118,15 @@ impl Session {
     }
 
     /// A tool of your own has answered, and you know which files it changed or which command it ran. Tests, builds and lints
-    /// that pass or fail while the agent has a todo in progress, started with a call of its tools, become evidence of that
-    /// todo, see [`crate::TodoList::proof`]; with `policy.verify = "evidence"`, a todo whose last check failed cannot be
+    /// that pass or fail while the session has a todo in progress become evidence of that todo, see [`crate::TodoList::proof`]; with `policy.verify = "evidence"`, a todo whose last check failed cannot be
     /// completed. Report commands that fail here, with their exit code.
     ///
     /// ```
     /// # use punchlist::{Op, Options, Proof, Session, ToolKind, ToolUse};
-    /// # use serde_json::json;
     /// # fn main() -> Result<(), punchlist::Error> {
     /// let session = Session::in_memory(Options::new("my-agent"))?;
     /// session.turn_started()?;
-    /// let ops = json!([{"op": "add", "content": "Write the parser"}, {"op": "start", "id": "T-1"}]);
-    /// session.call("todo_write", &json!({"ops": ops}))?;
+    /// session.apply(&[Op::add("Write the parser"), Op::start("T-1")])?;
     /// session.tool_ran(ToolUse::new("edit", ToolKind::Edit).changing(["src/parser.rs"]))?;
     /// session.tool_ran(ToolUse::new("shell", ToolKind::Command).running("cargo test", Some(0)))?;
     /// session.apply(&[Op::done("T-1")])?;

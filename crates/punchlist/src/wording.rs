@@ -74,6 +74,11 @@ pub trait Wording: Send + Sync {
         Some(text)
     }
 
+    /// The first message of a subagent that was assigned todos.
+    fn assignment(&self, text: String) -> String {
+        text
+    }
+
     /// The lines about the list for a system prompt.
     fn instructions(&self, _dialect: Dialect, text: String) -> String {
         text

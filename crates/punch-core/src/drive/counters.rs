@@ -165,6 +165,11 @@ impl Counters {
         }
     }
 
+    /// The session wrote to the plan: it needs no reminder of it for a while.
+    pub const fn wrote(&mut self) {
+        (self.untouched, self.quiet, self.edits) = (false, 0, 0);
+    }
+
     /// The work continues, so a compaction that was announced is over, although the host did not report its end.
     fn end_compaction(&mut self) {
         if self.compacting.take().is_some() && !std::mem::replace(&mut self.compacts_loudly, true) {

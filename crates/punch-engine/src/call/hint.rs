@@ -4,12 +4,35 @@
 use punch_core::reason::{Cause, Reason};
 use punch_core::{Refusal, Status, text};
 
-use super::Dialect;
+use super::{Caller, Dialect};
 use crate::{CheckpointError, EngineError, VerifyError};
 
+/// What a text for a model may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolWords {
+    /// The dialect of its tools.
+    pub dialect: Dialect,
+    /// It has a shell in which `punch` works on the same plan.
+    pub shell: bool,
+}
+
+impl From<Dialect> for ToolWords {
+    fn from(dialect: Dialect) -> Self {
+        Self { dialect, shell: true }
+    }
+}
+
+impl Caller<'_> {
+    /// What texts for this caller may name.
+    pub(super) fn words(&self, dialect: Dialect) -> ToolWords {
+        ToolWords { dialect, shell: self.settings.is_none_or(|settings| settings.reminders_shell.value) }
+    }
+}
+
 impl EngineError {
-    /// Returns the hint for a model that speaks this dialect.
-    pub fn tool_hint(&self, dialect: Dialect) -> String {
+    /// Returns the hint for a model with these tools.
+    pub fn tool_hint(&self, words: impl Into<ToolWords>) -> String {
+        let words @ ToolWords { dialect, .. } = words.into();
         let reads = matches!(dialect, Dialect::Native | Dialect::Extended);
         let known = || match reads {
             true => "use an id from the list; todo_read shows it".to_owned(),
@@ -23,8 +46,8 @@ impl EngineError {
             Self::NotFound { .. } => known(),
             Self::UnknownPlan { .. } => "omit `plan` to use the plan of this project".into(),
             Self::ArchivedPlan { .. } => "omit `plan` to use the plan of this project, or choose another".into(),
-            Self::Verify(error) => unproven(error, dialect),
-            Self::Checkpoint(error) => uncheckpointed(error),
+            Self::Verify(error) => unproven(error, words),
+            Self::Checkpoint(error) => uncheckpointed(error, words),
             Self::Store(_)
             | Self::PlanExists { .. }
             | Self::Ambiguous { .. }
@@ -42,31 +65,36 @@ impl EngineError {
 }
 
 /// A check is the one thing for which a model is sent to a shell: it may take longer than a tool call.
-fn unproven(error: &VerifyError, dialect: Dialect) -> String {
-    let again = match dialect {
+fn unproven(error: &VerifyError, words: ToolWords) -> String {
+    let again = match words.dialect {
         Dialect::Native => "send done again",
         Dialect::Cursor | Dialect::Phases | Dialect::Todowrite | Dialect::Extended => "send the same call again",
     };
     match error {
         VerifyError::NoCommand { .. } => "add a verifyCommand with edit".into(),
-        VerifyError::Consent { .. } => {
+        VerifyError::Consent { .. } if words.shell => {
             format!("continue with something else and tell the user to {}", error.hint())
+        }
+        VerifyError::Consent { .. } => {
+            "continue with something else and tell the user that the command has to be approved".into()
         }
         VerifyError::Failed { .. } => format!("fix the problem, then {again}; leave the todo open until then"),
         VerifyError::NotStarted { .. } => "fix its verifyCommand with edit".into(),
         VerifyError::Running { .. } => "continue with another todo; the check decides about this one".into(),
         VerifyError::Stopped { .. } => again.to_owned(),
+        VerifyError::Timeout { .. } if !words.shell => "continue with another todo and tell the user".into(),
         VerifyError::Timeout { id, .. } => {
             format!("run `punch verify {}` in a shell; if it passes, it completes the todo", text::shell(id))
         }
     }
 }
 
-fn uncheckpointed(error: &CheckpointError) -> String {
+fn uncheckpointed(error: &CheckpointError, words: ToolWords) -> String {
     match error {
         CheckpointError::Unknown { .. } | CheckpointError::Damaged { .. } => {
             "todo_checkpoint with action list shows the checkpoints".into()
         }
+        CheckpointError::Elsewhere { .. } if !words.shell => "go back to that commit with git first".into(),
         CheckpointError::Elsewhere { .. } => {
             "go back to that commit with git first, or ask the user to restore only the plan with `punch checkpoint restore ID --force`".into()
         }
@@ -158,6 +186,10 @@ fn not_ready(id: &str, first: Option<&Reason>, (ops, reads): (bool, bool)) -> St
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use punch_core::Verify;
+
     use super::*;
 
     #[test]
@@ -202,6 +234,18 @@ mod tests {
                 let hint = EngineError::from(refusal.clone()).tool_hint(*dialect);
                 assert!(!hint.is_empty() && !hint.contains("punch "), "{hint}");
             }
+        }
+        let id_of = || id.clone();
+        let command = || Verify::Shell("true".into());
+        let checks = [
+            VerifyError::NoCommand { id: id_of() },
+            VerifyError::Consent { id: id_of(), command: command(), outdated: false },
+            VerifyError::Timeout { id: id_of(), command: command(), limit: Duration::ZERO, tail: String::new() },
+            VerifyError::Stopped { id: id_of() },
+        ];
+        for error in checks.map(EngineError::from) {
+            let hint = error.tool_hint(ToolWords { dialect: Dialect::Native, shell: false });
+            assert!(!hint.is_empty() && !hint.contains("punch "), "{hint}");
         }
         for dialect in &Dialect::ALL {
             let lost = EngineError::NotFound { given: id.clone(), near: Vec::new() }.tool_hint(*dialect);

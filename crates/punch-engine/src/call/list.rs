@@ -11,6 +11,7 @@ use punch_core::{Policy, Refusal, Uid};
 use punch_store::{Ahead, Tx};
 use serde_json::Value;
 
+use super::kept::{self, Kept};
 use super::list_window::ListWindow;
 use super::names::Names;
 use super::step::{Step, adopt, answer, step};
@@ -123,10 +124,10 @@ fn run(
 ) -> Result<Answer, EngineError> {
     let mut names = Names::of(state);
     let mut window = ListWindow::of(tx, state, &names, caller, call)?;
-    let then = window.before(tx, state, call)?;
+    let seen = window.before(tx, state, call)?;
     let before = window.part.row.revision;
     let Step { mut base, stepped, mut list, names: given, mut gone } =
-        step(call, &window, then.as_ref(), state, caller, &names, now);
+        step(call, &window, seen.as_ref().map(|seen| &seen.plan), state, caller, &names, now);
     let unknown: BTreeSet<String> =
         list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone()).collect();
     if matches!(call, Call::Todowrite(_)) && !unknown.is_empty() {
@@ -136,9 +137,12 @@ fn run(
     }
     reclaim(&mut base, &list, &window.part, now);
     let (ops, spared) = spare(diff(&base, &list, &window.part), &window.part, &caller.actor, now);
+    let later = seen.as_ref().map(|seen| seen.later.as_slice()).unwrap_or_default();
+    let kept = Kept::rows(later, &base, &list, &window.part);
     let part = std::mem::take(&mut window.part);
     let request = caller.request(call.preset());
     let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
+    let kept = kept::notes(&kept, &changed.plan);
     changed.outcome.warnings.extend(spared);
     claim::keep_own(tx, now, &request)?;
     render::within(changed.outcome.plan.counts.listed(), caller.open_limit)?;
@@ -187,7 +191,7 @@ fn run(
         let (errors, rest) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
         answer.text = format!("{errors}\n{applied}\n{rest}").trim_end().to_owned();
     }
-    let notes: Vec<String> = removed.chain(render::reported(&changed.outcome)).collect();
+    let notes: Vec<String> = removed.chain(render::reported(&changed.outcome)).chain(kept).collect();
     if !notes.is_empty() {
         answer.text = render::capped(&format!("{}\n{}", notes.join("\n"), answer.text));
     }

@@ -30,6 +30,14 @@ pub(super) struct ListWindow {
     pub whole: bool,
 }
 
+/// What a session last saw of that part.
+pub(super) struct LastSeen {
+    /// The part as it was.
+    pub plan: Plan,
+    /// What happened to it since, oldest first.
+    pub later: Vec<Event>,
+}
+
 impl ListWindow {
     /// Loads what a call works on.
     pub fn of(
@@ -119,7 +127,7 @@ impl ListWindow {
     }
 
     /// The part as the session last saw it; `None` where the call acts on the list as it is.
-    pub fn before(&self, tx: &dyn Snapshot, state: &SessionState, call: &Call) -> Result<Option<Plan>, StoreError> {
+    pub fn before(&self, tx: &dyn Snapshot, state: &SessionState, call: &Call) -> Result<Option<LastSeen>, StoreError> {
         if !call.replaces() || state.shown == 0 || state.shown >= self.part.row.revision {
             return Ok(None);
         }
@@ -130,7 +138,7 @@ impl ListWindow {
             since = last.revision;
             later.extend(events.into_iter().filter(|event| self.concerns(event)));
         }
-        Ok(Some(history::taken_back(&self.part, &later, state.shown)))
+        Ok(Some(LastSeen { plan: history::taken_back(&self.part, &later, state.shown), later }))
     }
 
     fn concerns(&self, event: &Event) -> bool {

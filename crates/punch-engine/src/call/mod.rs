@@ -8,6 +8,7 @@ mod checkpoint;
 mod claim;
 mod extended;
 mod hint;
+mod kept;
 mod list;
 mod list_window;
 mod mirror;
@@ -34,6 +35,7 @@ use arguments::ToolCall;
 
 pub use answer::{Answer, CallError, Called};
 pub use arguments::{ReadCall, ReadView};
+pub use hint::ToolWords;
 pub use mirror::{Family, TodoUse};
 pub(crate) use mirror::{Made, Notes, called_done, is_mirrored, left_out};
 pub use punch_core::Dialect;
@@ -159,7 +161,7 @@ impl Engine {
             Called::Answered(answer) => Ok(answer),
             Called::Wants(id) => {
                 self.note_unproven(plan, &caller.session, &id);
-                self.refused(plan, dialect, &Refusal::NeedsVerification { id }.into())
+                self.refused(plan, caller.words(dialect), &Refusal::NeedsVerification { id }.into())
             }
         }
     }
@@ -191,12 +193,11 @@ impl Engine {
             Err(error) => match caller.work.proofs.wanting(&error) {
                 Some(id) => Ok(Called::Wants(id)),
                 None => {
-                    self.record_passed(plan, &caller.work.proofs);
-                    self.note_asked(plan, &caller.session, &error);
+                    self.record_refused(plan, Some(&caller.session), &caller.work.proofs, &error);
                     if tool != Tool::Read {
                         self.record_failed_write(plan, &caller.session, caller.actor.by(), &error);
                     }
-                    let mut answer = self.refused(plan, dialect, &error)?;
+                    let mut answer = self.refused(plan, caller.words(dialect), &error)?;
                     self.inform_caller(plan, caller, &mut answer);
                     Ok(Called::Answered(answer))
                 }
@@ -218,8 +219,13 @@ impl Engine {
     }
 
     /// A refusal as the model reads it.
-    pub fn refused(&self, plan: PlanId, dialect: Dialect, error: &EngineError) -> Result<Answer, EngineError> {
-        Ok(render::refused(error, dialect, self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
+    pub fn refused(
+        &self,
+        plan: PlanId,
+        words: impl Into<ToolWords>,
+        error: &EngineError,
+    ) -> Result<Answer, EngineError> {
+        Ok(render::refused(error, words.into(), self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
     }
 
     /// Runs the write of a call in one transaction with everything that belongs to it: the answer that an earlier call

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::render::{self, capped};
 use super::{Answer, Caller, Dialect, Incoming, reported_usage};
 use crate::submit::apply_in_transaction;
+use crate::writing_session::{REMEMBERED, touched};
 use crate::{Changed, Engine, EngineError, ReadyQuery, Role, SessionState, claim, offers};
 
 impl Engine {
@@ -140,12 +141,8 @@ pub(super) fn structured(changed: &Changed, next: Option<&Todo>) -> Value {
 pub(super) fn bind(state: &mut SessionState, changed: &Changed, before: u64) {
     state.wrote(before, changed.outcome.plan.revision);
     state.dialect = Some(Dialect::Native);
-    let touched = changed.outcome.events.iter().filter_map(|event| match &event.patch {
-        punch_core::Patch::Todo(uid, _) => Some(*uid),
-        punch_core::Patch::Phases(_) | punch_core::Patch::Policy(_) => None,
-    });
-    for uid in touched {
-        if !state.scope.contains(&uid) && state.scope.len() < 10_000 {
+    for uid in touched(changed) {
+        if !state.scope.contains(&uid) && state.scope.len() < REMEMBERED {
             state.scope.push(uid);
         }
     }

@@ -69,7 +69,8 @@ impl Engine {
             let read = match &call {
                 Ok(call) => self.reading(snapshot, caller, dialect, call, calibration)?,
                 Err(refusal) => {
-                    let refused = render::refused(&refusal.clone().into(), dialect, snapshot.row()?.revision);
+                    let refused =
+                        render::refused(&refusal.clone().into(), caller.words(dialect), snapshot.row()?.revision);
                     (refused, Vec::new())
                 }
             };
@@ -156,7 +157,7 @@ impl Engine {
         let mut display = Display { names: Names::of(&state), todos: Vec::new() };
         match read::answer(snapshot, caller, dialect, call, &mut display, (calibration, self.now())) {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
-            Err(error) => Ok((render::refused(&error, dialect, snapshot.row()?.revision), display.todos)),
+            Err(error) => Ok((render::refused(&error, caller.words(dialect), snapshot.row()?.revision), display.todos)),
             Ok(answer) => Ok((answer, display.todos)),
         }
     }

@@ -9,7 +9,7 @@ use punch_core::{Kind, Outcome, Patch, PlanRow, ShownStatus, Status, Todo, Uid, 
 use punch_store::{Snapshot, StoreError, Tx};
 use serde_json::json;
 
-use super::{Answer, CallError, Dialect};
+use super::{Answer, CallError, ToolWords};
 use crate::config::{Settings, Subagents};
 use crate::{Changed, EngineError, ReadyQuery, ready};
 
@@ -41,13 +41,13 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 }
 
 /// A refusal as an answer: code, what is wrong, what to do.
-pub(super) fn refused(error: &EngineError, dialect: Dialect, revision: u64) -> Answer {
+pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> Answer {
     let message = match error {
         EngineError::Verify(error) => error.short_message(),
         // On one line: names that a caller gave may have line breaks of their own.
         error => text::neutral(&error.message()).into_owned(),
     };
-    let (code, hint) = (error.code(), error.tool_hint(dialect));
+    let (code, hint) = (error.code(), error.tool_hint(words));
     let text = capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message)));
     let structured = json!({"error": {"code": code, "message": message, "hint": hint}});
     let one = |code: &str, message: String| CallError { op: None, code: code.to_owned(), message };

@@ -395,7 +395,7 @@ impl Listener<'_> {
         }
         let alone = who.owner == own_name(&self.report.key);
         let mine = |t: &&Todo| {
-            let listed = alone || who.state.scope.contains(&t.uid);
+            let listed = alone || who.state.scope.contains(&t.uid) || who.state.beyond.contains(&t.uid);
             listed && t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress
         };
         outcome.gives_back = self.running()?.iter().filter(mine).map(|t| t.uid).collect();

@@ -72,6 +72,7 @@ impl WorkTree {
             git: self.git.clone(),
             limit,
             cut_short: false,
+            shell: true,
             consents: self.consents.clone(),
             plan_check: None,
             stopped,
@@ -91,6 +92,8 @@ pub struct Checker<'a> {
     pub limit: Duration,
     /// The limit is that of the caller, who has less time than a check may take: one that reaches it says nothing.
     pub cut_short: bool,
+    /// Whoever reads the result can run `punch` in a shell.
+    pub shell: bool,
     /// Which commands the user agreed to; without a place for consents nothing runs.
     pub consents: Option<Consents>,
     /// The command of a setting: what counts as a setting is approved.

@@ -138,7 +138,10 @@ impl Engine {
         let tree = checker.tree_hash();
         if let Some(known) = known_failure(&todo, tree.as_deref()).filter(|_| session.is_some()) {
             self.record_check(plan, session, todo.uid, None);
-            let again = format!("(no file has changed since; `punch verify {}` runs it again)", text::shell(&todo.id));
+            let again = match checker.shell {
+                true => format!("(no file has changed since; `punch verify {}` runs it again)", text::shell(&todo.id)),
+                false => "(no file has changed since)".to_owned(),
+            };
             let text = known.text.iter().chain([&again]).map(String::as_str).collect::<Vec<_>>().join("\n");
             return Err(failed_with(&todo, &Evidence { text: Some(text), ..known.clone() }).into());
         }
@@ -180,8 +183,16 @@ impl Engine {
         }
     }
 
-    /// Remembers for a session that its agent was asked for a check.
-    pub(crate) fn note_asked(&self, plan: PlanId, session: &SessionKey, error: &EngineError) {
+    /// Records what a refused write leaves behind: checks that passed for it, and with its session that the agent was asked
+    /// for a check.
+    pub fn record_refused(&self, plan: PlanId, session: Option<&SessionKey>, proofs: &Proofs, error: &EngineError) {
+        self.record_passed(plan, proofs);
+        if let Some(session) = session {
+            self.note_asked(plan, session, error);
+        }
+    }
+
+    fn note_asked(&self, plan: PlanId, session: &SessionKey, error: &EngineError) {
         let EngineError::Refused(refusals) = error else { return };
         let asks = |refusal: &Refusal| match refusal {
             Refusal::NeedsCheck { id, .. } => Some(id.clone()),

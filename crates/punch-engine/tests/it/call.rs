@@ -75,7 +75,11 @@ fn two_sessions_that_replace_at_once_keep_each_others_changes() {
     let done = [punch_core::Op::Done { target: punch_core::Ref::Id(one), evidence: None, fence: None }];
     world.engine.submit(world.plan, &Request::by("person", None), &done).unwrap();
     let answer = world.write("a", Dialect::Todowrite, todos(&[("one", "pending"), ("two", "in_progress")]));
-    assert_eq!(answer.text, "[x] one\n[>] two <- two\n\n(1/2 completed)");
+    assert_eq!(
+        answer.text,
+        "Note: \"one\" is completed, not pending: person completed it since your last list.\n\
+         [x] one\n[>] two <- two\n\n(1/2 completed)"
+    );
     // Leaving it out archives it, nothing else.
     world.write("a", Dialect::Todowrite, todos(&[("two", "completed")]));
     assert_eq!(world.statuses(), [("two".to_owned(), Status::Completed)]);

@@ -1,9 +1,11 @@
 //! Stores in files, several sessions, and what happens in them.
 
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use punchlist::{Kind, Options, Session, Status, Update};
+use punchlist::{Kind, Op, Options, Proof, Session, Status, Update};
 use serde_json::json;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -125,4 +127,33 @@ fn a_todo_that_needs_proof_is_done_when_its_check_passes() {
     let other = Session::open(&file, options()).unwrap();
     other.call("todo_write", &json!({"ops": [{"op": "reopen", "id": "a"}]})).unwrap();
     assert!(other.call("todo_write", &done).unwrap().is_error);
+    // The host's own completion is checked like a call.
+    assert_eq!(other.apply(&[Op::done("a")]).unwrap_err().code, "needs_consent");
+    session.apply(&[Op::done("a")]).unwrap();
+    assert_eq!(session.list().unwrap().proof("a"), Some(Proof::Checked));
+}
+
+#[test]
+fn a_write_waits_for_other_processes_as_long_as_the_host_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store.db");
+    let ((holds, held), (release, released)) = (channel(), channel::<()>());
+    let released = Mutex::new(released);
+    // An id that is long in coming holds the store in the middle of a write.
+    let slow = Options::new("slow").shared("ours").ids(move |n| {
+        holds.send(()).unwrap();
+        let _ = released.lock().unwrap().recv_timeout(SOON);
+        format!("slow-{n}")
+    });
+    let slow = Session::open(&file, slow).unwrap();
+    let quick = Session::open(&file, Options::new("quick").shared("ours").busy_timeout(Duration::ZERO)).unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| slow.apply(&[Op::add("One")]).map(drop));
+        held.recv_timeout(SOON).unwrap();
+        assert_eq!(quick.apply(&[Op::add("Two")]).unwrap_err().code, "store_busy");
+        release.send(()).unwrap();
+        writer.join().unwrap().unwrap();
+    });
+    quick.apply(&[Op::add("Two")]).unwrap();
+    assert_eq!(quick.todos().unwrap().len(), 2);
 }

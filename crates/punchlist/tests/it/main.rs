@@ -6,6 +6,7 @@ mod agent;
 
 mod agent_example;
 mod calls;
+mod changed;
 mod cookbook;
 mod dialects;
 mod events;
@@ -13,8 +14,10 @@ mod evidence;
 #[cfg(feature = "verify")]
 mod following;
 mod history;
+mod kept;
 mod seeds;
 mod snapshots;
 mod texts;
 mod turns;
 mod typed;
+mod ways_in;

@@ -50,6 +50,27 @@ fn errors_reasons_and_the_inbox_name_commands_only_for_hosts_that_have_a_shell()
     assert!(!reason.hint().is_empty() && !reason.hint().contains("punch "), "{}", reason.hint());
 }
 
+#[cfg(feature = "verify")]
+#[test]
+fn answers_about_checks_name_commands_only_for_hosts_that_have_a_shell() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = |options: Options| {
+        let options = options.setting("policy.verify", "command").work_tree(folder.path());
+        let session = Session::in_memory(options).unwrap();
+        session.apply(&[Op::add(punchlist::NewTodo::new("One").verify("true"))]).unwrap();
+        let refused = session.apply(&[Op::done("T-1")]).unwrap_err();
+        assert!(!refused.hint.contains("punch ") && !refused.message.contains("punch "), "{refused}");
+        let answer = session.call("todo_write", &json!({"ops": [{"op": "done", "id": "T-1"}]})).unwrap();
+        assert!(answer.is_error, "{}", answer.text);
+        let Next::Continue { text, .. } = session.turn_ended(Finish::EndTurn).unwrap() else { panic!() };
+        format!("{}\n{text}", answer.text)
+    };
+    let without = answer(Options::new("t"));
+    assert!(!without.contains("punch "), "{without}");
+    let with = answer(Options::new("t").has_shell());
+    assert!(with.contains("`punch verify --allow T-1`"), "{with}");
+}
+
 #[test]
 fn names_of_agents_are_checked() {
     for name in ["", " ", "My Agent!\n\u{1b}[31m", &"x".repeat(81)] {
@@ -74,6 +95,10 @@ impl Wording for Own {
         (occasion == Occasion::Called).then_some(text)
     }
 
+    fn assignment(&self, _: String) -> String {
+        "lies den Plan".to_owned()
+    }
+
     fn instructions(&self, _: Dialect, text: String) -> String {
         format!("{} bytes", text.len())
     }
@@ -86,6 +111,8 @@ fn a_host_brings_its_own_words() {
     session.call("todo_write", &json!({"ops": [{"op": "add", "id": "a", "content": "Do a"}]})).unwrap();
     let Next::Continue { text, next, open, total, .. } = session.turn_ended(Finish::EndTurn).unwrap() else { panic!() };
     assert_eq!((text.as_str(), next.content.as_str(), open, total), ("weiter mit a (1 von 1)", "Do a", 1, 1));
+    let worker = session.assign(&["a"], Options::new("w").wording(Own)).unwrap();
+    assert_eq!(worker.assignment(), Some("lies den Plan"));
     session.apply(&[Op::start("a")]).unwrap();
     assert_eq!(session.tool_failed("shell", ToolKind::Command, "no").unwrap(), None);
 }

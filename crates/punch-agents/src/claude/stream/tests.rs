@@ -235,7 +235,7 @@ fn a_usage_limit_ends_a_turn_with_its_reset_time() {
         (Some(REJECTED), true, "API Error: 429", at(1_755_772_800)),
         (None, true, banner, at(1_749_924_000)),
         (None, false, banner, at(1_749_924_000)),
-        (Some(ALLOWED), true, session, Some(Reset::Unknown)),
+        (Some(ALLOWED), true, session, Some(Reset::UnknownZone)),
         // An agent may write about limits, and a rejected request may be followed by a paid one.
         (None, false, "The page now shows `usage limit reached`.", None),
         (Some(REJECTED), false, "all done", None),

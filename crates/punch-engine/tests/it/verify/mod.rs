@@ -70,6 +70,7 @@ impl World {
             git: None,
             limit,
             cut_short: false,
+            shell: true,
             consents: Some(self.consents()),
             plan_check: None,
             stopped,

@@ -14,6 +14,9 @@ use SeatState::{Asking, Working};
 /// A limit that is reset sooner than this counts as one without a time: the agent's clock and ours differ.
 const SHORTEST: Duration = Duration::from_secs(1);
 
+/// Follows a message whose clock time says nothing here.
+const UNKNOWN_ZONE: &str = " (its time zone is unknown here)";
+
 impl Step<'_, '_> {
     pub(super) fn usage_limit_reached(&mut self, mut state: SeatState, limit: &UsageLimit) -> SeatState {
         // A turn that was refused cost nothing, so there is nothing to estimate.
@@ -47,16 +50,12 @@ impl Step<'_, '_> {
     fn sleep(&mut self, limit: &UsageLimit) -> Sleep {
         let (wall, rules) = (self.conditions.wall, self.conditions.rules);
         let milliseconds = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-        let reset = match limit.reset {
-            Reset::At(at) => Some(at),
-            Reset::After(time) => Some(wall.saturating_add(milliseconds(time))),
-            Reset::Unknown => None,
-        };
-        let reset = reset.filter(|at| at.saturating_sub(wall) >= milliseconds(SHORTEST));
+        let reset = limit.reset.at(wall).filter(|at| at.saturating_sub(wall) >= milliseconds(SHORTEST));
         let until = reset.unwrap_or_else(|| wall.saturating_add(milliseconds(rules.limit_pause)));
         let since = *self.seat.limited_since.get_or_insert(wall);
         let waits = until.saturating_sub(since) <= milliseconds(rules.limit_wait);
-        Sleep { until: waits.then_some(until), reset, message: line(&limit.message) }
+        let unknown = if limit.reset == Reset::UnknownZone { UNKNOWN_ZONE } else { "" };
+        Sleep { until: waits.then_some(until), reset, message: format!("{}{unknown}", line(&limit.message)) }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use punch_agents::Reset;
+use punch_agents::{Reset, UsageLimit};
 use punch_core::{Status, Todo, Uid};
 use punch_engine::config::{Config, Inputs};
 use punch_store::SessionKey;
@@ -141,6 +141,32 @@ fn a_seat_waits_for_a_usage_limit_only_as_long_as_the_settings_say() {
     assert_eq!(woken(&[("run.limit_pause", "1h")], Reset::Unknown), Some(HOUR));
     assert_eq!(woken(&[("run.limit_pause", "1h")], Reset::At(-5)), Some(HOUR), "a time that is over says nothing");
     assert_eq!(woken(&[], Reset::After(Duration::MAX)), None);
+}
+
+#[test]
+fn a_clock_time_is_slept_until_also_past_midnight_and_an_unknown_zone_is_named() {
+    let at = |now: i64, text: &str| {
+        let mut night = Night::new(&[], 1);
+        night.now = now;
+        night.turn(Finish::UsageLimit(UsageLimit::of(text)));
+        let why = night.events.iter().find_map(|event| match event {
+            RunEvent::Limited { why, .. } => Some(why.clone()),
+            _ => None,
+        });
+        (night.sleep().then_some(night.now), why.unwrap())
+    };
+    for (now, text, woken) in [
+        (13 * HOUR, "limit reached, resets at 15:00 UTC", 15 * HOUR),
+        (21 * HOUR, "limit reached, resets 3:30pm PST", 23 * HOUR + HOUR / 2),
+        (20 * HOUR, "limit reached, resets 3am (UTC)", 27 * HOUR),
+        (20 * HOUR, "limit reached, resets 3am (GMT+2)", 25 * HOUR),
+        // The reset was a moment ago: the pause, not a day.
+        (15 * HOUR + 60_000, "limit reached, resets at 15:00 UTC", 15 * HOUR + 60_000 + HOUR / 4),
+    ] {
+        assert_eq!(at(now, text), (Some(woken), text.to_owned()));
+    }
+    let berlin = "limit reached, resets 3pm (Europe/Berlin)";
+    assert_eq!(at(0, berlin), (Some(HOUR / 4), format!("{berlin} (its time zone is unknown here)")));
 }
 
 #[test]

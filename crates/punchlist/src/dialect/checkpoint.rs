@@ -1,0 +1,59 @@
+//! `todo_checkpoint`, which [`crate::Group::Checkpoint`] adds to every dialect.
+
+use serde::{Deserialize, Serialize};
+
+/// Arguments of `todo_checkpoint`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Call {
+    /// Saves where the work stands: [`Saved`].
+    Save {
+        /// A remark.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// Lists the latest checkpoints: [`Listed`].
+    List,
+    /// Puts the work back to a checkpoint: [`Restored`].
+    Restore {
+        /// The checkpoint; without it the latest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+    },
+}
+
+/// A checkpoint that was saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Saved {
+    /// Its id.
+    pub id: String,
+    /// Where the work stood.
+    pub todos: crate::Lists,
+}
+
+/// Checkpoints.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Their ids, newest first.
+    pub checkpoints: Vec<String>,
+}
+
+/// What a restore did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Restored {
+    /// The checkpoint.
+    pub id: String,
+    /// The todos that are open again.
+    pub reopened: Vec<String>,
+    /// The todo to continue with.
+    pub next: Option<String>,
+    /// The git commands that bring the code of the checkpoint back.
+    pub git: Vec<String>,
+}
