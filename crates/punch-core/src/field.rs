@@ -168,6 +168,10 @@ macro_rules! fields {
             pub const fn field(&self) -> &'static str {
                 match self { $(Self::$Variant(_) => stringify!($name),)* }
             }
+            /// What users call the field.
+            pub fn words(&self) -> &'static str {
+                in_words(self.field())
+            }
             /// Returns false for what undo never changes: fences, owners, evidence and usage.
             pub const fn undoable(&self) -> bool {
                 match self { $(Self::$Variant(_) => fields!(@undo $undo),)* }
@@ -196,6 +200,27 @@ macro_rules! fields {
     };
     (@undo undo) => { true };
     (@undo keep) => { false };
+}
+
+/// What users call a stored field. Names that are words already stand for themselves.
+pub(crate) fn in_words(field: &'static str) -> &'static str {
+    match field {
+        "content" => "text",
+        "active_form" => "active form",
+        "depends_on" => "dependencies",
+        "complexity" => "size",
+        "estimated_tokens" => "token estimate",
+        "actual_tokens" => "token usage",
+        "verify" => "check command",
+        "started_at" => "start time",
+        "finished_at" => "end time",
+        "created_at" => "creation time",
+        "last_error" => "error",
+        "removed" => "presence in the plan",
+        "flags" => "marks",
+        "extra" => "other fields",
+        other => other,
+    }
 }
 
 /// All fields but one, for JSON.

@@ -1,5 +1,6 @@
 //! Refusals: why a rule said no, each with a stable code, the values that matter, and a hint whose command works.
 
+use crate::field::in_words;
 use crate::reason::{Cause, Reason};
 use crate::{Label, Status, text, time};
 
@@ -50,8 +51,10 @@ pub enum Refusal {
     InProgressLimit {
         /// The todo that was to start.
         id: String,
-        /// What is in progress.
+        /// What is in progress, or would be after an earlier op of the same batch.
         running: String,
+        /// The same batch was to start `running`, so nothing is in progress.
+        together: bool,
     },
     /// The status does not allow it.
     Transition {
@@ -232,8 +235,19 @@ impl Refusal {
             }
             Self::Cycle { path } => format!("dependencies form a cycle: {}", path_text(path)),
             Self::NotReady { id, reasons } => not_ready(id, reasons),
-            Self::InProgressLimit { id, running } => {
-                format!("cannot start {} while {} is in progress", name(id), name(running))
+            Self::InProgressLimit { id, running, together: false } => {
+                format!(
+                    "cannot start {}: only one todo may be in progress (`policy.in_progress`), and {} is",
+                    name(id),
+                    name(running)
+                )
+            }
+            Self::InProgressLimit { id, running, together: true } => {
+                format!(
+                    "cannot start both {} and {}: only one todo may be in progress (`policy.in_progress`)",
+                    name(running),
+                    name(id)
+                )
             }
             Self::Transition { id, op, status } => format!("cannot {op} {}: it is {}", name(id), status.name()),
             Self::Leased { id, owner, until, .. } => {
@@ -264,8 +278,11 @@ impl Refusal {
             }
             Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
             Self::RevertConflict { revision, redo, fields } => {
-                let mut parts: Vec<String> =
-                    fields.iter().take(8).map(|(id, field)| format!("{field} of `{}`", text::clip(id, 40))).collect();
+                let mut parts: Vec<String> = fields
+                    .iter()
+                    .take(8)
+                    .map(|(id, field)| format!("{} of `{}`", in_words(field), text::clip(id, 40)))
+                    .collect();
                 if fields.len() > 8 {
                     parts.push(format!("{} more", fields.len() - 8));
                 }
@@ -309,6 +326,9 @@ impl Refusal {
             }
             Self::Cycle { .. } => "remove one of these dependencies".into(),
             Self::NotReady { id, reasons } => not_ready_hint(id, reasons),
+            Self::InProgressLimit { running, together: true, .. } => {
+                format!("start one of them, for example `punch start {}`; nothing was changed", word(running))
+            }
             Self::InProgressLimit { running, .. } => {
                 let running = word(running);
                 format!("finish it with `punch done {running}`, or put it back with `punch reopen {running}`")

@@ -168,10 +168,14 @@ pub fn utf16_len(text: &str) -> usize {
 pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
     // The distance is quadratic in the length and linear in the number of names: both are bounded here.
     let given: Vec<char> = given.chars().take(40).flat_map(char::to_lowercase).collect();
-    let allowed = (given.len() / 3).max(2);
+    let allowed = (given.len() / 3).max(1);
+    let digits = |name: &[char]| name.iter().copied().filter(char::is_ascii_digit).collect::<String>();
+    let number = digits(&given);
     let mut scored: Vec<(usize, &str)> = known
         .take(20_000)
         .filter(|name| name.chars().take(60).count().abs_diff(given.len()) <= allowed)
+        // Another number is another thing, not a slip of the finger: T-9 is not nearly T-1.
+        .filter(|name| digits(&name.chars().take(60).collect::<Vec<_>>()) == number)
         .map(|name| (distance(&given, name), name))
         .filter(|(d, _)| *d <= allowed)
         .collect();
@@ -179,19 +183,56 @@ pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, limit: usi
     scored.into_iter().take(limit).map(|(_, name)| name.to_owned()).collect()
 }
 
+/// How many letters have to be added, removed, replaced or swapped with their neighbor.
 fn distance(a: &[char], b: &str) -> usize {
     let b: Vec<char> = b.chars().take(40).flat_map(char::to_lowercase).collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        let mut next = Vec::with_capacity(row.len());
+        next.push(i + 1);
         for (j, cb) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+            let substitute = row[j] + usize::from(ca != cb);
+            let mut best = substitute.min(next[j] + 1).min(row[j + 1] + 1);
+            if i > 0 && j > 0 && *ca == b[j - 1] && a[i - 1] == *cb {
+                best = best.min(before[j - 1] + 1);
+            }
+            next.push(best);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
+}
+
+/// A number with separators between thousands: `140,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Reads a number of tokens as people write it: `20000`, `20_000`, `20k`, `1.5m`.
+pub fn tokens(given: &str) -> Option<u64> {
+    let lower = given.trim().to_lowercase().replace(['_', ','], "");
+    let (digits, unit) = match lower.strip_suffix(['k', 'm']) {
+        Some(digits) if lower.ends_with('k') => (digits, 1_000),
+        Some(digits) => (digits, 1_000_000),
+        None => (lower.as_str(), 1),
+    };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    if unit == 1 && !part.is_empty() || part.len() > 6 || digits.contains(['+', '-']) {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    let scale = 10_u64.pow(u32::try_from(part.len()).unwrap_or(0));
+    let part: u64 = if part.is_empty() { 0 } else { part.parse().ok()? };
+    whole.checked_mul(unit)?.checked_add(part * unit / scale)
 }
 
 #[cfg(test)]

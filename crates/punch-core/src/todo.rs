@@ -254,6 +254,24 @@ impl Hold {
         self.kind == HoldKind::Parked && matches!(self.reason.as_str(), Self::PARKED | "")
     }
 
+    /// The reason, and the kind where that adds something: most holds wait for the user, which needs no word.
+    pub fn described(&self) -> String {
+        match (self.kind, self.reason.as_str()) {
+            (HoldKind::Human | HoldKind::Parked, reason) if !reason.is_empty() => reason.to_owned(),
+            (kind, "") => kind.name().to_owned(),
+            (kind, reason) => format!("{reason} ({})", kind.name()),
+        }
+    }
+
+    /// The note that answers what the todo was waiting for: question and answer together, for the hold itself ends.
+    pub fn answered(&self, answer: &str) -> String {
+        match self.reason.trim() {
+            "" => answer.to_owned(),
+            _ if self.is_parked_without_words() => answer.to_owned(),
+            question => format!("{question} — {answer}"),
+        }
+    }
+
     /// Timer holds end by themselves.
     pub fn elapsed(&self, now: i64) -> bool {
         self.kind == HoldKind::Timer && self.until.is_some_and(|until| until <= now)

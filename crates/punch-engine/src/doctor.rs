@@ -122,7 +122,7 @@ fn compare_history(whole: &Plan, folded: &Plan) -> Finding {
     }
     let what = "history";
     if wrong.is_empty() {
-        let detail = format!("revision {} matches the event log", whole.row.revision);
+        let detail = format!("complete up to revision {}", whole.row.revision);
         return Finding::new(what, Severity::Ok, detail);
     }
     let more = if wrong.len() > 5 { format!(" and {} more", wrong.len() - 5) } else { String::new() };

@@ -9,7 +9,7 @@ use punch_core::{
 };
 use punch_store::PlanId;
 
-use crate::merge::merge;
+use crate::merge::{merge, with_free_ids};
 use crate::{Changed, Engine, EngineError, Request};
 
 /// The plan that a text describes, without any store, under the rules of an import; and the unknown names in it.
@@ -113,16 +113,20 @@ impl Engine {
         let request = Request { preset, ..request.clone() };
         let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
             plan.need_whole()?;
-            if how.update && !how.replace {
-                let before = Document::of(plan);
+            if how.replace {
+                let gone = plan.live().into_iter().map(|t| Op::Rm(Ref::Uid(t.uid)));
+                return Ok(gone.chain(adds.iter().cloned()).collect());
+            }
+            let before = Document::of(plan);
+            if how.update {
                 let merged = merge(&before, &document, plan.row.next_number);
                 known = merged.known;
                 if known > 0 {
                     return Ok(before.diff(&merged.after, plan));
                 }
             }
-            let gone = plan.live().into_iter().filter(|_| how.replace).map(|t| Op::Rm(Ref::Uid(t.uid)));
-            Ok(gone.chain(keep_phases(plan, &adds, how.replace)).collect())
+            let adds = with_free_ids(&before, &document, plan.row.next_number).ops()?;
+            Ok(keep_phases(plan, adds))
         };
         let first = Footprint::everything();
         let changed = if how.dry_run {
@@ -135,28 +139,22 @@ impl Engine {
 }
 
 /// The phases of the document come after those that are there, so what is there keeps its phase.
-fn keep_phases(plan: &Plan, ops: &[Op], replace: bool) -> Vec<Op> {
+fn keep_phases(plan: &Plan, mut ops: Vec<Op>) -> Vec<Op> {
     use punch_core::{Keep, PhaseRef};
-    let kept = if replace { 0 } else { plan.row.phases.len() };
-    let shift = |r: &mut PhaseRef| {
-        if let PhaseRef::Index(n) = r {
-            *n += kept;
-        }
-    };
-    let mut out = ops.to_vec();
-    for op in &mut out {
+    let kept = plan.row.phases.len();
+    for op in &mut ops {
         match op {
             Op::Phases(list) => {
-                let before = plan.row.phases.iter().take(kept).map(|p| PhaseRef::Uid(p.uid));
+                let before = plan.row.phases.iter().map(|p| PhaseRef::Uid(p.uid));
                 *list = before.chain(list.drain(..)).collect();
             }
             Op::Add(add) => {
-                if let Keep::Set(Some(phase)) = &mut add.edit.phase {
-                    shift(phase);
+                if let Keep::Set(Some(PhaseRef::Index(n))) = &mut add.edit.phase {
+                    *n += kept;
                 }
             }
             _ => {}
         }
     }
-    out
+    ops
 }

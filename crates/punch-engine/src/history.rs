@@ -1,5 +1,7 @@
 //! Looking back: revisions, undo, and the plan as it was.
 
+use std::collections::HashMap;
+
 use punch_core::view::{HistoryRow, Story};
 use punch_core::{Event, Fate, Kind, Op, Patch, Plan, Refusal, Todo, Uid, UndoWalk, apply};
 use punch_store::{PlanId, Snapshot};
@@ -78,6 +80,30 @@ impl Engine {
                 revision -= 1;
             }
             Ok(entries)
+        })
+    }
+
+    /// For each of these revisions that undid an undo: the change that is in force again because of it.
+    pub fn redone(&self, plan: PlanId, entries: &[RevisionEntry]) -> Result<HashMap<u64, u64>, EngineError> {
+        self.read(plan, |snapshot| {
+            let listed: HashMap<u64, Option<u64>> =
+                entries.iter().map(|entry| (entry.revision, entry.fate.undoes)).collect();
+            let undoes = |revision: u64| -> Result<Option<u64>, EngineError> {
+                match listed.get(&revision) {
+                    Some(undoes) => Ok(*undoes),
+                    None => Ok(snapshot.events_head(revision, 1)?.0.iter().find_map(|event| event.undoes)),
+                }
+            };
+            let mut out = HashMap::new();
+            for (revision, first) in entries.iter().filter_map(|entry| Some((entry.revision, entry.fate.undoes?))) {
+                // Each step back turns an undo into a redo and the other way around.
+                let (mut change, mut is_redo) = (first, false);
+                while let Some(before) = undoes(change)?.filter(|before| *before < change) {
+                    (change, is_redo) = (before, !is_redo);
+                }
+                out.extend(is_redo.then_some((revision, change)));
+            }
+            Ok(out)
         })
     }
 

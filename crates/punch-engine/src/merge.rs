@@ -17,38 +17,9 @@ pub(crate) struct Merged {
 }
 
 /// Brings a document together with the plan `before`. `next` is the number of the next generated id.
-pub(crate) fn merge(before: &Document, incoming: &Document, mut next: u64) -> Merged {
+pub(crate) fn merge(before: &Document, incoming: &Document, next: u64) -> Merged {
     let places = matched(before, incoming);
-    let mut taken: HashSet<String> = before.records.iter().filter_map(|record| record.id.clone()).collect();
-    taken.extend(incoming.records.iter().filter_map(|record| record.id.clone()));
-    let in_edges: HashSet<usize> = incoming.edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
-    let mut fresh = || loop {
-        let id = format!("T-{next}");
-        next += 1;
-        if taken.insert(id.clone()) {
-            return id;
-        }
-    };
-    let ours: HashSet<&str> = before.records.iter().filter_map(|record| record.id.as_deref()).collect();
-    // What each todo of the document is called in the plan.
-    let names: Vec<Option<String>> = incoming
-        .records
-        .iter()
-        .enumerate()
-        .map(|(at, record)| match (places[at], &record.id) {
-            (Some(place), _) => before.records[place].id.clone(),
-            (None, Some(id)) if !ours.contains(id.as_str()) => Some(id.clone()),
-            (None, Some(_)) => Some(fresh()),
-            (None, None) => in_edges.contains(&at).then(&mut fresh),
-        })
-        .collect();
-    let renamed: HashMap<&str, &str> = incoming
-        .records
-        .iter()
-        .zip(&names)
-        .filter_map(|(record, name)| Some((record.id.as_deref()?, name.as_deref()?)))
-        .collect();
-    let rename = |id: &String| renamed.get(id.as_str()).map_or_else(|| id.clone(), |name| (*name).to_owned());
+    let names = Names::of(before, incoming, &incoming.edges, &places, next);
     let mut after = Document { phases: before.phases.clone(), records: before.records.clone(), edges: Vec::new() };
     for phase in incoming.phases.iter().chain(incoming.records.iter().filter_map(|record| record.phase.as_ref())) {
         if !after.phases.contains(phase) {
@@ -56,19 +27,80 @@ pub(crate) fn merge(before: &Document, incoming: &Document, mut next: u64) -> Me
         }
     }
     for (at, record) in incoming.records.iter().enumerate() {
-        let mut given = record.clone();
-        given.id.clone_from(&names[at]);
+        let mut given = names.rename(at, record);
         given.phase_index = None;
-        given.depends_on = given.depends_on.iter().map(rename).collect();
-        given.blocks = given.blocks.iter().map(rename).collect();
         let edges = incoming.edges.iter().filter(|(from, _)| *from == at);
-        given.depends_on.extend(edges.filter_map(|(_, to)| names[*to].clone()));
+        given.depends_on.extend(edges.filter_map(|(_, to)| names.of_places[*to].clone()));
         match places[at] {
             Some(place) => update(&mut after.records[place], given),
             None => after.records.push(given),
         }
     }
     Merged { after, known: places.iter().flatten().count() }
+}
+
+/// A document whose todos are all new to the plan `before`: ids that the plan uses already are replaced by free ones, also
+/// where the document refers to them. `next` is the number of the next generated id.
+pub(crate) fn with_free_ids(before: &Document, incoming: &Document, next: u64) -> Document {
+    let names = Names::of(before, incoming, &[], &vec![None; incoming.records.len()], next);
+    let records = incoming.records.iter().enumerate().map(|(at, record)| names.rename(at, record)).collect();
+    Document { records, ..incoming.clone() }
+}
+
+/// What the todos of a document are called in a plan.
+struct Names {
+    of_places: Vec<Option<String>>,
+    renamed: HashMap<String, String>,
+}
+
+impl Names {
+    /// `places` says which todos of the plan those of the document are; a todo that it lacks keeps its id if that is free.
+    ///
+    /// Todos without an id get one only where one of these edges needs it.
+    fn of(
+        before: &Document,
+        incoming: &Document,
+        edges: &[(usize, usize)],
+        places: &[Option<usize>],
+        mut next: u64,
+    ) -> Self {
+        let mut taken: HashSet<String> = before.records.iter().filter_map(|record| record.id.clone()).collect();
+        let ours: HashSet<&str> = before.records.iter().filter_map(|record| record.id.as_deref()).collect();
+        taken.extend(incoming.records.iter().filter_map(|record| record.id.clone()));
+        let in_edges: HashSet<usize> = edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
+        let mut fresh = || loop {
+            let id = format!("T-{next}");
+            next += 1;
+            if taken.insert(id.clone()) {
+                return id;
+            }
+        };
+        let of_places: Vec<Option<String>> = incoming
+            .records
+            .iter()
+            .enumerate()
+            .map(|(at, record)| match (places[at], &record.id) {
+                (Some(place), _) => before.records[place].id.clone(),
+                (None, Some(id)) if !ours.contains(id.as_str()) => Some(id.clone()),
+                (None, Some(_)) => Some(fresh()),
+                (None, None) => in_edges.contains(&at).then(&mut fresh),
+            })
+            .collect();
+        let pairs = incoming.records.iter().zip(&of_places);
+        let renamed = pairs.filter_map(|(record, name)| Some((record.id.clone()?, name.clone()?))).collect();
+        Self { of_places, renamed }
+    }
+
+    /// The record at this place of the document with the names of the plan.
+    fn rename(&self, at: usize, record: &Record) -> Record {
+        let rename = |id: &String| self.renamed.get(id).unwrap_or(id).clone();
+        Record {
+            id: self.of_places[at].clone(),
+            depends_on: record.depends_on.iter().map(rename).collect(),
+            blocks: record.blocks.iter().map(rename).collect(),
+            ..record.clone()
+        }
+    }
 }
 
 /// Where each todo of the document stands in the plan.

@@ -36,6 +36,9 @@ fn of_refusal(refusal: &Refusal) -> Option<String> {
             Some((_, id)) => format!("finish `{id}` first"),
             None => "choose another todo".into(),
         },
+        Refusal::InProgressLimit { running, together: true, .. } => {
+            format!("start one at a time, for example `{running}`")
+        }
         Refusal::InProgressLimit { running, .. } => format!("finish `{running}`, or put it back with `Op::reopen`"),
         Refusal::Transition { status: Status::Completed | Status::Cancelled | Status::Failed, .. } => {
             "put it back with `Op::reopen` first".into()
@@ -77,7 +80,8 @@ mod tests {
         let refusals = [
             Refusal::UnknownTodo { id: id(), near: Vec::new() },
             Refusal::NotReady { id: id(), reasons: Vec::new() },
-            Refusal::InProgressLimit { id: id(), running: id() },
+            Refusal::InProgressLimit { id: id(), running: id(), together: false },
+            Refusal::InProgressLimit { id: id(), running: id(), together: true },
             Refusal::Transition { id: id(), op: "fail", status: Status::Completed },
             Refusal::Transition { id: id(), op: "fail", status: Status::Pending },
             Refusal::Leased { id: id(), owner: None, until: None, free: Some(id()) },

@@ -198,7 +198,6 @@ fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), St
 
 pub(super) fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<(), Stop> {
     let (now, owner) = (draft.now, draft.ctx.actor.owner().map(str::to_owned));
-    let again = draft.get(uid)?.status == Status::Failed;
     draft.row.last_fence += u64::from(fenced);
     let fence = draft.row.last_fence;
     set_status(draft, uid, Status::InProgress, kind, |t| {
@@ -209,7 +208,6 @@ pub(super) fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -
         t.started_at = Some(now);
         t.finished_at = None;
         t.hold = None;
-        t.attempts += u32::from(again);
         // A claim of what was reported takes over the verification.
         t.flags = crate::Flags { reported: t.flags.reported && kind == Kind::Claimed, ..crate::Flags::default() };
     })
@@ -232,7 +230,11 @@ pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> 
     }
     match running {
         None => Ok(()),
-        Some(other) => Err(Refusal::InProgressLimit { id: draft.id(uid), running: other.id.clone() }.into()),
+        Some(other) => {
+            let before = draft.plan.get(other.uid);
+            let together = before.is_none_or(|t| t.status != Status::InProgress || t.owner.as_deref() != owner);
+            Err(Refusal::InProgressLimit { id: draft.id(uid), running: other.id.clone(), together }.into())
+        }
     }
 }
 

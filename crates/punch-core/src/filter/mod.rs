@@ -84,6 +84,33 @@ crate::words! {
     }
 }
 
+/// A part of a filter that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterError {
+    term: String,
+    what: String,
+    hint: String,
+}
+
+impl FilterError {
+    /// What is wrong, with which term.
+    pub fn message(&self) -> String {
+        format!("filter `{}`: {}", self.term, self.what)
+    }
+
+    /// What to write instead.
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+}
+
+impl From<FilterError> for Refusal {
+    fn from(error: FilterError) -> Self {
+        let FilterError { term, what, hint } = error;
+        Self::Invalid { at: format!("filter `{term}`"), what: format!("{what} ({hint})") }
+    }
+}
+
 /// Who looks at a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Viewer<'a> {
@@ -94,8 +121,13 @@ pub struct Viewer<'a> {
 }
 
 impl Filter {
-    /// Reads a filter.
+    /// Reads a filter. The refusal says everything in one message, for callers that show no hints.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
+        Self::read(text).map_err(Refusal::from)
+    }
+
+    /// Reads a filter; what is wrong with it comes apart from what to write instead.
+    pub fn read(text: &str) -> Result<Self, FilterError> {
         parse::terms(text).map(|terms| Self { terms })
     }
 
@@ -110,6 +142,13 @@ impl Filter {
     #[must_use]
     pub fn containing(mut self, words: &str) -> Self {
         self.terms.push(Term { negated: false, test: Test::Text(words.to_lowercase()) });
+        self
+    }
+
+    /// Adds a state that a todo must be in.
+    #[must_use]
+    pub fn in_state(mut self, state: FilterState) -> Self {
+        self.terms.push(Term { negated: false, test: Test::State(state) });
         self
     }
 

@@ -1,12 +1,12 @@
 //! From text to terms.
 
-use super::{FilterState, Term, Test};
-use crate::{Refusal, text};
+use super::{FilterError, FilterState, Term, Test};
+use crate::text;
 
 /// Every key, as hints name them.
 const KEYS: [&str; 7] = ["is", "by", "p", "needs", "under", "phase", "label"];
 
-pub(super) fn terms(given: &str) -> Result<Vec<Term>, Refusal> {
+pub(super) fn terms(given: &str) -> Result<Vec<Term>, FilterError> {
     let mut out = Vec::new();
     let mut rest = given.trim_start();
     while !rest.is_empty() {
@@ -25,7 +25,7 @@ struct Word {
 }
 
 /// The first word, and what follows it. Quotes keep blanks and colons together.
-fn word(given: &str) -> Result<(Word, &str), Refusal> {
+fn word(given: &str) -> Result<(Word, &str), FilterError> {
     let (mut out, mut quote) = (Word { text: String::new(), colon: None }, None);
     for (at, c) in given.char_indices() {
         match quote {
@@ -43,11 +43,11 @@ fn word(given: &str) -> Result<(Word, &str), Refusal> {
     }
     match quote {
         None => Ok((out, "")),
-        Some(quote) => Err(invalid(given, &format!("a {quote} is missing at the end"))),
+        Some(quote) => Err(invalid(given, &format!("a {quote} is missing at the end"), "close the quotes")),
     }
 }
 
-fn test(word: &Word) -> Result<Test, Refusal> {
+fn test(word: &Word) -> Result<Test, FilterError> {
     let lower = word.text.to_lowercase();
     let Some(colon) = word.colon.filter(|at| *at > 0) else {
         return Ok(match lower.strip_prefix('#').filter(|label| !label.is_empty()) {
@@ -60,23 +60,27 @@ fn test(word: &Word) -> Result<Test, Refusal> {
         let near = text::nearest(key, KEYS.into_iter(), 1);
         let near = near.first().map(|near| format!("; did you mean `{near}:`?")).unwrap_or_default();
         let keys = KEYS.map(|key| format!("`{key}:`")).join(", ");
-        let what = format!("unknown key `{key}:`{near} (keys: {keys}; quote the word to search for it)");
-        return Err(invalid(&word.text, &what));
+        let hint = format!("use {keys}, or quote the word to search for it");
+        return Err(invalid(&word.text, &format!("unknown key `{key}:`{near}"), &hint));
     }
     if value.is_empty() {
-        return Err(invalid(&word.text, &format!("`{key}:` needs a value")));
+        let hint = format!("write one after the colon; `punch help filters` shows what `{key}:` takes");
+        return Err(invalid(&word.text, &format!("`{key}:` needs a value"), &hint));
     }
     Ok(match key {
-        "is" => Test::State(state(value).ok_or_else(|| {
+        "is" => Test::State(FilterState::named(value).ok_or_else(|| {
             let names = FilterState::ALL.map(FilterState::name);
             let near = text::nearest(value, names.into_iter(), 1);
             let near = near.first().map(|near| format!("; did you mean `is:{near}`?")).unwrap_or_default();
-            invalid(&word.text, &format!("unknown state `{value}`{near} (states: {})", names.join(", ")))
+            invalid(&word.text, &format!("unknown state `{value}`{near}"), &format!("use one of {}", names.join(", ")))
         })?),
         "by" => Test::Owner(value.trim_start_matches('@').to_owned()),
         "p" => {
             let priority = value.strip_prefix('p').unwrap_or(value).parse().ok().filter(|p| (1..=5).contains(p));
-            Test::Priority(priority.ok_or_else(|| invalid(&word.text, "a priority is a number from 1 to 5"))?)
+            Test::Priority(priority.ok_or_else(|| {
+                let what = format!("unknown priority `{value}`");
+                invalid(&word.text, &what, "use a number from 1 to 5, for example `p:1`")
+            })?)
         }
         // Ids keep their case.
         "needs" => Test::Needs(word.text[colon + 1..].trim().to_owned()),
@@ -86,20 +90,22 @@ fn test(word: &Word) -> Result<Test, Refusal> {
     })
 }
 
-/// The name of a state, or another word for it.
-fn state(name: &str) -> Option<FilterState> {
-    let name = name.replace(['-', ' '], "_");
-    FilterState::parse(&name).or(match name.as_str() {
-        "completed" => Some(FilterState::Done),
-        "canceled" | "dropped" => Some(FilterState::Cancelled),
-        "in_progress" | "running" | "started" => Some(FilterState::Working),
-        "on_hold" => Some(FilterState::Held),
-        "pending" => Some(FilterState::Open),
-        "new" => Some(FilterState::Unseen),
-        _ => None,
-    })
+impl FilterState {
+    /// The state of a name, or of another word for it.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.replace(['-', ' '], "_");
+        Self::parse(&name).or(match name.as_str() {
+            "completed" => Some(Self::Done),
+            "canceled" | "dropped" => Some(Self::Cancelled),
+            "in_progress" | "running" | "started" => Some(Self::Working),
+            "on_hold" => Some(Self::Held),
+            "pending" => Some(Self::Open),
+            "new" => Some(Self::Unseen),
+            _ => None,
+        })
+    }
 }
 
-fn invalid(given: &str, what: &str) -> Refusal {
-    Refusal::Invalid { at: format!("filter `{}`", text::clip(given, 60)), what: what.to_owned() }
+fn invalid(given: &str, what: &str, hint: &str) -> FilterError {
+    FilterError { term: text::clip(given, 60).into_owned(), what: what.to_owned(), hint: hint.to_owned() }
 }

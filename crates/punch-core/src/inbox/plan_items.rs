@@ -58,7 +58,11 @@ fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
         HoldKind::Conflict => InboxKind::Conflict,
         HoldKind::External | HoldKind::Timer | HoldKind::Job | HoldKind::Other | HoldKind::Parked => return None,
     };
-    Some(Found::about(kind, todo, hold.reason.trim(), hold.at, facts.command("unhold", &[&todo.id])))
+    let mut action = facts.command("unhold", &[&todo.id]);
+    if hold.kind == HoldKind::Human {
+        action.push_str(" --note '…'");
+    }
+    Some(Found::about(kind, todo, hold.reason.trim(), hold.at, action))
 }
 
 /// A todo that could start now, if a worker had its labels.

@@ -3,6 +3,7 @@
 //! and what the plan had is reported.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -120,8 +121,12 @@ pub fn merge(form: FileForm, base: &[AgreedTodo], file: &[PlanFileTodo], plan: &
     let mut seen: HashSet<&str> = file.iter().map(|item| item.id.as_str()).collect();
     let mut before: HashMap<&str, PlanFileTodo> = HashMap::new();
     let mut unnamed = Unnamed::new(form, plan, &seen);
-    for (at, theirs) in file.iter().enumerate() {
-        let adopted = if theirs.id.is_empty() { unnamed.adopt(&form.content(&theirs.content)) } else { None };
+    let mut adoptions: Vec<Option<&PlanFileTodo>> = file
+        .iter()
+        .map(|item| if item.id.is_empty() { unnamed.adopt(&form.content(&item.content)) } else { None })
+        .collect();
+    adopt_reworded(base, file, &live, &mut adoptions);
+    for (at, (theirs, adopted)) in file.iter().zip(adoptions).enumerate() {
         let id = adopted.map_or(theirs.id.as_str(), |ours| ours.id.as_str());
         if let Some(ours) = adopted {
             seen.insert(&ours.id);
@@ -300,6 +305,47 @@ impl<'a> Unnamed<'a> {
     fn adopt(&mut self, content: &str) -> Option<&'a PlanFileTodo> {
         self.by_content.get_mut(content)?.pop()
     }
+}
+
+/// Recognizes by their place the lines that were reworded in the file while the plan reworded them too: lines without an
+/// id that stand between the same neighbors as todos whose lines are gone. Taken for new, they would double these todos.
+fn adopt_reworded<'a>(
+    base: &[AgreedTodo],
+    file: &[PlanFileTodo],
+    live: &HashMap<&str, &'a PlanFileTodo>,
+    adoptions: &mut [Option<&'a PlanFileTodo>],
+) {
+    let ids: Vec<&str> =
+        file.iter().zip(&*adoptions).map(|(item, ours)| ours.map_or(item.id.as_str(), |o| &o.id)).collect();
+    let present: HashSet<&str> = ids.iter().copied().collect();
+    let lines = runs(ids.iter().map(|id| Some(*id).filter(|id| !id.is_empty())));
+    let agreed: Vec<&str> = base.iter().map(|known| known.file.id.as_str()).collect();
+    let gone = runs(agreed.iter().map(|id| Some(*id).filter(|id| present.contains(id))));
+    for (between, lines) in lines {
+        let Some(gone) = gone.get(&between).filter(|gone| gone.len() == lines.len()) else { continue };
+        for (line, known) in lines.zip(gone.clone().map(|at| &base[at])) {
+            let ours = live.get(known.file.id.as_str()).copied();
+            adoptions[line] = ours.filter(|ours| ours.content != known.plan.content);
+        }
+    }
+}
+
+/// Runs of lines without a name, as places, by the names right before and right after them.
+fn runs<'a>(names: impl Iterator<Item = Option<&'a str>>) -> HashMap<(Option<&'a str>, Option<&'a str>), Range<usize>> {
+    let (mut out, mut before, mut start, mut end) = (HashMap::new(), None, 0, 0);
+    for (at, name) in names.enumerate() {
+        if name.is_some() {
+            if start < at {
+                out.insert((before, name), start..at);
+            }
+            (before, start) = (name, at + 1);
+        }
+        end = at + 1;
+    }
+    if start < end {
+        out.insert((before, None), start..end);
+    }
+    out
 }
 
 /// What both sides agree on after a merge was carried out. `kept` are ids whose status people changed in a way that

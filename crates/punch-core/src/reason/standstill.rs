@@ -23,6 +23,8 @@ pub struct Standstill {
     pub ready: Capped<String>,
     /// Ids of what is in progress and waits for nothing.
     pub running: Capped<String>,
+    /// Ids of what failed for good, in list order.
+    pub failed: Capped<String>,
     /// In the order of [`Cause`]: users first, work in progress last.
     pub roots: Capped<StandstillRoot>,
 }
@@ -33,6 +35,9 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
     let mut open: Vec<&Todo> = plan.all().filter(|t| reader.is_open(t) && !t.is_parked()).collect();
     open.sort_by_cached_key(|t| (t.effective_priority(), t.position, t.uid));
     let mut out = Standstill { open: open.iter().filter(|t| !super::is_empty(t)).count(), ..Standstill::default() };
+    let mut failed: Vec<&Todo> = plan.all().filter(|t| t.is_live() && t.status == Status::Failed).collect();
+    failed.sort_by_key(|t| (t.position, t.uid));
+    failed.into_iter().for_each(|t| out.failed.push(t.id.clone()));
     let mut named: HashSet<(String, Cause)> = HashSet::new();
     let mut found: Vec<(&Todo, Reason)> = Vec::new();
     for todo in open {

@@ -1,7 +1,7 @@
 //! Reasons in words: half a line beside a todo, an item of a list, and the paragraphs of `why`. Everything is safe to print.
 
 use super::{Capped, Cause, Clash, Conflict, Conflicts, Explanation, Reason, Standstill, StandstillRoot, Unblocks};
-use crate::text::{clip, neutral};
+use crate::text::{clip, neutral, shell};
 use crate::{HoldKind, ShownStatus, Status, time};
 
 /// Entries written out in a text.
@@ -151,7 +151,17 @@ impl Explanation {
 
     /// A line or three.
     pub fn text(&self) -> String {
-        let mut out = format!("{} is {}", shown(&self.id), self.shown.word());
+        let waits = match self.waits_for.total {
+            0 => String::new(),
+            1 => format!("waiting for {}", self.waits_for.words(Reason::text)),
+            many => format!("waiting for {many} todos: {}", self.waits_for.words(Reason::text)),
+        };
+        // A todo that only waits says for what at once.
+        let plainly = self.shown == ShownStatus::Waiting && self.hold.is_none() && !waits.is_empty();
+        let mut out = match plainly {
+            true => format!("{} is {waits}", shown(&self.id)),
+            false => format!("{} is {}", shown(&self.id), self.shown.word()),
+        };
         if let Some(own) = &self.own {
             out += &match own.cause {
                 Cause::Blank => ": it has no content".to_owned(),
@@ -167,15 +177,15 @@ impl Explanation {
             match hold.kind {
                 HoldKind::Parked if hold.is_parked_without_words() => {}
                 HoldKind::Parked => out += &format!(": {reason}"),
-                kind => out += &format!("\non hold ({}): {reason}", kind.name()),
+                _ => out += &format!("\non hold: {}", neutral(&clip(&hold.described(), 200))),
             }
         }
-        if self.waits_for.total > 0 {
-            out += &format!("\nwaiting for {}: {}", self.waits_for.total, self.waits_for.words(Reason::text));
+        if !plainly && !waits.is_empty() {
+            out += &format!("\nit is {waits}");
         }
         // Where waiting has only one step the beginnings are the same list again.
         if self.roots != self.waits_for && self.roots.total > 0 {
-            out += &format!("\nstart with: {}", self.roots.words(Reason::text));
+            out += &format!("\nthe waiting begins with {}", self.roots.words(Reason::text));
         }
         out
     }
@@ -196,7 +206,7 @@ impl Standstill {
     /// A few lines.
     pub fn text(&self) -> String {
         let mut out = match (self.open, self.ready.total) {
-            (0, _) => return "Nothing is open.".to_owned(),
+            (0, _) => return self.nothing_open(),
             (1, 0) => "Nothing can be started; 1 todo is open.".to_owned(),
             (open, 0) => format!("Nothing can be started; {open} todos are open."),
             (1, _) => format!("1 todo is open and can be started: {}", self.ready.words(|id| shown(id))),
@@ -205,7 +215,7 @@ impl Standstill {
             }
         };
         if self.roots.total > 0 {
-            out += if self.ready.total > 0 { "\nThe rest is blocked by:" } else { "\nBlocked by:" };
+            out += if self.ready.total > 0 { "\nOther open todos are blocked by:" } else { "\nBlocked by:" };
         }
         for root in &self.roots.list {
             out += &format!("\n  {}", root.text());
@@ -214,6 +224,21 @@ impl Standstill {
             out += &format!("\n  {} more", self.roots.total - self.roots.list.len());
         }
         out
+    }
+}
+
+impl Standstill {
+    fn nothing_open(&self) -> String {
+        match self.failed.list.as_slice() {
+            [] => "Nothing is open.".to_owned(),
+            [first, ..] => {
+                let ids = self.failed.words(|id| shown(id));
+                format!(
+                    "Nothing is open, but not everything is done: {ids} failed.\nnext: `punch reopen {}`",
+                    shell(first)
+                )
+            }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a write changed on one todo, a line for each field: the answer to `edit`, `hold` and `note`.
 
 use super::{Glyphs, Line, Plain, Role};
-use crate::{Change, Dep, Event, Hold, HoldKind, Kind, Label, Patch, Phase, Plan, Uid, Verify};
+use crate::text::grouped;
+use crate::{Change, Dep, Event, Hold, Kind, Label, Patch, Phase, Plan, Status, Swap, Uid, Verify};
 
 /// Characters of a value.
 const VALUE: usize = 200;
@@ -16,6 +17,9 @@ pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Lin
             continue;
         }
         for change in changes {
+            if let Change::Status(Swap { before: Status::Failed, after: Status::InProgress }) = change {
+                out.push(Line::default().with(Role::Detail, format!("  {}", tried_again(plan, uid))));
+            }
             if event.kind != Kind::Added || matches!(change, Change::DependsOn(_)) {
                 out.extend(describe(plan, change, glyphs));
             }
@@ -55,9 +59,7 @@ fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
             let name = |size: Option<crate::Complexity>| size.map(|size| size.name().to_owned());
             swap("size", name(it.before), name(it.after))
         }
-        Change::EstimatedTokens(it) => {
-            swap("tokens", it.before.map(|n| n.to_string()), it.after.map(|n| n.to_string()))
-        }
+        Change::EstimatedTokens(it) => swap("tokens", it.before.map(grouped), it.after.map(grouped)),
         Change::Criteria(it) => swap("criteria", it.before.clone(), it.after.clone()),
         Change::Verify(it) => swap("verify", it.before.as_ref().map(Verify::line), it.after.as_ref().map(Verify::line)),
         Change::Hold(it) => match (&it.before, &it.after) {
@@ -101,13 +103,18 @@ fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
     }
 }
 
-fn hold_words(hold: &Hold) -> String {
-    let reason = clipped(&hold.reason);
-    if hold.kind == HoldKind::Parked {
-        return reason;
+/// A todo that had failed for good is tried again: it says so, because nothing else of the answer does.
+fn tried_again(plan: &Plan, uid: Uid) -> String {
+    match plan.get(uid).map_or(0, |todo| todo.attempts) {
+        0 => "it had failed and is tried again".to_owned(),
+        1 => "it had failed once and is tried again".to_owned(),
+        many => format!("it had failed {many} times and is tried again"),
     }
+}
+
+fn hold_words(hold: &Hold) -> String {
     let until = hold.until.map(|until| format!(", until {}", crate::time::utc(until))).unwrap_or_default();
-    format!("{reason} ({}{until})", hold.kind.name())
+    format!("{}{until}", clipped(&hold.described()))
 }
 
 fn clipped(text: &str) -> String {

@@ -11,6 +11,7 @@ mod line;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::text::{nearest, neutral};
 use crate::{Document, Record, Refusal, State, Status};
 use line::{Item, mark, read_item};
 
@@ -60,7 +61,13 @@ pub fn read(text: &str, before: &Document, shown: Shown) -> Result<Document, Ref
     // What was missing before may stay missing.
     let needed = before.records.iter().flat_map(|record| record.depends_on.iter().map(String::as_str));
     let ids: HashSet<&str> = before.records.iter().filter_map(|record| record.id.as_deref()).chain(needed).collect();
-    let (mut items, mut wrong) = (Vec::new(), Vec::new());
+    let closed: HashMap<&str, Status> = before
+        .records
+        .iter()
+        .filter(|record| !shown.has(record))
+        .filter_map(|record| Some((record.id.as_deref()?, record.status.stored())))
+        .collect();
+    let (mut items, mut numbers, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     let (mut heading, mut lines_of) = (String::new(), BTreeMap::new());
     for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())) {
         if line.is_empty() {
@@ -71,18 +78,26 @@ pub fn read(text: &str, before: &Document, shown: Shown) -> Result<Document, Ref
             continue;
         }
         match read_item(line, &|id| known.contains_key(id), &|id| ids.contains(id)) {
-            Err(what) => wrong.push(format!("line {number}: {what}")),
+            Err(what) => wrong.push((number, what)),
             Ok(item) => {
                 let again = item.id.as_ref().and_then(|id| lines_of.insert(id.clone(), number));
                 if let (Some(id), Some(first)) = (&item.id, again) {
-                    wrong.push(format!("line {number}: `{id}` is already on line {first}"));
+                    wrong.push((number, format!("`{id}` is already on line {first}")));
                 }
                 items.push((heading.clone(), item));
+                numbers.push((number, line));
             }
         }
     }
+    // A line that lost its id would become a new todo, and the todo that it was would be archived.
+    let without_line: Vec<&Record> = known.values().filter(|r| !lines_of.contains_key(id_of(r))).copied().collect();
+    for ((_, item), (number, line)) in items.iter().zip(&numbers).filter(|((_, item), _)| item.id.is_none()) {
+        wrong.extend(mistaken_id(line, item, &closed, &without_line).map(|what| (*number, what)));
+    }
+    wrong.sort();
     if !wrong.is_empty() {
-        return Err(Refusal::Invalid { at: String::new(), what: wrong.join("\n") });
+        let lines: Vec<String> = wrong.into_iter().map(|(number, what)| format!("line {number}: {what}")).collect();
+        return Err(Refusal::Invalid { at: String::new(), what: lines.join("\n") });
     }
     let mut after: Vec<Record> =
         items.into_iter().map(|(heading, item)| record(&known, &before.phases, &heading, item)).collect();
@@ -104,6 +119,33 @@ pub fn read(text: &str, before: &Document, shown: Shown) -> Result<Document, Ref
         }
     }
     Ok(Document { phases, records, edges: Vec::new() })
+}
+
+fn id_of<'a>(record: &&'a Record) -> &'a str {
+    record.id.as_deref().unwrap_or_default()
+}
+
+/// Says what is wrong with the id of a line that was read as a new todo, if it begins with something that was meant as one:
+/// the id of a todo that is not shown, a word in the place or the form of an id, or any word before the text of a todo
+/// that has no line anymore.
+fn mistaken_id(line: &str, item: &Item, closed: &HashMap<&str, Status>, without_line: &[&Record]) -> Option<String> {
+    let start = line::LineStart::of(line)?;
+    let id = neutral(start.id);
+    if let Some(status) = closed.get(start.id) {
+        let what = format!("`{id}` is {} and not in this text", status.name());
+        return Some(format!(
+            "{what}; `punch edit --all` shows it (a new todo that begins with this word needs quotes)"
+        ));
+    }
+    let text = item.text.split_once(char::is_whitespace).map(|(_, text)| text.trim_start());
+    let lost = without_line.iter().find(|record| text.is_some_and(|text| text == line::shown_text(&record.content)));
+    if lost.is_none() && !start.has_form_of_id() {
+        return None;
+    }
+    let near = lost.map(|record| vec![id_of(record).to_owned()]);
+    let near = near.unwrap_or_else(|| nearest(start.id, without_line.iter().map(id_of), 1));
+    let near = near.first().map(|near| format!(" (did you mean `{}`?)", neutral(near))).unwrap_or_default();
+    Some(format!("no todo `{id}`{near}; a new todo has no id, and its text needs quotes if it begins like one"))
 }
 
 /// The record of a line: the known one with what the line says, or a new one.

@@ -3,6 +3,7 @@
 use super::cap::{Cap, Page, Then};
 use super::width::{columns, fit};
 use super::{Glyphs, Line, Plain, Role, ScheduleView, SlotRow};
+use crate::text::grouped;
 
 /// How much of an id is shown, in columns.
 const ID: usize = 24;
@@ -103,17 +104,4 @@ impl Gantt {
 
 fn shown(id: &Plain) -> String {
     fit(id.as_str(), ID, "…").into_owned()
-}
-
-/// `140,000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Plain, TodoRow};
 use crate::reason::Reader;
-use crate::{Dep, Todo, Uid};
+use crate::{Dep, Status, Todo, Uid};
 
 /// How a todo needs another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -51,6 +51,9 @@ pub struct GraphEdge {
     pub needs: Plain,
     /// Its todo, unless the id is unknown. It may be outside of the layout.
     pub uid: Option<Uid>,
+    /// It is completed already.
+    #[serde(skip)]
+    pub is_done: bool,
 }
 
 /// A todo in the graph.
@@ -130,5 +133,7 @@ fn edge(reader: Reader<'_>, dep: &Dep) -> GraphEdge {
         }
         Dep::Dangling(id) => (None, id.clone()),
     };
-    GraphEdge { kind: EdgeKind::of(dep), needs: Plain::id(&id), uid }
+    let needed = uid.and_then(|uid| reader.plan.get(uid));
+    let is_done = needed.is_some_and(|todo| todo.status == Status::Completed);
+    GraphEdge { kind: EdgeKind::of(dep), needs: Plain::id(&id), uid, is_done }
 }

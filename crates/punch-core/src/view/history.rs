@@ -185,18 +185,31 @@ pub struct HistoryRow {
     pub undoes: Option<u64>,
     /// The undo that undid it and still stands.
     pub undone_by: Option<u64>,
+    /// The change that is in force again because of it, where it undid an undo.
+    #[serde(skip)]
+    redoes: Option<u64>,
 }
 
 impl HistoryRow {
     /// The row of a revision; `plan` has the todos that [`Story::names`] names.
     pub fn of(plan: &Plan, (revision, at, by): (u64, i64, &str), story: &Story, fate: Fate) -> Self {
         let Fate { undoes, undone_by, .. } = fate;
-        Self { revision, at, by: Plain::clipped(by, 40), changes: story.words(plan), undoes, undone_by }
+        Self { revision, at, by: Plain::clipped(by, 40), changes: story.words(plan), undoes, undone_by, redoes: None }
+    }
+
+    /// Says which change is in force again, for a row that undoes an undo.
+    #[must_use]
+    pub fn redoing(self, redoes: Option<u64>) -> Self {
+        Self { redoes, ..self }
     }
 
     /// The row for users; `width` aligns the numbers.
     pub fn line(&self, width: usize, layout: Layout) -> Line {
-        let undoes = self.undoes.map(|of| format!("undid {of}: ")).unwrap_or_default();
+        let undoes = match (self.redoes, self.undoes) {
+            (Some(of), _) => format!("redid {of}: "),
+            (None, Some(of)) => format!("undid {of}: "),
+            (None, None) => String::new(),
+        };
         let undone = self.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
         let when = layout.moment(self.at);
         // "59 minutes ago": times are aligned where they are relative.
@@ -232,14 +245,14 @@ fn phrase(event: &Event) -> String {
         Kind::Failed => "failed",
         Kind::Reopened => "reopened",
         Kind::Held => "put on hold",
-        Kind::Released => "released",
+        Kind::Released => "taken off hold",
         Kind::Demoted => "put back",
         Kind::LeaseExpired => "put back: its lease expired",
         Kind::Flagged => return flagged(changes),
-        Kind::Noted => "noted",
+        Kind::Noted => "got a note",
         Kind::Removed => "archived",
-        Kind::Phased => "phases changed",
-        Kind::PolicySet => "policy changed",
+        Kind::Phased => "the list of phases changed",
+        Kind::PolicySet => "the plan's policy changed",
         Kind::Reverted => "changed back",
         Kind::Edited => return edited(changes),
     };
@@ -248,7 +261,7 @@ fn phrase(event: &Event) -> String {
 
 /// A flag, or what a check found.
 fn flagged(changes: &[Change]) -> String {
-    let [Change::Evidence(evidence)] = changes else { return "flagged".to_owned() };
+    let [Change::Evidence(evidence)] = changes else { return "marks changed".to_owned() };
     match evidence.added.last().filter(|one| one.command.is_some()) {
         Some(check) => format!("checked: {}", check.outcome()),
         None => "evidence added".to_owned(),
@@ -260,7 +273,8 @@ fn edited(changes: &[Change]) -> String {
     if let [Change::LastError(Swap { after: Some(error), .. })] = changes {
         return format!("failed: {}", clip(error, ERROR));
     }
-    let fields: Vec<String> = changes.iter().map(|c| c.field().replace('_', " ")).collect();
+    let mut fields: Vec<&str> = changes.iter().map(Change::words).collect();
+    fields.dedup();
     match fields.as_slice() {
         [] => "changed".to_owned(),
         [one] => format!("{one} changed"),

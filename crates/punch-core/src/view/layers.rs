@@ -52,6 +52,7 @@ impl Layers {
 
     fn needs(&self, edges: &[GraphEdge]) -> String {
         let name = |edge: &GraphEdge| match edge.kind {
+            EdgeKind::Active if edge.is_done => format!("{} (done)", edge.needs),
             EdgeKind::Active => edge.needs.to_string(),
             EdgeKind::Cycle => format!("{} (cycle)", edge.needs),
             EdgeKind::Missing => format!("{} (missing)", edge.needs),

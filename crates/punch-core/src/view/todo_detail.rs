@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Glyphs, Line, Plain, Role, TodoRow};
 use crate::reason::{self, Reader};
 use crate::time::ago;
-use crate::{HoldKind, Label, Proof, Record, Todo, Verify, text};
+use crate::{HoldKind, Label, Proof, Record, Status, Todo, Verify, text};
 
 /// Characters of one field.
 const FIELD: usize = 2_000;
@@ -48,15 +48,15 @@ impl TodoDetail {
         fields.put("priority", &priority(todo));
         fields.put("labels", &todo.labels.iter().map(Label::as_str).collect::<Vec<_>>().join(", "));
         fields.put("size", todo.complexity.map_or("", crate::Complexity::name));
-        fields.put("tokens", &todo.estimated_tokens.map(|n| n.to_string()).unwrap_or_default());
-        fields.put("needs", &names(&record.depends_on));
+        fields.put("tokens", &todo.estimated_tokens.map(text::grouped).unwrap_or_default());
+        fields.put("needs", &names(&needs(reader, &record.depends_on)));
         fields.put("blocks", &names(&record.blocks));
         if let Some(hold) = todo.hold_at(reader.now).filter(|hold| hold.kind == HoldKind::Parked) {
             // The sign of the row says that it is parked.
             fields.put(hold.word(), if hold.is_parked_without_words() { "" } else { &hold.reason });
         } else if let Some(hold) = todo.hold_at(reader.now) {
             let until = hold.until.map(|until| format!(" until {}", crate::time::utc(until))).unwrap_or_default();
-            fields.put("on hold", &format!("{} ({}){until}", Plain::clipped(&hold.reason, FIELD), hold.kind.name()));
+            fields.put("on hold", &format!("{}{until}", Plain::clipped(&hold.described(), FIELD)));
         }
         fields.put("owner", todo.owner.as_deref().unwrap_or_default());
         fields.put("criteria", todo.criteria.as_deref().unwrap_or_default());
@@ -91,12 +91,12 @@ pub fn history<'a>(reader: Reader<'a>, todo: &'a Todo) -> Vec<Field> {
     let mut fields = Fields(Vec::new());
     let ago = |what: &str, at: i64| format!("{what} {}", ago(reader.now.saturating_sub(at)));
     let group = Record::of(reader.plan, todo, reader.now).parallel_group.filter(|group| *group > 1);
-    fields.put("group", &group.map(|group| group.to_string()).unwrap_or_default());
+    fields.put("parallel group", &group.map(|group| group.to_string()).unwrap_or_default());
     if todo.attempts > 0 {
         fields.put("attempts", &format!("{} failed", todo.attempts));
     }
     if todo.actual_tokens > 0 {
-        fields.put("took", &format!("{} tokens", todo.actual_tokens));
+        fields.put("took", &format!("{} tokens", text::grouped(todo.actual_tokens)));
     }
     let commit = todo.evidence.last().and_then(|evidence| evidence.commit.as_deref()).unwrap_or_default();
     fields.put("commit", &text::clip(commit, 12));
@@ -195,6 +195,16 @@ fn priority(todo: &Todo) -> String {
         (false, 3) => String::new(),
         (false, own) => own.to_string(),
     }
+}
+
+/// What a todo needs; what is closed already says so.
+fn needs(reader: Reader<'_>, ids: &[String]) -> Vec<String> {
+    let name = |id: &String| match reader.plan.by_id(id).map(|todo| todo.status) {
+        Some(Status::Completed) => format!("{id} (done)"),
+        Some(status @ (Status::Cancelled | Status::Failed)) => format!("{id} ({})", status.name()),
+        Some(Status::Pending | Status::InProgress) | None => id.clone(),
+    };
+    ids.iter().map(name).collect()
 }
 
 fn names(ids: &[String]) -> String {

@@ -61,6 +61,7 @@ fn way_out(why: &reason::Explanation) -> Option<String> {
             Cause::Dropped => format!("next: {}, or {}", command("reopen", &[&root.id]), without()),
             Cause::Missing | Cause::Cycle => format!("next: {}", without()),
             Cause::Person | Cause::Hold | Cause::Parked => format!("next: {}", command("unhold", &[&root.id])),
+            Cause::Ready => format!("next: {}", command("start", &[&root.id])),
             _ => return None,
         })
     })

@@ -115,3 +115,37 @@ proptest! {
         prop_assert_eq!(was, is);
     }
 }
+
+/// A line whose id was changed is an error, whatever it was changed to: as a new todo it would archive the one it was.
+#[test]
+fn a_line_with_a_wrong_id_is_refused_with_its_line_and_id() {
+    let before = Document::of(&plan());
+    let text = edit_sheet::write(&before, Shown::Unfinished);
+    let wrong = |old: &str, new: &str| {
+        let edited = text.replacen(old, new, 1);
+        assert_ne!(edited, text, "{old}");
+        match edit_sheet::read(&edited, &before, Shown::Unfinished) {
+            Ok(_) => panic!("{new} was accepted"),
+            Err(refusal) => refusal.message(),
+        }
+    };
+    assert_snapshot!([
+        wrong("T-2  Write", "T-4  Write"),
+        wrong("T-2  Write", "T-9 Write"),
+        wrong("T-2  Write", "t-2 Write"),
+        wrong("T-2  Write", "X Write"),
+        wrong("T-2  Write the parser", "parser  Write a parser"),
+        wrong("[ ] T-1  Release", "[ ] T-2  Release"),
+    ].join("\n"), @r#"
+    line 5: `T-4` is completed and not in this text; `punch edit --all` shows it (a new todo that begins with this word needs quotes)
+    line 5: no todo `T-9` (did you mean `T-2`?); a new todo has no id, and its text needs quotes if it begins like one
+    line 5: no todo `t-2` (did you mean `T-2`?); a new todo has no id, and its text needs quotes if it begins like one
+    line 5: no todo `X` (did you mean `T-2`?); a new todo has no id, and its text needs quotes if it begins like one
+    line 5: no todo `parser`; a new todo has no id, and its text needs quotes if it begins like one
+    line 5: `T-2` is already on line 1
+    "#);
+    let fine = [("T-2  Write the parser", "Write another parser"), ("- [ ] T-1", "- [ ] \"T-9 is a lie\"\n- [ ] T-1")];
+    for (old, new) in fine {
+        assert!(edit_sheet::read(&text.replacen(old, new, 1), &before, Shown::Unfinished).is_ok(), "{new}");
+    }
+}

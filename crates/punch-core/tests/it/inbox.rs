@@ -145,7 +145,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
     question  T-5  After the ship: claude asks: Allow `npm test`?
               punch watch
     hold      T-2  Write the docs: which color?
-              punch unhold T-2
+              punch unhold T-2 --note '…'
     conflict  T-2  Write the docs: status of T-2: the file says done
               punch plan status
     failed    T-1  Port the store: the tests do not pass at all (blocks 2 open todos)
@@ -247,7 +247,7 @@ fn an_empty_inbox_says_so_and_counts_are_in_words() {
 fn commands_name_the_plan_where_they_would_mean_another_one() {
     let plan = plan();
     let items = inbox(&InboxFacts { plan_flag: Some("my plan"), ..facts(&plan) });
-    assert_eq!(items[0].action, "punch unhold T-2 --plan 'my plan'");
+    assert_eq!(items[0].action, "punch unhold T-2 --plan 'my plan' --note '…'");
 }
 
 /// Sorted as promised.

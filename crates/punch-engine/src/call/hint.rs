@@ -109,6 +109,9 @@ fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
         Refusal::UnknownTodo { .. } if reads => "use an id from the list; todo_read shows it".into(),
         Refusal::UnknownTodo { .. } => "use an id from the list in the last result".into(),
         Refusal::NotReady { reasons, id } => not_ready(id, reasons.first(), (ops, reads)),
+        Refusal::InProgressLimit { running, together: true, .. } => {
+            format!("start one at a time, for example only {}", name(running))
+        }
         Refusal::InProgressLimit { running, .. } if ops => {
             format!("send the call again, beginning with done, hold or reopen of {}", name(running))
         }
@@ -211,7 +214,8 @@ mod tests {
             Refusal::NotReady { id: id.clone(), reasons: vec![reason(Cause::Dropped)] },
             Refusal::NotReady { id: id.clone(), reasons: vec![reason(Cause::Files)] },
             Refusal::NotReady { id: id.clone(), reasons: vec![reason(Cause::Person)] },
-            Refusal::InProgressLimit { id: id.clone(), running: "b".into() },
+            Refusal::InProgressLimit { id: id.clone(), running: "b".into(), together: false },
+            Refusal::InProgressLimit { id: id.clone(), running: "b".into(), together: true },
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Completed },
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Pending },
             Refusal::Leased { id: id.clone(), owner: Some("o".into()), until: None, free: None },

@@ -43,7 +43,7 @@ fn errors_reasons_and_the_inbox_name_commands_only_for_hosts_that_have_a_shell()
     assert!(!refused.hint.contains("punch ") && refused.hint.contains("Session::todos"), "{refused}");
     assert_eq!(session.inbox().unwrap()[0].command, None);
     let shell = session.beside(Options::new("t").has_shell()).unwrap();
-    assert_eq!(shell.inbox().unwrap()[0].command.as_deref(), Some("punch unhold T-1"));
+    assert_eq!(shell.inbox().unwrap()[0].command.as_deref(), Some("punch unhold T-1 --note '…'"));
     session.call("todo_write", &json!({"ops": [{"op": "note", "id": "T-1", "text": "x"}]})).unwrap();
     let Next::Stop(reason) = session.turn_ended(Finish::EndTurn).unwrap() else { panic!() };
     assert_eq!(reason.code(), "waits_for_people");

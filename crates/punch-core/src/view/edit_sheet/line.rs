@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::text::{nearest, neutral};
+use crate::text::{self, nearest, neutral};
 use crate::{Label, Record, Status};
 
 /// What a line says.
@@ -121,6 +121,32 @@ pub(super) fn read_item(
     Ok(item)
 }
 
+/// What a line begins with where lines have their ids.
+pub(super) struct LineStart<'a> {
+    pub(super) id: &'a str,
+    /// Blanks between it and what follows.
+    gap: usize,
+}
+
+impl<'a> LineStart<'a> {
+    /// The beginning of a line that [`read_item`] understands; `None` if it begins with a text in quotes.
+    pub(super) fn of(line: &'a str) -> Option<Self> {
+        let rest = line.split_once(']')?.1.trim();
+        if rest.starts_with('"') {
+            return None;
+        }
+        let (id, after) = first_id(rest);
+        let quotes = if rest.starts_with('`') { 2 } else { 0 };
+        Some(Self { id, gap: rest.len().saturating_sub(after.len() + id.len() + quotes) })
+    }
+
+    /// Returns true if it stands apart from the text as ids do, or is like an id that Punchlist makes.
+    pub(super) fn has_form_of_id(&self) -> bool {
+        let number = self.id.strip_prefix(['T', 't']).and_then(|rest| rest.strip_prefix('-'));
+        self.gap > 1 || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
 /// A field after the text, set apart by two blanks, whose name is nearly `needs`.
 fn misspelt(rest: &str) -> Option<String> {
     let (_, tail) = rest.rsplit_once("  ")?;
@@ -156,7 +182,7 @@ fn read_rest(rest: &str, is_known: &dyn Fn(&str) -> bool) -> Result<Item, String
         }
         if let Some(given) = word.strip_prefix('p').and_then(|n| n.parse().ok()).filter(|p| (1..=5).contains(p)) {
             priority = priority.or(Some(given));
-        } else if let Some(given) = word.strip_prefix('~').and_then(read_tokens) {
+        } else if let Some(given) = word.strip_prefix('~').and_then(text::tokens) {
             tokens = tokens.or(Some(given));
         } else if let Some(label) = word
             .strip_prefix('#')
@@ -189,11 +215,4 @@ fn listed(given: &str) -> Vec<String> {
     }
     out.push(word);
     out.into_iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect()
-}
-
-fn read_tokens(given: &str) -> Option<u64> {
-    match given.strip_suffix('k') {
-        Some(thousands) => thousands.parse::<u64>().ok()?.checked_mul(1_000),
-        None => given.parse().ok(),
-    }
 }

@@ -43,7 +43,7 @@ fn a_chain_begins_with_its_first_todo() {
     let plan = plan(vec![todo(1, &[]), todo(2, &[1]), todo(3, &[2])]);
     let Some(answer) = why(&plan, Uid(3), NOW) else { panic!("it is there") };
     assert_eq!(answer.shown, ShownStatus::Waiting);
-    assert_eq!(answer.text(), "T-3 is waiting\nwaiting for 1: T-2 (waiting)\nstart with: T-1 (ready)");
+    assert_eq!(answer.text(), "T-3 is waiting for T-2 (waiting)\nthe waiting begins with T-1 (ready)");
     assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is ready".to_owned()));
     assert_eq!(why(&plan, Uid(9), NOW), None);
     let one = unblocks(&plan, Uid(1), NOW).map(|u| u.text());
@@ -77,8 +77,8 @@ fn every_kind_of_waiting_is_named() {
     assert_eq!(causes, [Cause::Dropped, Cause::Running, Cause::Person, Cause::Waiting]);
     assert_eq!(
         answer.text(),
-        "T-5 is stuck\non hold (human): budget\nwaiting for 4: T-1 (cancelled), T-2 (in progress), \
-         T-3 (waiting for you: ask ␛[31mAnn now), T-4 (waiting)\nstart with: T-1 (cancelled), \
+        "T-5 is stuck\non hold: budget\nit is waiting for 4 todos: T-1 (cancelled), T-2 (in progress), \
+         T-3 (waiting for you: ask ␛[31mAnn now), T-4 (waiting)\nthe waiting begins with T-1 (cancelled), \
          T-2 (in progress), T-3 (waiting for you: ask ␛[31mAnn now), T-5 (in a cycle with T-4, on hold: budget), \
          deploy (no such todo)"
     );
@@ -159,7 +159,7 @@ fn work_in_progress_on_the_same_files_is_a_reason_to_wait_unless_it_is_stalled()
     let second = busy.get(Uid(2)).unwrap();
     assert_eq!((reader.is_ready(second), reader.shown(second)), (false, ShownStatus::Waiting));
     let Some(answer) = why(&busy, Uid(2), NOW) else { panic!("it is there") };
-    assert_eq!(answer.text(), "T-2 is waiting\nwaiting for 1: T-1 (in progress on the same files: src/**)");
+    assert_eq!(answer.text(), "T-2 is waiting for T-1 (in progress on the same files: src/**)");
     assert_eq!((answer.standing(), answer.waits_for.list[0].cause), ("blocked", Cause::Files));
     // Further up, the files are where the waiting begins.
     assert_eq!(why(&busy, Uid(3), NOW).map(|w| w.roots.list[0].cause), Some(Cause::Files));

@@ -69,6 +69,27 @@ fn each_side_gets_what_the_other_did() {
 }
 
 #[test]
+fn a_line_reworded_on_both_sides_is_one_todo_with_a_conflict() {
+    use Status::Pending;
+    let base = [item("a", "A", Pending, &[]), item("b", "Write docs", Pending, &[]), item("c", "C", Pending, &["b"])];
+    let plan = [base[0].clone(), item("b", "Write the manual", Pending, &[]), base[2].clone()];
+    let other = "Explain everything";
+    let file = [base[0].clone(), item("", other, Pending, &[]), base[2].clone()];
+    let merged = merge(FileForm::Checklist, &agreed(&base), &file, &plan);
+    assert_eq!(merged.after, [base[0].clone(), item("b", other, Pending, &[]), base[2].clone()]);
+    assert_eq!(merged.writes, [Write::Id(1, "b".into())]);
+    assert_eq!(merged.deleted, [""; 0]);
+    let [conflict] = merged.conflicts.as_slice() else { panic!("{:?}", merged.conflicts) };
+    assert_eq!((conflict.field, conflict.took), (Field::Content, Side::File));
+    assert_eq!((conflict.file.as_str(), conflict.plan.as_str()), (other, "Write the manual"));
+    // A line that moved as well may be anything: it is new, and what the plan changed stays.
+    let moved = [item("", other, Pending, &[]), base[0].clone(), base[2].clone()];
+    let merged = merge(FileForm::Checklist, &agreed(&base), &moved, &plan);
+    let fields: Vec<Field> = merged.conflicts.iter().map(|conflict| conflict.field).collect();
+    assert_eq!((merged.writes.len(), fields), (0, vec![Field::Presence]));
+}
+
+#[test]
 fn of_two_words_the_persons_counts_and_both_are_told() {
     let base = [item("a", "A", Status::Pending, &[])];
     let file = [item("a", "A of the file", Status::Cancelled, &[])];
