@@ -150,7 +150,8 @@ impl<'a> Behind<'a> {
             }
             let mut tally = Tally { digits: Vec::new() };
             for at in first..self.open.len() {
-                let mut here = if waits.is_empty() { Bits::NONE } else { waits.get(&at).copied().unwrap_or(Bits::NONE) };
+                let mut here =
+                    if waits.is_empty() { Bits::NONE } else { waits.get(&at).copied().unwrap_or(Bits::NONE) };
                 for on in self.deps.row(at as u32) {
                     // What lies before the first place is left over from another group.
                     if *on as usize >= first {

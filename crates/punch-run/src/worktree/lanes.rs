@@ -74,11 +74,11 @@ pub enum ResultState {
 impl Lanes {
     /// Fails if runs cannot work in lanes of this repository.
     pub fn check(root: &Path) -> Result<(), WorktreeError> {
-        Self::head(&Git::new(root), root).map(drop)
+        Self::begin_at(&Git::new(root), root).map(drop)
     }
 
     /// The commit that a run begins with.
-    fn head(git: &Git, root: &Path) -> Result<String, WorktreeError> {
+    fn begin_at(git: &Git, root: &Path) -> Result<String, WorktreeError> {
         usable(git)?;
         git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })
     }
@@ -108,7 +108,7 @@ impl Lanes {
         remote: Option<Remote>,
     ) -> Result<(Self, Vec<Remark>), WorktreeError> {
         let git = Git::new(root);
-        let head = Self::head(&git, root)?;
+        let head = Self::begin_at(&git, root)?;
         let folder = folder.join(run.as_str());
         platform::create_private_folders(&folder)
             .map_err(|cause| WorktreeError::Folder { path: folder.clone(), cause: cause.to_string() })?;
