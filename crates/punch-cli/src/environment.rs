@@ -307,6 +307,12 @@ fn verb_of(given: &[OsString]) -> Option<&str> {
     None
 }
 
+/// Whether this word stands where the verb stands.
+pub fn names_verb(word: &str) -> bool {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    verb_of(&given) == Some(word)
+}
+
 /// Whether help is asked for before any verb.
 pub fn wants_overview() -> bool {
     let mut arguments = std::env::args_os().skip(1);

@@ -5,6 +5,7 @@ const PAGE: &str = include_str!("../errors.md");
 
 /// Returns the entry of a code as plain text, or `None` if the page has none.
 pub fn entry(code: &str) -> Option<String> {
+    let code = code.to_lowercase().replace('-', "_");
     let (_, rest) = PAGE.split_once(&format!("\n### `{code}`\n"))?;
     let own = rest.split("\n#").next().unwrap_or_default();
     let paragraphs = own.split("\n\n").map(|paragraph| plain(&paragraph.replace('\n', " ")));
@@ -27,7 +28,7 @@ fn plain(paragraph: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out.replace("**Cause.**", "Cause:").replace("**Way out.**", "Way out:")
+    out.replace("**Cause.**", "Cause:").replace("**Way out.**", "What to do:")
 }
 
 #[cfg(test)]
@@ -37,8 +38,10 @@ mod tests {
     #[test]
     fn an_entry_is_plain_text_with_a_cause_and_a_way_out() {
         let text = entry("transition").unwrap_or_default();
-        assert!(text.starts_with("transition\nCause: ") && text.contains("\nWay out: "), "{text}");
+        assert!(text.starts_with("transition\nCause: ") && text.contains("\nWhat to do: "), "{text}");
         assert!(!text.contains("**") && !text.contains("]("), "{text}");
         assert_eq!(entry("no_such_code"), None);
+        assert_eq!(entry("Transition"), entry("transition"), "any case");
+        assert_eq!(entry("NOT-READY"), entry("not_ready"));
     }
 }

@@ -3,7 +3,7 @@
 use std::{any::Any, io, panic};
 
 use punch_engine::EngineError;
-use punch_engine::config::ConfigError;
+use punch_engine::config::{ConfigError, SettingOrigin};
 use punch_engine::locate::LocateError;
 use punch_store::{Reason, StoreError};
 
@@ -122,6 +122,23 @@ impl Failure {
         Self::Refused { code, message: message.into(), hint: hint.to_owned() }
     }
 
+    /// A value that the command line gave for a setting, as a mistake in the flag or argument of this name. Other failures
+    /// stay as they are.
+    #[must_use]
+    pub fn naming(self, name: impl Fn(&str) -> Option<String>, hint: &str) -> Self {
+        match self {
+            Self::Config(ConfigError::BadValue { place: SettingOrigin::Flag, key, what, way_out }) => {
+                match name(&key) {
+                    Some(name) => {
+                        Self::Usage { message: format!("invalid value for `{name}`: {what}"), hint: hint.to_owned() }
+                    }
+                    None => Self::Config(ConfigError::BadValue { place: SettingOrigin::Flag, key, what, way_out }),
+                }
+            }
+            other => other,
+        }
+    }
+
     /// The exit code it leads to.
     pub fn exit(&self) -> Exit {
         match self {
@@ -196,7 +213,11 @@ impl Failure {
             Self::Usage { message, hint } | Self::Refused { message, hint, .. } => (message.clone(), hint.clone()),
             Self::Engine(error) => (error.message(), error.hint()),
             Self::Locate(error) => (error.message(), error.hint()),
-            Self::Config(error) => (error.message(), error.hint()),
+            Self::Config(error) => {
+                // Where the user has just typed it needs no word.
+                let (message, place) = (error.message(), format!("{}: ", SettingOrigin::Flag));
+                (message.strip_prefix(&place).unwrap_or(&message).to_owned(), error.hint())
+            }
         })
     }
 }

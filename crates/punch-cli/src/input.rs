@@ -1,5 +1,8 @@
 //! What users type for numbers, priorities and ids, read leniently.
 
+use punch_core::HoldKind;
+use punch_core::filter::FilterState;
+
 use crate::failure::Failure;
 
 /// Reads a priority: 1 to 5, `p1` to `p5`, or a word.
@@ -9,8 +12,7 @@ pub fn priority(given: &str) -> Result<u64, String> {
     if let Some((_, priority)) = words.iter().find(|(word, _)| *word == lower) {
         return Ok(*priority);
     }
-    // A number out of range is refused where every priority is judged.
-    let number = lower.strip_prefix('p').unwrap_or(&lower).parse().ok();
+    let number = lower.strip_prefix('p').unwrap_or(&lower).parse().ok().filter(|number| (1..=5).contains(number));
     number.ok_or_else(|| "use a number from 1 to 5, or urgent, high, medium, low, lowest".to_owned())
 }
 
@@ -23,22 +25,19 @@ pub fn complexity(given: &str) -> Result<String, String> {
 
 /// Reads a number of tokens: `20000`, `20k`, `1.5m`, `20_000`.
 pub fn tokens(given: &str) -> Result<u64, String> {
-    let wrong = || "use a number such as 20000, 20k or 1.5m".to_owned();
-    let lower = given.trim().to_lowercase().replace(['_', ','], "");
-    let (digits, unit) = match lower.strip_suffix(['k', 'm']) {
-        Some(digits) if lower.ends_with('k') => (digits, 1_000),
-        Some(digits) => (digits, 1_000_000),
-        None => (lower.as_str(), 1),
-    };
-    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-    if unit == 1 && !part.is_empty() || part.len() > 6 {
-        return Err(wrong());
-    }
-    let whole: u64 = whole.parse().map_err(|_| wrong())?;
-    let scale = 10_u64.pow(u32::try_from(part.len()).unwrap_or(0));
-    let part: u64 = if part.is_empty() { 0 } else { part.parse().map_err(|_| wrong())? };
-    let all = whole.checked_mul(unit).and_then(|whole| whole.checked_add(part * unit / scale));
-    all.ok_or_else(wrong)
+    punch_core::text::tokens(given).ok_or_else(|| "use a number such as 20000, 20k or 1.5m".to_owned())
+}
+
+/// Reads the kind of a hold.
+pub fn hold_kind(given: &str) -> Result<HoldKind, String> {
+    let names = || HoldKind::ALL.map(HoldKind::name).join(", ");
+    HoldKind::parse(&given.to_lowercase()).ok_or_else(|| format!("use one of {}", names()))
+}
+
+/// Reads a state that lists can be filtered by.
+pub fn state(given: &str) -> Result<FilterState, String> {
+    let names = || FilterState::ALL.map(FilterState::name).join(", ");
+    FilterState::named(&given.to_lowercase()).ok_or_else(|| format!("use one of {}", names()))
 }
 
 /// Refuses an id that could not be typed again: with blanks or control characters.
@@ -73,7 +72,9 @@ mod tests {
         for (given, wanted) in [("1", 1), ("p2", 2), ("P5", 5), ("high", 2), ("Urgent", 1), ("low", 4)] {
             assert_eq!(priority(given), Ok(wanted), "{given}");
         }
-        assert!(priority("soon").is_err() && priority("").is_err() && priority("-1").is_err());
+        for given in ["soon", "", "-1", "0", "9", "p6"] {
+            assert!(priority(given).is_err(), "{given}");
+        }
         for (given, wanted) in [("30k", 30_000), ("1.5m", 1_500_000), ("0.5k", 500), ("20_000", 20_000), ("7", 7)] {
             assert_eq!(tokens(given), Ok(wanted), "{given}");
         }

@@ -2,14 +2,16 @@
 //! the run goes to standard error as `error:` and `hint:` lines.
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, StdoutLock, Write};
+use std::num::{IntErrorKind, ParseIntError};
 use std::process::Stdio;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use punch_core::view::Role;
 use punch_core::view::width::columns;
 use punch_core::{ShownStatus, text};
 use serde_json::{Value, json};
 
+use crate::commands::help;
 use crate::failure::{Exit, Failure};
 use crate::live::safe;
 use crate::reply::Reply;
@@ -53,6 +55,8 @@ impl JsonLines {
 /// Prints what the argument parser has to say: help and version are answers, the rest is a usage error.
 pub fn usage(mut answer: clap::Error, as_json: bool) -> Exit {
     without_escape_tip(&mut answer);
+    suggest_verbs(&mut answer);
+    let answer = plain_number(&answer).unwrap_or(answer);
     if answer.exit_code() == 0 {
         // A reader that left early is not a failure: the text was all there was to do.
         let _ = answer.print();
@@ -66,6 +70,39 @@ pub fn usage(mut answer: clap::Error, as_json: bool) -> Exit {
         let _ = answer.print();
     }
     Exit::Usage
+}
+
+/// Suggests at most two verbs that are nearly what was typed, and of these only such that help shows.
+fn suggest_verbs(answer: &mut clap::Error) {
+    let Some(ContextValue::String(given)) = answer.get(ContextKind::InvalidSubcommand) else { return };
+    let given = given.clone();
+    let known = match answer.remove(ContextKind::SuggestedSubcommand) {
+        _ if environment::names_verb(&given) => help::verbs().map(str::to_owned).collect(),
+        Some(ContextValue::Strings(near)) => near,
+        Some(ContextValue::String(near)) => vec![near],
+        _ => Vec::new(),
+    };
+    let near = text::nearest(&given, known.iter().map(String::as_str), 2);
+    if !near.is_empty() {
+        answer.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+    }
+}
+
+/// A number that cannot be read, in words for people instead of those of the standard library.
+fn plain_number(answer: &clap::Error) -> Option<clap::Error> {
+    let cause = std::error::Error::source(answer)?.downcast_ref::<ParseIntError>()?;
+    let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
+        (answer.get(ContextKind::InvalidArg), answer.get(ContextKind::InvalidValue))
+    else {
+        return None;
+    };
+    let what = match cause.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "the number is too large",
+        _ => "use a whole number, such as 20",
+    };
+    let value = text::neutral(value);
+    let message = format!("invalid value '{value}' for '{argument}': {what}\n\nFor more information, try '--help'.\n");
+    Some(clap::Error::raw(ErrorKind::ValueValidation, message))
 }
 
 /// Drops the tip to pass an unknown option as a value: it would become the text of a todo.
@@ -110,7 +147,11 @@ pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
         text.push('\n');
     }
     // The answer to a change is short and has to stay on the screen.
-    if !reply.wrote && pager::print(&text) { Ok(()) } else { document(&text) }
+    if reply.wrote || !pager::print(&text) {
+        document(&text)?;
+    }
+    reply.remarks.iter().for_each(|text| remark(text));
+    Ok(())
 }
 
 /// Where a program that is started says what it has to say: standard output is for our own answer.
@@ -123,6 +164,13 @@ pub fn document(text: &str) -> Result<(), Failure> {
     progress::clear();
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)
+}
+
+/// Prints text for people; on a terminal its lines are broken between words.
+pub fn prose(text: &str) -> Result<(), Failure> {
+    let Some(width) = io::stdout().is_terminal().then(environment::width) else { return document(text) };
+    let lines: Vec<String> = text.split('\n').map(|line| wrapped(line, Some(width))).collect();
+    document(&lines.join("\n"))
 }
 
 /// Says something about the run that is no data.

@@ -1,8 +1,8 @@
 //! What a verb answers: text for people, or one JSON object with `"schema": 1`.
 
 use punch_core::reason::{Reader, stranded};
-use punch_core::view::{Layout, Line, Role, TodoRow, changes, spans, table};
-use punch_core::{Dep, Footprint, Plan, Record, Records, Todo, Uid, text};
+use punch_core::view::{Layout, Line, Plain, Role, TodoRow, changes, spans, table};
+use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, text};
 use punch_engine::{Changed, load_reasons};
 use serde_json::{Map, Value, json};
 
@@ -19,22 +19,42 @@ pub struct Reply {
     pub exit: Exit,
     /// The plan was changed.
     pub wrote: bool,
+    /// What users read on standard error after the text.
+    pub remarks: Vec<String>,
 }
 
 impl Reply {
     /// An answer that ends well.
     pub fn new(body: impl Into<Body>, json: Value) -> Self {
-        Self { body: body.into(), json: with_schema(json), exit: Exit::Ok, wrote: false }
+        Self { body: body.into(), json: with_schema(json), exit: Exit::Ok, wrote: false, remarks: Vec::new() }
     }
 
     /// Nothing more to say: the verb has printed a document.
     pub fn printed() -> Self {
-        Self { body: Body::default(), json: Value::Null, exit: Exit::Ok, wrote: false }
+        Self { body: Body::default(), json: Value::Null, exit: Exit::Ok, wrote: false, remarks: Vec::new() }
+    }
+
+    /// Adds a remark about the text, such as that a list is not complete.
+    #[must_use]
+    pub fn with_remark(mut self, remark: String) -> Self {
+        self.remarks.push(remark);
+        self
     }
 
     /// Marks the answer as one of a verb that changed something.
     pub fn after_write(self) -> Self {
         Self { wrote: true, ..self }
+    }
+}
+
+impl Reply {
+    /// Says why nothing happened, where nothing did: `Nothing changed: already done.`
+    #[must_use]
+    pub fn or_unchanged(mut self, why: &str) -> Self {
+        if !self.wrote {
+            self.body.push(format!("Nothing changed: {why}."));
+        }
+        self
     }
 }
 
@@ -103,7 +123,15 @@ pub fn lines<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, 
 
 /// Todos in columns, with their marks and why they are not worked on.
 pub fn table<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<Line> {
-    let rows: Vec<_> = todos.into_iter().map(|todo| TodoRow::of(reader, todo).table_row(layout)).collect();
+    let row = |todo: &'a Todo| {
+        let mut row = TodoRow::of(reader, todo);
+        // Why it failed is what a list of failed todos is read for.
+        let error =
+            todo.last_error.as_deref().filter(|error| todo.status == Status::Failed && !error.trim().is_empty());
+        row.why.extend(error.map(|error| Plain::clipped(error.trim(), 120)));
+        row.table_row(layout)
+    };
+    let rows: Vec<_> = todos.into_iter().map(row).collect();
     table::lines(rows, layout)
 }
 

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read};
 
 use clap::Args;
 use punch_core::format::pasted_list;
-use punch_core::{Keep, ListPosition, Op, Ref, Uid};
+use punch_core::{Keep, ListPosition, Op, Ref, Todo, Uid, Warning};
 use punch_engine::{Changed, Engine, EngineError};
 use punch_store::PlanId;
 use serde_json::{Map, Value, json};
@@ -134,15 +134,36 @@ impl Add {
         }
         let open = project.write()?;
         let by_id: Vec<Ref> = self.fields.needs.iter().cloned().map(Ref::Id).collect();
-        let changed = match submit(&open, &ops, &by_id, &self.place.place()) {
+        let mut changed = match submit(&open, &ops, &by_id, &self.place.place()) {
             Err(Failure::Engine(error)) if error.code() == "unknown_dependency" => {
                 let refs = by_content(&open, &self.fields.needs, error)?;
                 submit(&open, &ops, &refs, &self.place.place())?
             }
             other => other?,
         };
+        warn_same_text(&open, &mut changed)?;
         Ok(reply::changed(&changed, &changed.outcome.added, &open.project))
     }
+}
+
+/// New todos that are looked up by their text.
+const COMPARED: usize = 50;
+
+/// Warns about open todos that say the same as a new one: often the same work twice.
+fn warn_same_text(open: &Open, changed: &mut Changed) -> Result<(), Failure> {
+    let added: Vec<&Todo> =
+        changed.outcome.added.iter().take(COMPARED).filter_map(|uid| changed.plan.get(*uid)).collect();
+    let contents = added.iter().map(|todo| todo.content.clone()).collect();
+    let found = open.engine.read(open.plan, |snapshot| Ok(snapshot.find_open_by_content(&contents)?))?;
+    let mut warnings = Vec::new();
+    for todo in added {
+        let same = |other: &&Todo| other.content == todo.content && !changed.outcome.added.contains(&other.uid);
+        if let Some(other) = found.iter().find(same) {
+            warnings.push(Warning::SameContent { id: todo.id.clone(), other: other.id.clone() });
+        }
+    }
+    changed.outcome.warnings.extend(warnings);
+    Ok(())
 }
 
 /// A name that is not an id may be part of a content; if it fits nothing, the first refusal stands.
@@ -206,6 +227,9 @@ impl Add {
 
     /// Refuses what was meant otherwise.
     fn check(&self, contents: &[(Option<String>, String)]) -> Result<(), Failure> {
+        if contents.iter().any(|(_, text)| text.trim().is_empty()) {
+            return Err(Failure::usage("a todo needs a text", "say what to do: `punch add 'Write the parser'`"));
+        }
         let is_id = |text: &str| text.strip_prefix("T-").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
         if let Some((_, id)) = contents.iter().find(|(_, text)| is_id(text)) {
             let hint = match self.fields.needs.first() {

@@ -81,7 +81,11 @@ impl Config {
                 if scope == Scope::Project && !location.dir.is_dir() {
                     location.create()?;
                 }
-                set(&path, scope, &key, &value)?;
+                let value = spelled_out(&key, value);
+                let named = |failure: Failure| {
+                    failure.naming(|key| Some(key.to_owned()), "`punch config show` lists every setting")
+                };
+                set(&path, scope, &key, &value).map_err(|error| named(error.into()))?;
                 apply_to_plans(&global, &location, &key)?;
                 if scope == Scope::Project && needs_approval(&key) {
                     approve(&global, &location, &key)?;
@@ -90,16 +94,25 @@ impl Config {
                 if let Some(note) = unknown_agent(&key) {
                     output::remark(&note);
                 }
-                Ok(change_reply(&path, &key, known, "set", true))
+                let stored = written(&path, &key)?;
+                Ok(change_reply(&path, &key, known, stored.as_deref(), true))
             }
             Action::Unset { key, user } => {
                 guarded(&key)?;
                 let (path, scope) = file(&location, user || needs_own_file(&key))?;
                 let there = path.parent().is_some_and(std::path::Path::is_dir) && unset(&path, scope, &key)?;
                 let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
-                Ok(change_reply(&path, &key, known, "unset", there))
+                Ok(change_reply(&path, &key, known, None, there))
             }
         }
+    }
+}
+
+/// A number of tokens as `20k` is written as the number that it stands for.
+fn spelled_out(key: &str, value: String) -> String {
+    match text::tokens(&value).filter(|_| key.ends_with("tokens")) {
+        Some(tokens) => tokens.to_string(),
+        None => value,
     }
 }
 
@@ -202,10 +215,16 @@ fn get(global: &Global, location: &Location, key: &str) -> Result<Reply, Failure
     Ok(Reply::new(plain, as_json(&row)))
 }
 
-fn change_reply(path: &std::path::Path, key: &str, known: Option<Shown>, verb: &str, changed: bool) -> Reply {
+/// The answer to a change; `stored` is the value that the file has now.
+fn change_reply(path: &std::path::Path, key: &str, known: Option<Shown>, stored: Option<&str>, changed: bool) -> Reply {
     let (file, key_shown) = (path.display().to_string(), text::neutral(key));
     let mut message = match changed {
-        true => format!("`{key_shown}` is {verb} in `{}`", text::neutral(&file)),
+        true => match stored {
+            Some(value) => {
+                format!("{key_shown} = {} (in `{}`)", text::neutral(value.trim_matches('"')), text::neutral(&file))
+            }
+            None => format!("`{key_shown}` is unset in `{}`", text::neutral(&file)),
+        },
         false => format!("`{key_shown}` was not set in `{}`", text::neutral(&file)),
     };
     // Another source may speak louder than the file that was changed.

@@ -158,7 +158,7 @@ impl Demo {
             }
         };
         let painter = Stream::Out.painter();
-        let say = |text: &str| if global.json { Ok(()) } else { output::document(text) };
+        let say = |text: &str| if global.json { Ok(()) } else { output::prose(text) };
         let told = |role: Role, text: &str| say(&format!("\n{}\n", painter.words(role, &format!("# {text}"))));
         let chapters: Vec<&str> =
             STORY.iter().filter_map(|s| if let Chapter(title) = s { Some(*title) } else { None }).collect();

@@ -99,8 +99,8 @@ impl Doctor {
         let wrong = store.check()?;
         if wrong.is_empty() {
             let sound = match on_server {
-                true => "columns and edges are sound; pages are for the tools of the server to check",
-                false => "pages, references, columns and edges are sound",
+                true => "the tables are sound; the tools of the server check its files",
+                false => "the database file is sound",
             };
             return Ok(Finding::new(what, Severity::Ok, sound));
         }
@@ -137,7 +137,11 @@ impl Report {
 
     fn reply(self, store: Option<String>, agents: &Value) -> Reply {
         let damaged = self.findings.iter().any(|finding| finding.severity == Severity::Damaged);
-        let lines: Vec<String> = self.findings.iter().map(line).collect();
+        let mut lines: Vec<String> = self.findings.iter().map(line).collect();
+        let fine = |finding: &Finding| matches!(finding.severity, Severity::Ok | Severity::Note);
+        if self.exit == Exit::Ok && self.findings.iter().all(fine) {
+            lines.push("No problems found.".to_owned());
+        }
         let findings: Vec<Value> = self.findings.iter().map(as_json).collect();
         let mut json = json!({"store": store, "damaged": damaged, "findings": findings});
         json["agents"] = agents["agents"].clone();
@@ -168,7 +172,7 @@ fn permissions(location: &Location) -> Finding {
 fn writes(location: &Location, store: &dyn StoreAdmin) -> Finding {
     let what = "writes";
     let Some(lost) = store.lost() else {
-        return Finding::new(what, Severity::Ok, "every recorded write is there");
+        return Finding::new(what, Severity::Ok, "nothing that was stored is missing");
     };
     let way_out = Safety::of(location).map_or_else(String::new, |safety| safety.way_out(lost));
     Finding::new(what, Severity::Damaged, format!("{lost}\n{way_out}"))

@@ -52,7 +52,7 @@ impl Done {
             let request = Request { proofs: Some(proofs), ..request.clone() };
             open.engine.submit_named(open.plan, &request, &self.todos, &ops)
         })?;
-        let mut reply = reply::changed(&changed, &uids, &open.project);
+        let mut reply = reply::changed(&changed, &uids, &open.project).or_unchanged("already done");
         let todos = uids.iter().filter_map(|uid| changed.plan.get(*uid));
         for check in todos.filter_map(|todo| last_check(todo, changed.now)).take(10) {
             reply.body.push(format!("check: {check}"));

@@ -23,6 +23,9 @@ const HEADER: &str = "\
      [ ] open, [>] in progress, [x] done, [-] cancelled, [!] failed; a line without an id is a new todo;
      a deleted line archives its todo; `# name` begins a phase. `punch edit T-4` shows everything about one todo. -->";
 
+/// Todos that the answer names for each thing that happened to them.
+const NAMED: usize = 10;
+
 /// Lets the user edit the plan, or continue with a text that was stored.
 pub fn run(project: Project, again: Option<&Path>, shown: Shown) -> Result<Reply, Failure> {
     let open = project.write()?;
@@ -100,8 +103,16 @@ fn reply(changed: Option<&Changed>) -> Reply {
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
     parts.extend(phases.then(|| "phases changed".to_owned()));
     let text = if parts.is_empty() { "Nothing changed.".to_owned() } else { parts.join(", ") };
+    let content = |id: &str| rows.iter().find(|t| t.id == id).map(|t| text::clip(&t.content, 80)).unwrap_or_default();
+    let named =
+        [("added", &added), ("changed", &edited), ("archived", &archived)].into_iter().flat_map(|(word, ids)| {
+            let line = |id: &&str| text::neutral(&format!("  {word} {id}  {}", content(id))).into_owned();
+            let more = ids.len().saturating_sub(NAMED);
+            let more = (more > 0).then(|| format!("  {word} {more} more"));
+            ids.iter().take(NAMED).map(line).chain(more).collect::<Vec<_>>()
+        });
     let notes = warnings.iter().take(10).map(|w| format!("note: {}", text::neutral(w)));
-    let text = std::iter::once(text).chain(notes).collect::<Vec<_>>().join("\n");
+    let text = std::iter::once(text).chain(named).chain(notes).collect::<Vec<_>>().join("\n");
     let json = json!({
         "added": added,
         "changed": edited,

@@ -17,7 +17,7 @@ Examples:
   punch help add
   punch help plan link
   punch help symbols        # also: options, filters
-  punch help not_ready      # what an error code means, and the way out
+  punch help not_ready      # what an error code means, and what to do
   punch help --all          # also commands for agents and scripts";
 
 /// The commands that users type, in groups. The sentence beside each comes from the command itself.
@@ -32,6 +32,11 @@ pub const GROUPS: [(&str, &[&str]); 6] = [
     ("Look closer", &["watch", "serve", "status", "graph", "schedule", "log", "stats"]),
     ("Setup", &["init", "config", "doctor", "token", "demo", "completions", "help", "version"]),
 ];
+
+/// Every command that help lists by its present name.
+pub fn verbs() -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).chain(MACHINES)
+}
 
 /// Commands that agents and scripts call.
 pub const MACHINES: [&str; 8] = ["mcp", "hook", "guide", "schema", "replay", "store", "todo", "renew"];
@@ -143,8 +148,12 @@ pub fn overview(all: bool) -> Body {
         let line = Line::default().with(Role::Command, format!("{command:20}"));
         lines.push(line.with(Role::Text, about));
     }
-    let codes = "Exit codes: 0 ok, 1 refused or not found, 2 usage, 3 try again, 70 bug";
-    lines.push(Line::default().with(Role::Detail, codes));
+    for codes in [
+        "Exit codes: 0 ok, 1 refused or not found, 2 usage, 3 try again,",
+        "            4 a run reached a limit, 70 bug, 130 interrupted",
+    ] {
+        lines.push(Line::default().with(Role::Detail, codes));
+    }
     Body(lines)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use punch_core::filter::{Filter, Viewer};
+use punch_core::filter::{Filter, FilterState, Viewer};
 use punch_core::reason::Reader;
 use punch_core::view::phase_tree;
 use punch_core::{Footprint, Label, Plan, Refusal, Todo, Uid};
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::project::{Open, Project, never_freed};
 use crate::reply::{self, Reply};
 use crate::style::Stream;
-use crate::{output, safety};
+use crate::{input, safety};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,8 +59,8 @@ pub struct List {
     #[arg(long, short)]
     mine: bool,
     /// Only todos in this state: ready, blocked, working, done, failed, …
-    #[arg(long, short, value_name = "STATE")]
-    status: Option<String>,
+    #[arg(long, short, value_name = "STATE", value_parser = input::state)]
+    status: Option<FilterState>,
     /// Only todos with these words in their id, text or description
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
@@ -109,18 +109,15 @@ impl List {
         if todos.is_empty() {
             return Ok(self.nothing(&plan, &filter));
         }
-        if todos.len() > shown {
-            todos.truncate(shown);
-            if self.limit.is_none() {
-                output::remark(&self.hidden(&plan, &filter));
-            }
-        }
+        let more = todos.len() > shown;
+        todos.truncate(shown);
         let layout = open.project.layout(now);
         let lines = match self.tree {
             true => phase_tree::lines(reader, &todos, layout),
             false => reply::table(reader, todos, layout),
         };
-        Ok(Reply::new(lines, json!({})))
+        let reply = Reply::new(lines, json!({}));
+        Ok(if more { reply.with_remark(self.hidden(&plan, &filter, shown)) } else { reply })
     }
 
     /// The flags and words as one filter. `owner` is whose todos are meant.
@@ -135,9 +132,9 @@ impl List {
         if self.mine {
             text.push_str(" is:mine");
         }
-        text.extend(self.status.iter().map(|state| format!(" is:\"{state}\"")));
         text.extend(owner.filter(|_| !self.mine).map(|owner| format!(" by:\"{owner}\"")));
-        let filter = Filter::parse(&text).map_err(EngineError::from)?;
+        let filter = Filter::read(&text).map_err(|error| Failure::usage(&error.message(), error.hint()))?;
+        let filter = self.status.into_iter().fold(filter, Filter::in_state);
         Ok(self.text.iter().fold(filter, |filter, words| filter.containing(words)))
     }
 
@@ -156,8 +153,8 @@ impl List {
         Reply::new(text, json!({}))
     }
 
-    /// Says that a list on a terminal is not complete. How many todos pass a filter is known only after looking at all.
-    fn hidden(&self, plan: &Plan, filter: &Filter) -> String {
+    /// Says that a list is not complete. How many todos pass a filter is known only after looking at all.
+    fn hidden(&self, plan: &Plan, filter: &Filter, shown: usize) -> String {
         let counts = plan.row.counts;
         let total = match filter.is_empty() && self.phase.is_none() && self.labels.is_empty() {
             true if self.all => Some(counts.total()),
@@ -167,9 +164,9 @@ impl List {
         match total {
             Some(total) => format!(
                 "{} not shown; `punch list -n {total}` shows all, filters show fewer (`punch help filters`)",
-                safety::count(total.saturating_sub(ON_A_TERMINAL as u64), "more todo"),
+                safety::count(total.saturating_sub(shown as u64), "more todo"),
             ),
-            None => format!("more todos match; `-n {}` shows more, `| cat` all", ON_A_TERMINAL * 10),
+            None => format!("more todos match; `-n {}` shows more", shown.saturating_mul(10)),
         }
     }
 
@@ -180,8 +177,8 @@ impl List {
         let seen_at = open.engine.seen(open.plan, READER)?.map(|mark| mark.at);
         let viewer = Viewer { owner: actor.owner(), seen_at };
         Ok(open.engine.read(open.plan, |snapshot| {
-            // One more than is shown, to know whether there are more.
-            let limit = if self.limit.is_some() { shown } else { shown.saturating_add(1) };
+            // One more than is shown, to know whether there are more. Programs get as many as they asked for.
+            let limit = if json { shown } else { shown.saturating_add(1) };
             let (mut plan, uids) = self.load(snapshot, &labels, filter, viewer, limit, now)?;
             match json {
                 true => reply::load_names(snapshot, &mut plan, &uids)?,

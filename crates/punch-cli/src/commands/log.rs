@@ -114,14 +114,18 @@ impl Log {
         let names = names(&open, &history::footprint(stories.iter().flat_map(Story::names)))?;
         let layout = open.project.layout(open.engine.now());
         let width = entries.first().map_or(1, |entry| entry.revision.to_string().len());
-        let line = |(entry, story): (&RevisionEntry, &Story)| entry.row(&names, story).line(width, layout);
+        let redone = open.engine.redone(open.plan, &entries)?;
+        let line = |(entry, story): (&RevisionEntry, &Story)| {
+            entry.row(&names, story).redoing(redone.get(&entry.revision).copied()).line(width, layout)
+        };
         let lines: Vec<Line> = entries.iter().zip(&stories).map(line).collect();
         let older = entries.last().map_or(0, |entry| entry.revision.saturating_sub(1));
+        let reply = Reply::new(lines, json!({}));
         if self.todo.is_none() && turn.is_none() && !self.new && older > 0 && self.limit > 0 {
             let more = u64::from(self.limit).saturating_mul(5);
-            output::remark(&format!("{older} older; `punch log -n {more}` shows more"));
+            return Ok(reply.with_remark(format!("{older} older; `punch log -n {more}` shows more")));
         }
-        Ok(Reply::new(lines, json!({})))
+        Ok(reply)
     }
 }
 

@@ -22,7 +22,7 @@ mod export;
 mod fail;
 mod graph;
 mod guide;
-mod help;
+pub mod help;
 mod hold;
 mod hook;
 mod import;

@@ -8,8 +8,9 @@ use punch_engine::call::hold_others;
 use punch_engine::config::Batches;
 use serde_json::json;
 
-use super::show;
+use super::{ready, show};
 use crate::failure::Failure;
+use crate::input;
 use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
 
@@ -24,7 +25,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Next {
     /// Show the next todos for an agent that has this many tokens left; they fill at most 70 % of them
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = input::tokens)]
     budget: Option<u64>,
 }
 
@@ -55,7 +56,7 @@ impl Next {
                 let layout = open.project.layout(now);
                 Ok(Reply::new(show::fields(&plan, todo, layout), json!({"todo": reply::record(&plan, todo, now)})))
             }
-            None if plan.row.counts.open() == 0 => Ok(nothing("Nothing is open.")),
+            None if plan.row.counts.open() == 0 => Ok(nothing(&ready::nothing_open(&plan))),
             None => Ok(nothing("Nothing is ready; `punch why` shows what the open todos are waiting for.")),
         }
     }

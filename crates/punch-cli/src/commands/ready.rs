@@ -10,6 +10,7 @@ use super::list;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::{self, Reply};
+use crate::safety;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,12 +53,20 @@ impl Ready {
             return Ok(Reply::new(reply::table(Reader::new(&plan, now), todos, layout), json!({})));
         }
         let text = match plan.row.counts.open() {
-            0 => "Nothing is open.".to_owned(),
+            0 => nothing_open(&plan),
             1 => "Nothing is ready; 1 todo is open. `punch why` shows what it is waiting for.".to_owned(),
             open => {
                 format!("Nothing is ready; {open} todos are open. `punch why` shows what they are waiting for.")
             }
         };
         Ok(Reply::new(text, json!({})))
+    }
+}
+
+/// Says that no work is left to begin, and whether some of it failed.
+pub(super) fn nothing_open(plan: &Plan) -> String {
+    match plan.row.counts.failed {
+        0 => "Nothing is open.".to_owned(),
+        failed => format!("Nothing is open; {} (`punch list --failed`).", safety::count(failed, "todo") + " failed"),
     }
 }

@@ -65,18 +65,21 @@ fn row(taken: &TodoUsage) -> String {
     #[expect(clippy::cast_precision_loss, reason = "two digits behind the point are shown")]
     let ratio = (taken.estimated > 0 && taken.actual > 0).then(|| taken.actual as f64 / taken.estimated as f64);
     // How much it took was not reported, only that it was worked on.
-    let actual = if taken.actual > 0 { taken.actual.to_string() } else { "–".into() };
+    let actual = if taken.actual > 0 { text::grouped(taken.actual) } else { "–".into() };
     let id = text::clip(&text::neutral(&taken.id), 60).into_owned();
     let assumed = if taken.assumed { " (size assumed)" } else { "" };
-    format!("{:>10} {actual:>10} {:>6}  {id}{assumed}", taken.estimated, number(ratio))
+    format!("{:>10} {actual:>10} {:>6}  {id}{assumed}", text::grouped(taken.estimated), number(ratio))
 }
 
 fn line(name: &str, fit: &Fit) -> String {
+    let (todos, all) = (count(fit.count as u64, "todo"), number(fit.bias));
+    // One todo has no distribution.
+    if fit.count < 2 {
+        return format!("{name}: {todos}, {all} times the estimate");
+    }
     let (low, median, high) = (number(fit.low), number(fit.median), number(fit.high));
     format!(
-        "{name}: {}, bias {}, half of them between {low} and {high}, median {median}",
-        count(fit.count as u64, "todo"),
-        number(fit.bias)
+        "{name}: {todos}, together {all} times the estimate; median {median}, half of them between {low} and {high}"
     )
 }
 

@@ -14,7 +14,7 @@ use super::import::not_understood;
 use crate::failure::Failure;
 use crate::project::{Project, ProjectPlan, never_freed};
 use crate::reply::Reply;
-use crate::{environment, files, output};
+use crate::{environment, files, input, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +37,7 @@ pub struct Schedule {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     agents: u32,
     /// Tokens that the context of an agent holds
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = input::tokens)]
     context: u64,
     /// Leave out todos of priority 5 that nothing else waits for
     #[arg(long)]
@@ -95,6 +95,9 @@ impl Schedule {
             oversize: self.oversize,
         };
         let plan = never_freed(plan);
+        if plan.row.counts.open() == 0 && !json {
+            return Ok(Reply::new("Nothing to schedule: no todo is open.", Value::Null));
+        }
         let made = schedule(&plan, &ask, now);
         let (lines, left) = gantt.draw(&ScheduleView::of(Reader::new(&plan, now), &made));
         if left > 0 && !json {

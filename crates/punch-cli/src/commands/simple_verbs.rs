@@ -9,7 +9,7 @@ use crate::project::Project;
 use crate::reply::Reply;
 
 macro_rules! verbs {
-    ($($(#[$doc:meta])* $verb:ident asks for $op:expr, $examples:literal;)*) => {
+    ($($(#[$doc:meta])* $verb:ident asks for $op:expr, else $unchanged:literal, $examples:literal;)*) => {
         $(
             $(#[$doc])*
             #[derive(Args)]
@@ -23,7 +23,8 @@ macro_rules! verbs {
             impl $verb {
                 /// Runs the verb.
                 pub fn run(self, project: Project) -> Result<Reply, Failure> {
-                    act(project, &self.todos, &|refs| refs.iter().cloned().map($op).collect())
+                    let reply = act(project, &self.todos, &|refs| refs.iter().cloned().map($op).collect())?;
+                    Ok(reply.or_unchanged($unchanged))
                 }
             }
         )*
@@ -32,22 +33,22 @@ macro_rules! verbs {
 
 verbs! {
     /// The arguments of `punch start`.
-    Start asks for Op::Start, "\
+    Start asks for Op::Start, else "already in progress", "\
 Examples:
   punch start T-3
   punch start 'fix login'      # by content, if only one fits
   punch start T-3 --owner ann  # claim it for `ann`, as long as `lease` says";
     /// The arguments of `punch cancel`.
-    Cancel asks for Op::Drop, "\
+    Cancel asks for Op::Drop, else "already cancelled", "\
 Examples:
   punch cancel T-3
   punch cancel T-3 T-4         # `punch undo` or `punch reopen T-3` brings one back";
     /// The arguments of `punch reopen`.
-    Reopen asks for Op::Reopen, "\
+    Reopen asks for Op::Reopen, else "already open", "\
 Examples:
   punch reopen T-3";
     /// The arguments of `punch unclaim`.
-    Unclaim asks for Op::Unclaim, "\
+    Unclaim asks for Op::Unclaim, else "not claimed", "\
 Examples:
   punch unclaim T-3            # free for anyone again; work on it resumes later
   punch unclaim T-3 --owner worker-1";

@@ -1,12 +1,12 @@
 //! `punch unhold`: take todos off hold. `punch release` is the older name, which gives back claims as well.
 
 use clap::Args;
-use punch_core::{Footprint, Op, Ref, Status, Todo};
+use punch_core::{Footprint, Op, Plan, Ref, Status, Stop, Todo};
 
 use crate::failure::Failure;
 use crate::named_todos::act;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::{self, Reply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,7 +20,7 @@ pub struct Unhold {
     /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
-    /// Add a note, such as the answer to a question
+    /// Add a note, such as the answer to a question; it also says what the todo was waiting for
     #[arg(long, short = 'm', value_name = "TEXT")]
     note: Option<String>,
 }
@@ -28,10 +28,33 @@ pub struct Unhold {
 impl Unhold {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let note = |todo: &Ref| self.note.clone().map(|text| Op::Note(todo.clone(), text));
-        let ops = |todo: &Ref| note(todo).into_iter().chain([Op::Release(todo.clone())]);
-        act(project, &self.todos, &|refs| refs.iter().flat_map(ops).collect())
+        let reply = match self.note {
+            None => act(project, &self.todos, &|refs| refs.iter().cloned().map(Op::Release).collect()),
+            Some(answer) => answered(project, &self.todos, &answer),
+        };
+        Ok(reply?.or_unchanged("not on hold"))
     }
+}
+
+/// Ends holds with an answer. The question stays with it: once the hold is over, nothing else would tell what was asked.
+fn answered(project: Project, todos: &[String], answer: &str) -> Result<Reply, Failure> {
+    let open = project.open_named(todos)?;
+    let mut uids = Vec::with_capacity(todos.len());
+    for name in todos {
+        uids.push(open.engine.resolve(open.plan, name)?);
+    }
+    let first = Footprint { todos: uids.iter().copied().collect(), ..Footprint::default() };
+    let mut ask = |plan: &Plan, now| -> Result<Vec<Op>, Stop> {
+        let mut ops = Vec::with_capacity(2 * uids.len());
+        for uid in &uids {
+            let hold = plan.need(*uid)?.hold_at(now);
+            let note = hold.map_or_else(|| answer.to_owned(), |hold| hold.answered(answer));
+            ops.extend([Op::Note(Ref::Uid(*uid), note), Op::Release(Ref::Uid(*uid))]);
+        }
+        Ok(ops)
+    };
+    let changed = open.engine.submit_with(open.plan, &open.project.request(), &first, &mut ask)?;
+    Ok(reply::changed(&changed, &uids, &open.project))
 }
 
 const RELEASE: &str = "\
@@ -64,6 +87,6 @@ impl Release {
         };
         let ops: Vec<Op> = uids.iter().map(op).collect();
         let changed = open.engine.submit(open.plan, &open.project.request(), &ops)?;
-        Ok(crate::reply::changed(&changed, &uids, &open.project))
+        Ok(reply::changed(&changed, &uids, &open.project))
     }
 }

@@ -6,6 +6,7 @@ use punch_engine::Used;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::input;
 use crate::project::Project;
 use crate::reply::Reply;
 
@@ -23,7 +24,7 @@ pub struct Usage {
     #[arg(value_name = "TODO")]
     todo: String,
     /// Tokens to add
-    #[arg(long, value_name = "N", required_unless_present = "seconds")]
+    #[arg(long, value_name = "N", required_unless_present = "seconds", value_parser = input::tokens)]
     tokens: Option<u64>,
     /// Seconds to add
     #[arg(long, value_name = "S")]
@@ -41,7 +42,8 @@ impl Usage {
         let used = Used { tokens: self.tokens.unwrap_or(0), ms: self.seconds.unwrap_or(0).saturating_mul(1_000) };
         let (id, usage) = open.engine.record_usage(open.plan, uid, self.attempt, used)?;
         let (attempt, tokens, seconds) = (usage.attempt, usage.tokens, usage.ms / 1_000);
-        let text = format!("{}: {tokens} tokens, {seconds} s in attempt {attempt}", text::neutral(&id));
+        let text =
+            format!("{}: {} tokens, {seconds} s in attempt {attempt}", text::neutral(&id), text::grouped(tokens));
         let json = json!({"id": id, "attempt": attempt, "tokens": tokens, "seconds": seconds});
         Ok(Reply::new(text, json).after_write())
     }

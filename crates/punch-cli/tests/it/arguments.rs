@@ -51,7 +51,7 @@ fn an_unknown_verb_is_a_usage_error() {
     --- stderr
     error: unrecognized subcommand 'replya'
 
-      tip: some similar subcommands exist: 'ready', 'release', 'replay'
+      tip: a similar subcommand exists: 'replay'
 
     Usage: punch [OPTIONS] [COMMAND]
 

@@ -49,13 +49,14 @@ fn add_makes_todos() {
     2> hint: `punch list` shows the ids; add the missing todo first, or leave the dependency out
     exit 1
     $ punch add ''
-    2> error: content: must not be empty
-    2> hint: fix that value and try again; nothing was changed
-    exit 1
+    2> error: a todo needs a text
+    2> hint: say what to do: `punch add 'Write the parser'`
+    exit 2
     $ punch add x --priority 9
-    2> error: priority: 9 is not between 1 and 5
-    2> hint: fix that value and try again; nothing was changed
-    exit 1
+    2> error: invalid value '9' for '--priority <1-5>': use a number from 1 to 5, or urgent, high, medium, low, lowest
+    2>
+    2> For more information, try '--help'.
+    exit 2
     $ punch add x --complexity huge
     2> error: invalid value 'huge' for '--complexity <SIZE>': use trivial, small, medium, large or epic
     2>
@@ -137,6 +138,7 @@ fn start_and_done_follow_the_dependencies() {
     ready now: code
     $ punch done design
     [x] design  Design it
+    Nothing changed: already done.
     $ punch start 'write it'
     [>] code  Write it
     $ punch done code --evidence 'cargo test passes'
@@ -238,7 +240,7 @@ fn hold_and_release_let_a_todo_wait() {
     "), @r#"
     $ punch hold design 'which color?'
     [.] design  Design it
-      on hold: which color? (human)
+      on hold: which color?
     $ punch list
     [.] design  Design it  (on hold: which color?)
     [.] code  Write it  (waiting for design)
@@ -254,7 +256,7 @@ fn hold_and_release_let_a_todo_wait() {
     $ punch hold design 'rate limit' --kind timer
     2> error: `--kind timer` needs `--for`, for example `--for 10m`
     2> hint: `punch hold --help` shows examples
-    exit 1
+    exit 2
     $ punch hold design 'rate limit' --for 10y
     2> error: invalid duration `10y`
     2> hint: write a number with ms, s, m, h or d: `90s`, `15m`, `1h30m`
@@ -262,11 +264,12 @@ fn hold_and_release_let_a_todo_wait() {
     $ punch hold design 'rate limit' --kind job --for 10m
     2> error: `--for` needs `--kind timer`, not `job`
     2> hint: `punch hold --help` shows examples
-    exit 1
+    exit 2
     $ punch hold design x --kind nonsense
-    2> error: kind: `nonsense` is none of human, external, timer, job, other, parked, conflict
-    2> hint: fix that value and try again; nothing was changed
-    exit 1
+    2> error: invalid value 'nonsense' for '--kind <KIND>': use one of human, external, timer, job, other, parked, conflict
+    2>
+    2> For more information, try '--help'.
+    exit 2
     $ punch release design
     [ ] design  Design it
     $ punch start design

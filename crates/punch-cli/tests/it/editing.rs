@@ -92,7 +92,7 @@ fn fields_of_one_todo_are_changed() {
       criteria: it runs
       verify: true
       files: src/**
-      group: 2
+      parallel group: 2
       times: added a moment ago
     $ punch edit code --clear tokens --clear description --clear files --clear phase --clear priority
     [.] code  Write it well
@@ -108,7 +108,7 @@ fn fields_of_one_todo_are_changed() {
       needs: design
       criteria: it runs
       verify: true
-      group: 2
+      parallel group: 2
       times: added a moment ago
     $ punch edit ship --add-needs code --add-needs design
     [.] ship  Ship it
@@ -122,7 +122,7 @@ fn fields_of_one_todo_are_changed() {
       why: waiting for code
       phase: End
       needs: code
-      group: 3
+      parallel group: 3
       times: added a moment ago
     $ punch edit ship --needs design
     [.] ship  Ship it
@@ -174,7 +174,7 @@ fn a_missing_dependency_may_stay_and_may_be_dropped() {
     [.] a  one
       why: waiting for b
       needs: b
-      group: 2
+      parallel group: 2
       times: added a moment ago
     "#);
 }
@@ -213,6 +213,10 @@ fn the_whole_plan_is_edited_as_markdown() {
     exit 0
     --- stdout
     1 added, 2 changed, 1 archived
+      added T-1  Test it
+      changed design  Design it well
+      changed ship  Ship it
+      archived code  Write it
     --- stderr
     "#);
     assert_snapshot!(world.script("tree --all --expand\nundo\nlist --all"), @r#"
@@ -223,7 +227,7 @@ fn the_whole_plan_is_edited_as_markdown() {
     End  1/1 done
       [x] ship  Ship it
     $ punch undo
-    Undid revision 4 by user: code archived; design content changed; ship completed; T-1 added: Test it
+    Undid revision 4 by user: code archived; design text changed; ship completed; T-1 added: Test it
     [ ] design  Design it
     [.] code  Write it
     [ ] ship  Ship it
@@ -247,11 +251,12 @@ fn what_others_change_meanwhile_survives() {
         "$PUNCH" add 'Another one' > /dev/null
         sed -i -e 's/Write it/Write it down/' "$1""#;
     assert_snapshot!(shown(&world, &edited(&world, &["edit"], script)), @r#"
-exit 0
---- stdout
-1 changed
---- stderr
-"#);
+    exit 0
+    --- stdout
+    1 changed
+      changed code  Write it down
+    --- stderr
+    "#);
     assert_snapshot!(world.script("list --all"), @r#"
 $ punch list --all
 [x] design  Design it
@@ -285,6 +290,7 @@ fn a_text_that_cannot_be_taken_over_is_kept_and_found_again() {
     exit 0
     --- stdout
     1 changed
+      changed ship  Ship it now
     --- stderr
     "#);
     assert!(!file.exists() && kept(&world).is_empty());
@@ -382,9 +388,10 @@ fn wrong_edits_are_refused() {
     2> hint: use the id of the one you mean
     exit 1
     $ punch edit design --priority 9
-    2> error: priority: 9 is not between 1 and 5
-    2> hint: fix that value and try again; nothing was changed
-    exit 1
+    2> error: invalid value '9' for '--priority <1-5>': use a number from 1 to 5, or urgent, high, medium, low, lowest
+    2>
+    2> For more information, try '--help'.
+    exit 2
     $ punch edit design --content ''
     2> error: content: must not be empty
     2> hint: fix that value and try again; nothing was changed
@@ -450,7 +457,7 @@ fn rules_hold_for_what_is_edited() {
     ].concat(), @r#"
     error: `code` is blocked by `design` (ready)
     error: line 9: needs: no todo `desing`
-    error: cannot start `code` while `design` is in progress
+    error: cannot start both `design` and `code`: only one todo may be in progress (`policy.in_progress`)
     error: content is 600 characters long, the limit is 500
     error: line 14: not a todo: write `- [ ] text`, or `# name` for a phase
     error: dependencies form a cycle: ship -> code -> design -> ship
@@ -561,7 +568,7 @@ fn one_todo_is_edited_with_its_fields_and_description() {
       text: Write it -> Write it well
       description: at length -> in short
       labels: +core +io
-      tokens: 20000
+      tokens: 20,000
       no longer needs: design  Design it
     ready now: code
     --- stderr

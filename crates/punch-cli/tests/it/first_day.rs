@@ -18,7 +18,8 @@ fn punch_alone_shows_the_plan_or_how_to_begin() {
     world.ok(&["start", "T-1"]);
     assert_snapshot!(world.script("\n").to_owned() + &world.ok(&[]), @r#"
     main: 0 of 3 done (0%)
-    Needs you    [.] T-3  Choose a name: which one?  (punch unhold T-3)
+    Needs you    [.] T-3  Choose a name: which one?
+                   punch unhold T-3 --note '…'
     In progress  [>] T-1  Write it  (yours)
     No agent is connected: `punch install` connects the ones you use
     "#);
@@ -70,7 +71,7 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     note: T-2 and T-3 can no longer start: T-1 failed
     failed after 2 attempts
     $ punch list
-    [!] T-1  A
+    [!] T-1  A  (and again)
     [.] T-2  B  (stuck behind T-1, which failed)
     [.] T-3  C  (stuck behind T-1, which failed)
     $ punch show T-1
@@ -119,7 +120,7 @@ fn claims_are_given_back_and_release_means_both() {
     note: this ends the claim of `ann` on `T-1`
     $ punch hold T-2 'which?'
     [.] T-2  B
-      on hold: which? (human)
+      on hold: which?
     $ punch release T-2
     [ ] T-2  B
       no longer on hold
@@ -166,10 +167,10 @@ fn input_is_read_as_people_write_it() {
     [.] T-4  Ship
       why: waiting for T-1, T-2
       priority: 2
-      tokens: 30000
+      tokens: 30,000
       needs: T-1, T-2
       blocks: T-5
-      group: 2
+      parallel group: 2
       times: added a moment ago
     $ punch done 1
     [x] T-1  Write the parser
@@ -178,7 +179,7 @@ fn input_is_read_as_people_write_it() {
     2> hint: separate ids with commas: `--needs T-3,T-4`
     exit 2
     $ punch add foo --needs T-3,T-99
-    2> error: no todo `T-99` (did you mean `T-1` or `T-2` or `T-3`?)
+    2> error: no todo `T-99`
     2> hint: `punch list --all` shows every todo, closed ones included
     exit 1
     $ punch add foo --id 'a b'
@@ -202,7 +203,7 @@ fn input_is_read_as_people_write_it() {
     $ punch hold T-2 'rate limit' --kind timer
     2> error: `--kind timer` needs `--for`, for example `--for 10m`
     2> hint: `punch hold --help` shows examples
-    exit 1
+    exit 2
     $ punch edit T-4 --priority 1 --add-needs 3 --phase End --label urgent
     [.] T-4  Ship
       phase: End
@@ -214,7 +215,7 @@ fn input_is_read_as_people_write_it() {
       note: mind the gap
     $ punch hold T-4 'which version?'
     [.] T-4  Ship
-      on hold: which version? (human)
+      on hold: which version?
     $ punch move T-4 --first
     [.] T-4  Ship
       moved to the beginning
@@ -271,7 +272,7 @@ fn lists_are_filtered_by_flags_and_by_words() {
     assert_eq!(ids(&["is:done"]), ["T-1"]);
     let found = crate::world::ids(&world.json(&["search", "parser"]));
     assert_eq!(found, ["T-1", "T-2"], "a search finds closed todos too");
-    assert_eq!(world.refused(&["list", "ist:ready"]), (1, "invalid".to_owned()));
+    assert_eq!(world.refused(&["list", "ist:ready"]), (2, "usage".to_owned()));
     assert_eq!(world.punch(&["list", "--redy"]).exit, Some(2));
 }
 

@@ -25,35 +25,35 @@ fn nothing_has_happened_in_an_empty_project() {
         undo x
         redo
     "), @r#"
-$ punch log
-Nothing has happened yet.
-$ punch log --json
-{"schema":1,"revisions":[]}
-$ punch log --todo x
-2> error: no todo `x`
-2> hint: `punch list --all` shows every todo, closed ones included
-exit 1
-$ punch undo
-2> error: nothing to undo
-2> hint: `punch log` lists the revisions
-exit 1
-$ punch undo --json
-{"schema":1,"error":{"code":"nothing_to_undo","message":"nothing to undo","hint":"`punch log` lists the revisions"}}
-exit 1
-$ punch undo 3
-2> error: no revision 3 in this plan
-2> hint: `punch log` lists the revisions
-exit 1
-$ punch undo x
-2> error: invalid value 'x' for '[REVISION]': invalid digit found in string
-2>
-2> For more information, try '--help'.
-exit 2
-$ punch redo
-2> error: nothing to redo
-2> hint: `punch log` lists the revisions
-exit 1
-"#);
+    $ punch log
+    Nothing has happened yet.
+    $ punch log --json
+    {"schema":1,"revisions":[]}
+    $ punch log --todo x
+    2> error: no todo `x`
+    2> hint: `punch list --all` shows every todo, closed ones included
+    exit 1
+    $ punch undo
+    2> error: nothing to undo
+    2> hint: `punch log` lists the revisions
+    exit 1
+    $ punch undo --json
+    {"schema":1,"error":{"code":"nothing_to_undo","message":"nothing to undo","hint":"`punch log` lists the revisions"}}
+    exit 1
+    $ punch undo 3
+    2> error: no revision 3 in this plan
+    2> hint: `punch log` lists the revisions
+    exit 1
+    $ punch undo x
+    2> error: invalid value 'x' for '[REVISION]': use a whole number, such as 20
+    2>
+    2> For more information, try '--help'.
+    exit 2
+    $ punch redo
+    2> error: nothing to redo
+    2> hint: `punch log` lists the revisions
+    exit 1
+    "#);
     assert_eq!(std::fs::read_dir(&world.project).unwrap().count(), 0);
 }
 
@@ -92,7 +92,7 @@ fn undo_undoes_changes_one_after_the_other() {
     [ ] T-2  Better
       text: Write it -> Better
     $ punch undo
-    Undid revision 4 by user: T-2 content changed
+    Undid revision 4 by user: T-2 text changed
     [ ] T-2  Write it
     $ punch undo
     Undid revision 3 by user: T-1 completed
@@ -139,14 +139,14 @@ fn undo_of_an_older_revision_refuses_what_was_changed_since() {
     [ ] T-2  Write it
       note: x
     $ punch undo 3
-    2> error: revision 3 cannot be undone because these changed since: content of `T-1`
+    2> error: revision 3 cannot be undone because these changed since: text of `T-1`
     2> hint: undo the later revisions first; `punch log` lists them
     exit 1
     $ punch undo 4
-    Undid revision 4 by user: T-1 content changed
+    Undid revision 4 by user: T-1 text changed
     [ ] T-1  Second
     $ punch undo 3
-    Undid revision 3 by user: T-1 content changed
+    Undid revision 3 by user: T-1 text changed
     [ ] T-1  Design it
     $ punch show T-1
     [ ] T-1  Design it
@@ -157,7 +157,7 @@ fn undo_of_an_older_revision_refuses_what_was_changed_since() {
     2> hint: `punch log` lists the revisions
     exit 1
     $ punch undo 1
-    2> error: revision 1 cannot be undone because these changed since: depends_on of `ship`
+    2> error: revision 1 cannot be undone because these changed since: dependencies of `ship`
     2> hint: undo the later revisions first; `punch log` lists them
     exit 1
     "#);
@@ -211,7 +211,7 @@ fn log_tells_every_revision_in_words() {
         log --todo t
     ")), @r#"
     $ punch log --limit 40
-    19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
+    19  TIME  user  the list of phases changed; T-3, T-4, T-5, T-6, 2 more added
     18  TIME  user  undid 17: T-2, ship changed back
     17  TIME  user  ship dependencies changed; T-2 archived (undone by 18)
     16  TIME  user  T-2 cancelled
@@ -221,17 +221,17 @@ fn log_tells_every_revision_in_words() {
     12  TIME  user  T-2 failed (attempt 1, to be retried): no
     11  TIME  user  T-2 started
     10  TIME  user  ship moved
-     9  TIME  user  ship noted
-     8  TIME  user  T-2 released
+     9  TIME  user  ship got a note
+     8  TIME  user  T-2 taken off hold
      7  TIME  user  T-2 put on hold
      6  TIME  user  T-2 dependencies changed
-     5  TIME  user  T-2 content and priority changed
+     5  TIME  user  T-2 text and priority changed
      4  TIME  user  T-1 completed
      3  TIME  ann  T-1 started
      2  TIME  user  ship added: Ship it
      1  TIME  user  T-1, T-2 added
     $ punch log --limit 2
-    19  TIME  user  phases changed; T-3, T-4, T-5, T-6, 2 more added
+    19  TIME  user  the list of phases changed; T-3, T-4, T-5, T-6, 2 more added
     18  TIME  user  undid 17: T-2, ship changed back
     2> 17 older; `punch log -n 10` shows more
     $ punch log --todo T-2 --limit 3
@@ -242,13 +242,13 @@ fn log_tells_every_revision_in_words() {
     18  TIME  user  undid 17: ship changed back
     17  TIME  user  ship dependencies changed (undone by 18)
     10  TIME  user  ship moved
-     9  TIME  user  ship noted
+     9  TIME  user  ship got a note
      2  TIME  user  ship added: Ship it
     $ punch log --todo t
     18  TIME  user  undid 17: ship changed back
     17  TIME  user  ship dependencies changed (undone by 18)
     10  TIME  user  ship moved
-     9  TIME  user  ship noted
+     9  TIME  user  ship got a note
      2  TIME  user  ship added: Ship it
     "#);
 }
@@ -371,13 +371,13 @@ fn redo_survives_other_changes_and_refuses_what_they_touched() {
     Undid revision 3 by user: T-2 priority changed
     [ ] T-2  b
     $ punch undo
-    Undid revision 2 by user: T-1 content changed
+    Undid revision 2 by user: T-1 text changed
     [ ] T-1  a
     $ punch note T-2 later
     [ ] T-2  b
       note: later
     $ punch redo
-    Redid revision 2 by user: T-1 content changed
+    Redid revision 2 by user: T-1 text changed
     [ ] T-1  second
     $ punch edit T-2 --priority 5
     [ ] T-2  b

@@ -85,6 +85,7 @@ fn list_ready_and_next_show_what_there_is() {
     $ punch list --limit 2
     [ ] design  Design it
     [.] code  Write it  (waiting for design)
+    2> 3 more todos not shown; `punch list -n 5` shows all, filters show fewer (`punch help filters`)
     $ punch list --phase Docs
     [.] docs  Describe it  (P4; waiting for code)
     $ punch list --phase Nowhere
@@ -153,14 +154,14 @@ fn show_tells_what_is_known() {
       needs: design
       blocks: docs, ship
       files: src/**
-      group: 2
+      parallel group: 2
       times: added a moment ago
     $ punch show ship
     [.] ship  Ship it
       why: waiting for code
       priority: 1
       needs: code
-      group: 3
+      parallel group: 3
       times: added a moment ago
     $ punch show it
     2> error: `it` matches 4 todos:

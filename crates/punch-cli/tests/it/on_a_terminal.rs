@@ -67,7 +67,8 @@ fn colors_at_80_columns() {
     $ punch status
     ^[1mmain^[0m^[2m ·^[0m 0 of 5 done  ^[2m────────────────────────^[0m  0%
 
-    ^[1mNeeds you^[0m    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name: which one?                   ^[1mpunch unhold T-3^[0m
+    ^[1mNeeds you^[0m    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name: which one?
+                   ^[1mpunch unhold T-3 --note '…'^[0m
     ^[1mFailed^[0m       ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI: no runner                        ^[1mpunch reopen T-4^[0m
     ^[1mIn progress^[0m  ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long…   ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
     ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it
@@ -77,7 +78,7 @@ fn colors_at_80_columns() {
     ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty col…  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                              ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
     ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                        ^[2mon hold: which one?^[0m
-    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI                                            ^[2mno runner^[0m
     ○ ^[36mT-5^[0m  Publish it
     $ punch list --tree
     ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty col…  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
@@ -87,7 +88,7 @@ fn colors_at_80_columns() {
     ○ ^[36mT-5^[0m  Publish it
     $ punch inbox
     ^[1mhold^[0m      ^[36mT-3^[0m  Choose a name: which one?
-              ^[1mpunch unhold T-3^[0m
+              ^[1mpunch unhold T-3 --note '…'^[0m
     ^[1mfailed^[0m    ^[36mT-4^[0m  Set up CI: no runner
               ^[1mpunch reopen T-4^[0m
     $ punch show T-2
@@ -95,7 +96,7 @@ fn colors_at_80_columns() {
     ^[1m  why:^[0m waiting for T-1
     ^[1m  priority:^[0m 1
     ^[1m  needs:^[0m T-1
-    ^[1m  group:^[0m 2
+    ^[1m  parallel group:^[0m 2
     ^[1m  times:^[0m added a moment ago
     "#);
 }
@@ -106,7 +107,8 @@ fn colors_at_120_columns() {
     $ punch status
     ^[1mmain^[0m^[2m ·^[0m 0 of 5 done  ^[2m────────────────────────^[0m  0%
 
-    ^[1mNeeds you^[0m    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name: which one?                                                       ^[1mpunch unhold T-3^[0m
+    ^[1mNeeds you^[0m    ^[35m‖^[0m ^[36mT-3^[0m  Choose a name: which one?
+                   ^[1mpunch unhold T-3 --note '…'^[0m
     ^[1mFailed^[0m       ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI: no runner                                                            ^[1mpunch reopen T-4^[0m
     ^[1mIn progress^[0m  ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
     ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it
@@ -116,7 +118,7 @@ fn colors_at_120_columns() {
     ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                                                         ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
     ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                                                   ^[2mon hold: which one?^[0m
-    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI                                                                       ^[2mno runner^[0m
     ○ ^[36mT-5^[0m  Publish it
     $ punch list --tree
     ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
@@ -126,7 +128,7 @@ fn colors_at_120_columns() {
     ○ ^[36mT-5^[0m  Publish it
     $ punch inbox
     ^[1mhold^[0m      ^[36mT-3^[0m  Choose a name: which one?
-              ^[1mpunch unhold T-3^[0m
+              ^[1mpunch unhold T-3 --note '…'^[0m
     ^[1mfailed^[0m    ^[36mT-4^[0m  Set up CI: no runner
               ^[1mpunch reopen T-4^[0m
     $ punch show T-2
@@ -134,7 +136,7 @@ fn colors_at_120_columns() {
     ^[1m  why:^[0m waiting for T-1
     ^[1m  priority:^[0m 1
     ^[1m  needs:^[0m T-1
-    ^[1m  group:^[0m 2
+    ^[1m  parallel group:^[0m 2
     ^[1m  times:^[0m added a moment ago
     "#);
 }

@@ -135,8 +135,6 @@ fn bad_names_are_refused() {
     $ punch plan remove main
     2> error: unrecognized subcommand 'remove'
     2>
-    2>   tip: a similar subcommand exists: 'rename'
-    2>
     2> Usage: punch plan [COMMAND]
     2>
     2> For more information, try '--help'.

@@ -74,16 +74,16 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     finishing design unblocks code; 2 todos are waiting for it
     $ punch why docs
     [.] docs  Describe it
-    docs is waiting
-    waiting for 1: code (waiting)
-    start with: design (ready)
+    docs is waiting for code (waiting)
+    the waiting begins with design (ready)
     nothing is waiting for docs
+    next: `punch start design`
     $ punch why code
     [.] code  Write it
-    code is waiting
-    waiting for 1: design (ready)
+    code is waiting for design (ready)
     finishing code unblocks docs; 1 todo is waiting for it
     1 in conflict: tidy touches src/main.rs, code touches src/**
+    next: `punch start design`
     $ punch why 'it'
     2> error: `it` matches 3 todos:
     2>   design  Design it
@@ -106,9 +106,8 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     note: code can no longer start: design is cancelled
     $ punch why docs
     [.] docs  Describe it
-    docs is waiting
-    waiting for 1: code (waiting)
-    start with: design (cancelled)
+    docs is waiting for code (waiting)
+    the waiting begins with design (cancelled)
     nothing is waiting for docs
     next: `punch reopen design`, or `punch edit code --drop-needs design`
     $ punch done tidy
@@ -143,7 +142,7 @@ fn why_alone_tells_where_all_waiting_begins_people_first() {
     ready now: design
     $ punch why
     1 of 4 open todos can be started: design
-    The rest is blocked by:
+    Other open todos are blocked by:
       tidy (on hold: rate limit)
     1 in conflict: tidy touches src/main.rs, code touches src/**
     $ punch start design
@@ -181,7 +180,7 @@ fn what_is_missing_dropped_or_circular_is_named() {
     "), @r##"
     $ punch why
     1 of 6 open todos can be started: g
-    The rest is blocked by:
+    Other open todos are blocked by:
       d (cancelled); 2 todos are waiting for it
       nobody (no such todo); 1 todo is waiting for it
       b (in a cycle with c); 1 todo is waiting for it
@@ -190,23 +189,21 @@ fn what_is_missing_dropped_or_circular_is_named() {
     $ punch why e
     [.] e  five
     e is stuck
-    waiting for 1: d (cancelled)
+    it is waiting for d (cancelled)
     finishing e unblocks f; 1 todo is waiting for it
     1 in conflict: g says the same as e
     next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why f
     [.] f  five
-    f is waiting
-    waiting for 1: e (waiting)
-    start with: d (cancelled)
+    f is waiting for e (waiting)
+    the waiting begins with d (cancelled)
     nothing is waiting for f
     1 in conflict: g says the same as f
     next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why b
     [.] b  two
-    b is waiting
-    waiting for 1: c (in a cycle with b)
-    start with: c (in a cycle with b), b (in a cycle with c)
+    b is waiting for c (in a cycle with b)
+    the waiting begins with c (in a cycle with b), b (in a cycle with c)
     finishing b unblocks nothing directly; 1 todo is waiting for it
     next: `punch edit b --drop-needs c`
     $ punch why g
@@ -280,7 +277,7 @@ fn graph_draws_layers() {
     group 1
       [ ] tidy  Tidy up
     group 2
-      [ ] code  Write it  <- design
+      [ ] code  Write it  <- design (done)
     group 3
       [.] docs  Describe it  <- code
     $ punch graph --all
@@ -288,7 +285,7 @@ fn graph_draws_layers() {
       [x] design  Design it
       [ ] tidy  Tidy up
     group 2
-      [ ] code  Write it  <- design
+      [ ] code  Write it  <- design (done)
     group 3
       [.] docs  Describe it  <- code
     $ punch graph --all --ascii
@@ -296,7 +293,7 @@ fn graph_draws_layers() {
       [x] design  Design it
       [ ] tidy  Tidy up
     group 2
-      [ ] code  Write it  <- design
+      [ ] code  Write it  <- design (done)
     group 3
       [.] docs  Describe it  <- code
     $ punch graph --limit 4

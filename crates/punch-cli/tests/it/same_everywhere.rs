@@ -237,7 +237,8 @@ fn todos_are_one(asked: &mut Asked) {
             .agrees(&asked.plan);
         let (text, show) = (asked.text(&["why", id]), asked.text(&["--ascii", "show", id]));
         // Times and the group are for users only.
-        let shared = |line: &&str| !["  times: ", "  group: ", "  attempts: "].iter().any(|own| line.starts_with(own));
+        let shared =
+            |line: &&str| !["  times: ", "  parallel group: ", "  attempts: "].iter().any(|own| line.starts_with(own));
         let show: String = show.lines().filter(shared).map(|line| line.to_owned() + "\n").collect();
         Fact::of(format!("everything about {id}"))
             .on("show", show)

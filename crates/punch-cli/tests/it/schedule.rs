@@ -68,8 +68,7 @@ fn a_file_is_scheduled_without_a_store() {
     2> hint: check the name and the permissions
     exit 1
     $ punch schedule
-    list: 0 todos for 1 agent, 0 windows of 140,000 tokens
-    total 0 tokens (lower bound 0)
+    Nothing to schedule: no todo is open.
     $ punch schedule --json
     {"schema":1,"policy":"list","agents":1,"contextWindow":200000,"budget":140000,"groups":[],"windows":[],"slots":[],"makespan":0,"lowerBound":0,"checkpoints":[],"oversize":[],"blocked":[]}
     "#);

@@ -15,7 +15,7 @@ fn use_is_reported_and_estimates_learn_from_it() {
     world.ok(&["add", "two", "--complexity", "small"]);
     assert_eq!(
         world.ok(&["usage", "T-1", "--tokens", "100000", "--seconds", "90"]),
-        "T-1: 100000 tokens, 90 s in attempt 1\n"
+        "T-1: 100,000 tokens, 90 s in attempt 1\n"
     );
     assert_eq!(world.json(&["usage", "T-1", "--tokens", "100000"])["tokens"], 200_000);
     assert_eq!(world.json(&["schedule"])["windows"][0]["todos"], json!(["T-1", "T-2"]));
@@ -24,14 +24,14 @@ fn use_is_reported_and_estimates_learn_from_it() {
     assert_eq!((&report["calibration"], &report["total"]["bias"]), (&json!(2.0), &json!(4.0)));
     assert_eq!(report["todos"][0]["seconds"], 90);
     assert_eq!(world.json(&["schedule"])["windows"][0]["estimatedTokens"], 16_000);
-    insta::assert_snapshot!(world.ok(&["report"]), @"
+    insta::assert_snapshot!(world.ok(&["report"]), @r#"
      estimated     actual  ratio  todo
-         50000     200000   4.00  T-1
+        50,000    200,000   4.00  T-1
 
-    large: 1 todo, bias 4.00, half of them between 4.00 and 4.00, median 4.00
-    all finished: 1 todo, bias 4.00, half of them between 4.00 and 4.00, median 4.00
+    large: 1 todo, 4.00 times the estimate
+    all finished: 1 todo, 4.00 times the estimate
     estimates are currently scaled by 2.00
-    ");
+    "#);
     assert_eq!(world.refused(&["usage", "T-9", "--tokens", "1"]), (1, "unknown_todo".to_owned()));
 }
 

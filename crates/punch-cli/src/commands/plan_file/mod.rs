@@ -97,7 +97,9 @@ impl PlanFileVerb {
             PlanFileVerb::Build { to } => build(&linked(project)?, &to),
             PlanFileVerb::Unlink => {
                 let open = linked(project)?;
-                Ok(views::unlinked(&open.engine.unlink_plan_file(open.plan)?))
+                // A file that is gone or cannot be read has nothing that could still be merged.
+                let standing = open.engine.plan_file_standing(open.plan).ok();
+                Ok(views::unlinked(&open.engine.unlink_plan_file(open.plan)?, standing.as_ref()))
             }
         }
     }

@@ -100,10 +100,18 @@ pub fn standing(standing: &PlanFileStatus, now: i64) -> Reply {
     )
 }
 
-/// The answer to an unlink.
-pub fn unlinked(link: &Link) -> Reply {
+/// The answer to an unlink: also the changes that a sync would have merged, for they stay on their own side now.
+pub fn unlinked(link: &Link, standing: Option<&PlanFileStatus>) -> Reply {
     let path = link.path.display().to_string();
-    Reply::new(format!("`{}` is no longer linked; it stays as it is", text::neutral(&path)), json!({"path": link.path}))
+    let (coming, writing) = standing.map_or((0, 0), |known| (coming(&known.merged), known.merged.writes.len()));
+    let mut lines = vec![format!("`{}` is no longer linked; it stays as it is", text::neutral(&path))];
+    if coming > 0 {
+        lines.push(format!("note: {} in the file never reached the plan", count(coming as u64, "change")));
+    }
+    if writing > 0 {
+        lines.push(format!("note: {} in the plan never reached the file", count(writing as u64, "change")));
+    }
+    Reply::new(lines.join("\n"), json!({"path": link.path, "coming": coming, "writing": writing}))
 }
 
 /// Todos that people changed, brought in or deleted.

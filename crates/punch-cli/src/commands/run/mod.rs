@@ -16,6 +16,7 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::guard;
+use crate::input;
 use crate::output;
 use crate::project::{Open, Project};
 use crate::reply::Reply;
@@ -102,7 +103,8 @@ impl Run {
             guard::only_user("start `punch run`")?;
         }
         let as_json = global.json;
-        let project = Project::find_from(global, None, self.flags())?;
+        let project = Project::find_from(global, None, self.flags())
+            .map_err(|failure| failure.naming(flag_of, "`punch run --help` shows examples"))?;
         project.warn_ignored();
         let (options, open) = self.options(project)?;
         let Some(open) = open else {
@@ -146,7 +148,7 @@ impl Run {
         Ok(exit(finished.outcome))
     }
 
-    /// Flags that stand for settings: their values are read and refused like those.
+    /// Flags that stand for settings, by [`flag_of`]: their values are read and refused like those.
     fn flags(&self) -> Vec<(String, String)> {
         let given = [
             ("run.agents", &self.agents),
@@ -158,6 +160,10 @@ impl Run {
         ];
         let mut out: Vec<(String, String)> =
             given.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value).clone()?))).collect();
+        for (_, value) in out.iter_mut().filter(|(key, _)| key == "run.max_tokens") {
+            // What is not understood is refused with the setting.
+            *value = input::tokens(value).map_or_else(|_| value.clone(), |tokens| tokens.to_string());
+        }
         if !self.allow.is_empty() {
             out.push(("run.allow".to_owned(), self.allow.join(",")));
         }
@@ -201,6 +207,11 @@ impl Run {
         }
         Ok((options, open))
     }
+}
+
+/// The flag that stands for a setting.
+fn flag_of(key: &str) -> Option<String> {
+    key.strip_prefix("run.").map(|name| format!("--{}", name.replace('_', "-")))
 }
 
 /// Proof that the user can answer questions of agents at this terminal, if so.
