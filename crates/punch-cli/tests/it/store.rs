@@ -233,6 +233,7 @@ fn doctor_tells_what_it_looked_at() {
     ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
     note      agents: none on PATH; `punch install NAME` prepares one all the same
+    No problems found.
     $ punch doctor --repair
     ok        store: `$ROOT/p/.git/punch/store.db` (git)
     ok        permissions: writable, and private to this user
@@ -244,6 +245,7 @@ fn doctor_tells_what_it_looked_at() {
     ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
     note      agents: none on PATH; `punch install NAME` prepares one all the same
+    No problems found.
     "#);
     let answer = world.json(&["doctor"]);
     assert_eq!(answer["damaged"], false);
