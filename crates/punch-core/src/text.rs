@@ -174,8 +174,8 @@ pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, limit: usi
     let mut scored: Vec<(usize, &str)> = known
         .take(20_000)
         .filter(|name| name.chars().take(60).count().abs_diff(given.len()) <= allowed)
-        // Another number is another thing, not a slip of the finger: T-9 is not nearly T-1.
-        .filter(|name| digits(&name.chars().take(60).collect::<Vec<_>>()) == number)
+        // Another number is another thing, not a slip of the finger: T-9 is not nearly T-1. A long one is typed wrong.
+        .filter(|name| number.len() > 5 || digits(&name.chars().take(60).collect::<Vec<_>>()) == number)
         .map(|name| (distance(&given, name), name))
         .filter(|(d, _)| *d <= allowed)
         .collect();

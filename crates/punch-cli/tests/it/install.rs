@@ -436,6 +436,7 @@ fn doctor_tells_of_each_agent_what_it_found_and_what_to_do() {
               `punch install gemini` connects it
     ok        Cursor: not on PATH; connected (user)
     ok        server: `PUNCH mcp` answers: punch 0.1.0
+    No problems found.
     "#);
     let said = answer(&finished(with_agents(&world, &bin, &["doctor", "--json"]).output().unwrap()));
     assert_eq!((&said["damaged"], &said["reachable"]), (&json!(false), &json!(true)));

@@ -204,7 +204,10 @@ impl Board {
     }
 
     pub(super) fn answer_hold(&mut self, uid: Uid, text: &str) -> Vec<Request> {
-        let ops = vec![Op::Note(Ref::Uid(uid), text.to_owned()), Op::Release(Ref::Uid(uid))];
+        // The answer alone would say nothing once the question is gone with its hold.
+        let hold = self.todo(uid).and_then(|todo| todo.hold.as_ref());
+        let note = hold.map_or_else(|| text.to_owned(), |hold| hold.answered(text));
+        let ops = vec![Op::Note(Ref::Uid(uid), note), Op::Release(Ref::Uid(uid))];
         self.submit(&[uid], "answered and released", ops)
     }
 

@@ -124,6 +124,7 @@ fn pasted_text_presses_no_keys() {
 #[test]
 fn a_hold_is_answered_with_a_note_in_one_step() {
     let mut scene = typical(look(), (120, 40));
+    let asked = scene.board.data().plan.as_ref().unwrap().by_id("T-12").unwrap().hold.clone().unwrap();
     scene.press("!");
     assert_eq!(scene.press("y"), []);
     scene.type_text("Apache");
@@ -135,7 +136,7 @@ fn a_hold_is_answered_with_a_note_in_one_step() {
     let plan = scene.board.data().plan.as_ref().unwrap();
     let todo = plan.by_id("T-12").unwrap();
     assert!(todo.hold.is_none());
-    assert_eq!(todo.notes[0].text, "Apache");
+    assert_eq!(todo.notes[0].text, format!("{} — Apache", asked.reason), "the answer keeps its question");
 }
 
 /// The words of the entries of the menu that is open.

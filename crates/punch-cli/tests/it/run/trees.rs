@@ -121,7 +121,7 @@ fn a_conflict_that_the_user_takes_off_hold_is_not_completed_without_its_work() {
     stage.spec = "exec:echo $PUNCH_TODO > a.txt; sleep 1".into();
     stage.add(&["One", "Two"]);
     let run = stage.run(&["--worktrees", "--agents", "2"]);
-    let held: Vec<&str> = ["T-1", "T-2"].into_iter().filter(|id| stage.status(id) == "pending").collect();
+    let held: Vec<&str> = ["T-1", "T-2"].into_iter().filter(|id| stage.status(id) != "completed").collect();
     let [held] = held[..] else { panic!("{}", run.render()) };
     stage.world.ok(&["unhold", held]);
     let run = stage.ends(&["--worktrees"], 0);

@@ -124,8 +124,8 @@ fn arguments_that_make_no_sense_are_refused_before_anything_happens() {
     assert_eq!(world.refused(&["run"]), (2, "usage".into()));
     assert_eq!(world.refused(&["run", "--agent", "gpt"]), (2, "usage".into()));
     assert_eq!(world.refused(&["run", "--agent", "exec:"]), (2, "usage".into()));
-    assert_eq!(world.refused(&["run", "--agent", "exec:true", "--agents", "many"]).0, 1);
-    assert_eq!(world.refused(&["run", "--agent", "exec:true", "--max-time", "soon"]).0, 1);
+    assert_eq!(world.refused(&["run", "--agent", "exec:true", "--agents", "many"]).0, 2);
+    assert_eq!(world.refused(&["run", "--agent", "exec:true", "--max-time", "soon"]).0, 2);
     assert_eq!(world.refused(&["run", "--agent", "exec:true"]), (1, "no_plan".into()));
     world.ok(&["config", "set", "run.agent", "exec:true"]);
     stage.add(&["anything"]);
