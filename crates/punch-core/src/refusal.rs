@@ -53,7 +53,7 @@ pub enum Refusal {
         id: String,
         /// What is in progress, or would be after an earlier op of the same batch.
         running: String,
-        /// The same batch was to start `running`, so nothing is in progress.
+        /// True if both were to start in one call, so that neither is in progress.
         together: bool,
     },
     /// The status does not allow it.

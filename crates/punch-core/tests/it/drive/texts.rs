@@ -59,7 +59,7 @@ fn a_model_that_forgot_is_told_again_how_to_work() {
         input.counters.observe(&end, 6);
         assert!(text_of(&input).contains(how), "{end:?}");
     }
-    // A host that announces a compaction before every request is told once.
+    // With a host that announces a compaction before every request, the text is short from the second one on.
     let mut input = open();
     let facts = input.facts.clone();
     input.counters.decided(&decide(&open()), &facts);
