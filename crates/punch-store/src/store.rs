@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use punch_core::drive::Offer;
@@ -78,6 +79,60 @@ pub trait Store: Send + Sync {
 
     /// Wake-ups for commits from now on, of this process and of others.
     fn changes(&self) -> Box<dyn Changes>;
+}
+
+/// A store that several owners share, as the connections of one server do.
+impl<S: Store + ?Sized> Store for Arc<S> {
+    fn identity(&self) -> Result<String, StoreError> {
+        (**self).identity()
+    }
+
+    fn write(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        (**self).write(plan, durability, body)
+    }
+
+    fn write_ahead(
+        &self,
+        plan: PlanId,
+        durability: Durability,
+        ahead: Ahead<'_>,
+        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        (**self).write_ahead(plan, durability, ahead, body)
+    }
+
+    fn read(
+        &self,
+        plan: PlanId,
+        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        (**self).read(plan, body)
+    }
+
+    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        (**self).browse(body)
+    }
+
+    fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
+        (**self).create_plan(name, now)
+    }
+
+    fn stamp(&self, plan: Option<PlanId>) -> Result<Option<u64>, StoreError> {
+        (**self).stamp(plan)
+    }
+
+    fn now(&self) -> Option<i64> {
+        (**self).now()
+    }
+
+    fn changes(&self) -> Box<dyn Changes> {
+        (**self).changes()
+    }
 }
 
 /// Waits for commits. A wake-up says only that something may have changed: the caller catches up by revision, so a

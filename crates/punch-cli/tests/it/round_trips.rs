@@ -8,68 +8,10 @@ use punch_core::{Add, Edit, Footprint, Keep, Op, Plan, Ref};
 use punch_engine::call::{Caller, Dialect, Tool};
 use punch_engine::config::{Config, Inputs};
 use punch_engine::{Choice, Engine, Request};
-use punch_store::{
-    Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, SessionKey, Snapshot, Store, StoreAdmin, StoreError, Tx,
-};
+use punch_store::{OpenMode, PlanId, SessionKey, StoreAdmin};
 use punch_store_pg::{PgOptions, PgStore};
 use punch_testkit::postgres;
 use serde_json::{Value, json};
-
-/// A store that the test can ask for its round trips while an engine has it.
-struct Watched(Arc<PgStore>);
-
-impl Store for Watched {
-    fn identity(&self) -> Result<String, StoreError> {
-        self.0.identity()
-    }
-
-    fn write(
-        &self,
-        plan: PlanId,
-        durability: Durability,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        self.0.write(plan, durability, body)
-    }
-
-    fn write_ahead(
-        &self,
-        plan: PlanId,
-        durability: Durability,
-        ahead: Ahead<'_>,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        self.0.write_ahead(plan, durability, ahead, body)
-    }
-
-    fn read(
-        &self,
-        plan: PlanId,
-        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        self.0.read(plan, body)
-    }
-
-    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
-        self.0.browse(body)
-    }
-
-    fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
-        self.0.create_plan(name, now)
-    }
-
-    fn stamp(&self, plan: Option<PlanId>) -> Result<Option<u64>, StoreError> {
-        self.0.stamp(plan)
-    }
-
-    fn now(&self) -> Option<i64> {
-        self.0.now()
-    }
-
-    fn changes(&self) -> Box<dyn Changes> {
-        self.0.changes()
-    }
-}
 
 /// An engine on a server, with a plan: `b` needs `a`, `c` needs `a` and `b`, `d` to `h` need nothing.
 struct Stage {
@@ -83,7 +25,7 @@ impl Stage {
         let address = format!("{}&schema={schema}", postgres::shared()?.address("postgres"));
         let options = PgOptions { address, project: "p".into(), ..PgOptions::default() };
         let store = Arc::new(PgStore::open(options, OpenMode::Create).unwrap());
-        let engine = Engine::new(Box::new(Watched(Arc::clone(&store))), Box::new(|| 0));
+        let engine = Engine::new(Box::new(Arc::clone(&store)), Box::new(|| 0));
         let plan = engine.choose_or_create(&Choice::default()).unwrap();
         let todo = |(id, needs): (&str, &[&str])| {
             let needs = needs.iter().map(|id| Ref::Id((*id).to_owned())).collect();

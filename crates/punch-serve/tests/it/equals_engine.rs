@@ -30,53 +30,8 @@ pub struct Shared(pub Arc<MemoryStore>, pub Arc<AtomicI64>);
 impl Project for Shared {
     fn open(&self, _: bool) -> Result<Option<Engine>, Problem> {
         let time = self.1.clone();
-        let store: Box<dyn Store> = Box::new(Handle(self.0.clone()));
+        let store: Box<dyn Store> = Box::new(self.0.clone());
         Ok(Some(Engine::new(store, Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)))))
-    }
-}
-
-/// A store in memory that several servers share.
-struct Handle(Arc<MemoryStore>);
-
-impl Store for Handle {
-    fn write(
-        &self,
-        plan: punch_store::PlanId,
-        durability: punch_store::Durability,
-        body: &mut dyn FnMut(&mut dyn punch_store::Tx) -> Result<(), punch_store::StoreError>,
-    ) -> Result<(), punch_store::StoreError> {
-        self.0.write(plan, durability, body)
-    }
-
-    fn read(
-        &self,
-        plan: punch_store::PlanId,
-        body: &mut dyn FnMut(&dyn punch_store::Snapshot) -> Result<(), punch_store::StoreError>,
-    ) -> Result<(), punch_store::StoreError> {
-        self.0.read(plan, body)
-    }
-
-    fn browse(
-        &self,
-        body: &mut dyn FnMut(&dyn punch_store::Catalogue) -> Result<(), punch_store::StoreError>,
-    ) -> Result<(), punch_store::StoreError> {
-        self.0.browse(body)
-    }
-
-    fn create_plan(&self, name: &str, now: i64) -> Result<punch_store::PlanId, punch_store::StoreError> {
-        self.0.create_plan(name, now)
-    }
-
-    fn identity(&self) -> Result<String, punch_store::StoreError> {
-        self.0.identity()
-    }
-
-    fn stamp(&self, plan: Option<punch_store::PlanId>) -> Result<Option<u64>, punch_store::StoreError> {
-        self.0.stamp(plan)
-    }
-
-    fn changes(&self) -> Box<dyn punch_store::Changes> {
-        self.0.changes()
     }
 }
 
@@ -175,7 +130,7 @@ proptest! {
                 prop_assert_eq!(text, format!("{}\nrev {}", expected.text.trim_end_matches('\n'), expected.revision));
             }
         }
-        let other = engine(Box::new(Handle(shared.0.clone())));
+        let other = engine(Box::new(shared.0.clone()));
         if let Some(found) = other.choose(&Choice::default()).unwrap() {
             let rows = |engine: &Engine, plan| -> Vec<(String, String, Vec<String>)> {
                 let whole = engine.whole(plan).unwrap();

@@ -6,7 +6,6 @@ mod coordinator;
 mod machine;
 mod record;
 mod scenario;
-mod shared_store;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -15,14 +14,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
 use punch_engine::{Choice, Engine, EngineError, Request};
-use punch_store::PlanId;
+use punch_store::{MemoryStore, PlanId};
 use punch_testkit::random::Random;
 
 use crate::options::{HOUR, MINUTE, SECOND};
 use machine::{Machine, Report};
 use record::Record;
 pub use scenario::play;
-use shared_store::SharedStore;
 
 /// How long a claim lasts unless renewed.
 const CLAIM: i64 = 10 * MINUTE;
@@ -110,7 +108,7 @@ struct Shared {
     scene: FleetScene,
     now: i64,
     clock: Arc<AtomicI64>,
-    store: SharedStore,
+    store: Arc<MemoryStore>,
     plan: PlanId,
     record: Record,
     random: Random,
@@ -140,7 +138,7 @@ impl Shared {
     }
 }
 
-fn connect(store: &SharedStore, clock: &Arc<AtomicI64>) -> Engine {
+fn connect(store: &Arc<MemoryStore>, clock: &Arc<AtomicI64>) -> Engine {
     let time = Arc::clone(clock);
     Engine::new(Box::new(store.clone()), Box::new(move || time.load(Ordering::Relaxed)))
 }
@@ -187,7 +185,7 @@ impl FleetWorld {
     /// A plan without machines. With `chained`, some todos depend on earlier ones.
     fn empty(scene: FleetScene, chained: bool) -> Result<Self, EngineError> {
         let mut random = Random::new(scene.seed, 1);
-        let (store, clock) = (SharedStore::default(), Arc::new(AtomicI64::new(0)));
+        let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(0)));
         let engine = connect(&store, &clock);
         let plan = engine.choose_or_create(&Choice::default())?;
         let add = |number: u64| {
