@@ -43,6 +43,7 @@ mod support;
 mod svg;
 mod tables;
 mod test;
+mod type_names;
 mod unused;
 mod web;
 mod wording;

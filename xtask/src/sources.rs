@@ -1,11 +1,12 @@
-//! Rules for source files that no compiler checks: their length, what some folders must never name, and doc comments
-//! that can only be understood together with the one before.
+//! Rules for source files that no compiler checks: their length, what some folders must never name, doc comments that
+//! can only be understood together with the one before, and types with the same name.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
+use crate::type_names::TypeNames;
 use crate::{Done, paths, process};
 
 /// Past this a file is split.
@@ -47,13 +48,16 @@ pub fn check() -> Done {
     let mut folders = vec![root.join("xtask").join("src")];
     folders.extend(entries(&root.join("crates"))?.into_iter().map(|folder| folder.join("src")));
     let mut wrong = Vec::new();
+    let mut types = TypeNames::default();
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
         for file in rust_files(folder)? {
             let text = fs::read_to_string(&file).map_err(|cause| format!("{}: {cause}", file.display()))?;
             let name = file.strip_prefix(&root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
             wrong.extend(broken(&name, &text));
+            types.read(&name, &text);
         }
     }
+    wrong.extend(types.problems());
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
