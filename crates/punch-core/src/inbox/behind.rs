@@ -4,14 +4,33 @@
 use crate::graph::NodeState;
 use crate::graph::hash::Map;
 use crate::graph::kahn::Csr;
-use crate::{Dep, Plan, Todo, Uid};
+use crate::{Dep, Plan, Status, Todo, Uid};
 
 /// The live todos of a plan in list order, found by their handles faster than in the plan itself: what waits for what is
 /// asked for every dependency.
 pub(super) struct LiveTodos<'p> {
     pub todos: Vec<&'p Todo>,
-    states: Vec<NodeState>,
+    states: Vec<LiveState>,
     places: Places,
+}
+
+/// What is asked about the todos that others depend on. Beside the todos, because fetching those from memory in the order of
+/// dependencies would take most of the time.
+#[derive(Clone, Copy)]
+pub(super) struct LiveState {
+    pub node: NodeState,
+    pub is_cancelled: bool,
+    pub is_parked: bool,
+}
+
+impl LiveState {
+    fn of(plan: &Plan, todo: &Todo, now: i64) -> Self {
+        Self {
+            node: NodeState::of(todo, plan.row.policy.cancelled_dep, now),
+            is_cancelled: todo.status == Status::Cancelled,
+            is_parked: todo.is_parked(),
+        }
+    }
 }
 
 /// The place of each handle.
@@ -51,7 +70,7 @@ impl Places {
 impl<'p> LiveTodos<'p> {
     pub(super) fn of(plan: &'p Plan, now: i64) -> Self {
         let todos = plan.live();
-        let states = todos.iter().map(|todo| NodeState::of(todo, plan.row.policy.cancelled_dep, now)).collect();
+        let states = todos.iter().map(|todo| LiveState::of(plan, todo, now)).collect();
         Self { places: Places::of(&todos), todos, states }
     }
 
@@ -60,8 +79,8 @@ impl<'p> LiveTodos<'p> {
         self.places.get(uid).map(|at| at as usize)
     }
 
-    pub(super) fn get(&self, uid: Uid) -> Option<(&'p Todo, NodeState)> {
-        self.place(uid).map(|at| (self.todos[at], self.states[at]))
+    pub(super) fn state(&self, uid: Uid) -> Option<LiveState> {
+        self.place(uid).map(|at| self.states[at])
     }
 }
 
@@ -98,19 +117,26 @@ impl<'a> Behind<'a> {
             Csr::sorted(top + 1, live.todos.len(), by_level).edges().map(|(_, place)| place as usize).collect();
         let mut ranks = vec![0; order.len()];
         (0u32..).zip(&order).for_each(|(rank, place)| ranks[*place] = rank);
+        // In list order, which is about the order in memory.
         let mut edges = Vec::new();
         let mut waited_for = vec![false; order.len()];
-        for (rank, place) in (0u32..).zip(&order) {
-            for dep in &live.todos[*place].depends_on {
+        for (todo, rank) in live.todos.iter().zip(&ranks) {
+            for dep in &todo.depends_on {
                 let Dep::On(uid) = dep else { continue };
-                let Some(on) = live.place(*uid).filter(|on| !live.states[*on].satisfied()) else { continue };
-                edges.push((rank, ranks[on]));
+                let Some(on) = live.place(*uid).filter(|on| !live.states[*on].node.satisfied()) else { continue };
+                edges.push((*rank, ranks[on]));
                 waited_for[ranks[on] as usize] = true;
             }
         }
-        let open: Vec<bool> = order.iter().map(|place| live.states[*place].open()).collect();
-        let counts = order.iter().zip(&open).map(|(at, open)| *open && !live.todos[*at].is_parked());
-        Self { live, deps: Csr::from_edges(order.len(), &edges), counts: counts.collect(), ranks, open, waited_for }
+        let states = || order.iter().map(|place| live.states[*place]);
+        Self {
+            live,
+            deps: Csr::from_edges(order.len(), &edges),
+            open: states().map(|state| state.node.open()).collect(),
+            counts: states().map(|state| state.node.open() && !state.is_parked).collect(),
+            ranks,
+            waited_for,
+        }
     }
 
     fn rank(&self, uid: &Uid) -> Option<usize> {

@@ -6,6 +6,7 @@ mod behind;
 mod facts;
 mod plan_items;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use crate::text::{clip, neutral, shell};
@@ -110,7 +111,7 @@ impl Found {
         let text = match (todo.content.trim(), what) {
             (content, "") => clip(content, CONTENT).into_owned(),
             ("", what) => what.to_owned(),
-            (content, what) => format!("{}: {what}", clip(content, CONTENT)),
+            (content, what) => [&clip(content, CONTENT), ": ", what].concat(),
         };
         Self { kind, todo: Some(todo.uid), text, since, action, question: None, start: Start::Todo(todo.uid) }
     }
@@ -137,13 +138,25 @@ pub fn inbox(facts: &InboxFacts<'_>) -> Vec<InboxItem> {
     let finish = |(blocks, item): (u64, Found)| InboxItem {
         kind: item.kind,
         todo: item.todo.and_then(|uid| facts.plan.get(uid)).map(|todo| todo.id.clone()),
-        text: neutral(&clip(&item.text, TEXT)).into_owned(),
+        text: safe(item.text),
         since: item.since,
         blocks,
         action: item.action,
         question: item.question,
     };
     items.into_iter().map(finish).collect()
+}
+
+/// The text of an item on one line that is safe to print. Almost every text is so already.
+fn safe(text: String) -> String {
+    let changed = {
+        let clipped = clip(&text, TEXT);
+        match (neutral(&clipped), &clipped) {
+            (Cow::Borrowed(_), Cow::Borrowed(_)) => None,
+            (changed, _) => Some(changed.into_owned()),
+        }
+    };
+    changed.unwrap_or(text)
 }
 
 /// `1 open todo`, `3 open todos`.
@@ -154,7 +167,9 @@ fn todos(count: u64) -> String {
 impl InboxFacts<'_> {
     /// A command about the plan: words that are given as they are, then words from outside, which are quoted.
     fn command(&self, words: &str, arguments: &[&str]) -> String {
-        let mut out = format!("punch {words}");
+        let mut out = String::with_capacity(64);
+        out.push_str("punch ");
+        out.push_str(words);
         let flag = self.plan_flag.into_iter().flat_map(|name| ["--plan", name]);
         for argument in arguments.iter().copied().chain(flag) {
             out.push(' ');

@@ -1,6 +1,6 @@
 //! Items that follow from the plan alone: holds for the user, failed todos, and what todos wait for in vain.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::behind::{LiveTodos, Start};
 use super::{Found, InboxFacts, InboxKind, todos};
@@ -81,7 +81,7 @@ fn untakable(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
 #[derive(Default)]
 struct Stuck<'p> {
     /// Cancelled and parked todos that are waited for.
-    blockers: BTreeMap<Uid, ()>,
+    blockers: BTreeSet<Uid>,
     /// Ids that no todo has, each with who waits for it.
     missing: BTreeMap<&'p str, Vec<&'p Todo>>,
     /// Edges that are part of a cycle.
@@ -97,14 +97,13 @@ impl<'p> Stuck<'p> {
                 }
                 continue;
             };
-            let Some((target, state)) = live.get(target) else { continue };
+            let Some(state) = live.state(target) else { continue };
             match dep {
                 // A failed todo has an item of its own.
-                _ if state == NodeState::Dropped && target.status == Status::Cancelled => {
-                    self.blockers.insert(target.uid, ());
+                _ if state.is_parked || state.is_cancelled && state.node == NodeState::Dropped => {
+                    self.blockers.insert(target);
                 }
-                _ if target.is_parked() => drop(self.blockers.insert(target.uid, ())),
-                Dep::Suspended(to) if state.open() => self.cycles.push((todo, *to)),
+                Dep::Suspended(to) if state.node.open() => self.cycles.push((todo, *to)),
                 _ => {}
             }
         }
@@ -112,7 +111,7 @@ impl<'p> Stuck<'p> {
 
     fn items(self, facts: &InboxFacts<'p>) -> Vec<Found> {
         let mut out = Vec::new();
-        for todo in self.blockers.keys().filter_map(|uid| facts.plan.get(*uid)) {
+        for todo in self.blockers.iter().filter_map(|uid| facts.plan.get(*uid)) {
             let (what, since, verb) = match todo.hold.as_ref().filter(|_| todo.is_parked()) {
                 Some(hold) => (hold.words(), hold.at, "unhold"),
                 None => ("cancelled".to_owned(), todo.finished_at.unwrap_or(todo.updated_at), "reopen"),

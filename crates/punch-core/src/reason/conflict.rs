@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{Capped, Reader};
+use super::{Capped, Reader, shared_files};
 use crate::files::Prefix;
 use crate::{Dep, Plan, Todo, Uid};
 
@@ -66,20 +66,18 @@ pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> Conflicts {
     let (mut words, mut theirs) = (String::new(), String::new());
     normalize(&todo.content, &mut words);
     let order = |t: &Todo| (t.effective_priority(), t.position, t.uid);
-    let mut others: Vec<&Todo> = plan.all().filter(is_open).filter(|t| t.uid != uid).collect();
-    others.sort_by_cached_key(|t| order(t));
-    for other in others {
-        let (first, second) = if order(other) < order(todo) { (other, todo) } else { (todo, other) };
+    let mut clashes: Vec<(&Todo, Clash)> = Vec::new();
+    for other in plan.all().filter(is_open).filter(|t| t.uid != uid) {
         normalize(&other.content, &mut theirs);
-        let same = !words.is_empty() && theirs == words;
-        let shared = || {
-            let pairs = first.files.iter().flat_map(|a| second.files.iter().map(move |b| (a, b)));
-            let both = pairs.into_iter().find(|(a, b)| crate::files::overlap(a, b));
-            both.map(|(a, b)| Clash::Files(a.clone(), b.clone()))
-        };
-        if let Some(clash) = if same { Some(Clash::Content) } else { shared() }
-            && search.unordered(first, second)
-        {
+        let (first, second) = if order(other) < order(todo) { (other, todo) } else { (todo, other) };
+        let files = || shared_files(first, second).map(|(a, b)| Clash::Files(a.to_owned(), b.to_owned()));
+        let clash = if !words.is_empty() && theirs == words { Some(Clash::Content) } else { files() };
+        clashes.extend(clash.map(|clash| (other, clash)));
+    }
+    clashes.sort_by_cached_key(|(other, _)| order(other));
+    for (other, clash) in clashes {
+        let (first, second) = if order(other) < order(todo) { (other, todo) } else { (todo, other) };
+        if search.unordered(first, second) {
             search.add(first, second, clash);
         }
     }

@@ -196,12 +196,6 @@ impl<'a> Reader<'a> {
             .filter(move |(_, target)| target.is_none_or(|t| t.is_live() && !self.state(t).satisfied()))
     }
 
-    /// Live dependents, over active and suspended edges.
-    fn dependents(self, uid: Uid) -> impl Iterator<Item = &'a Todo> {
-        let uids = self.plan.dependents_of(uid).ok().into_iter().flatten();
-        uids.filter_map(move |d| self.plan.get(*d)).filter(|d| d.is_live())
-    }
-
     fn is_elsewhere(self, todo: &Todo) -> bool {
         is_elsewhere(todo, self.owner, self.now)
     }
@@ -304,6 +298,17 @@ impl<'a> Reader<'a> {
         };
         let blank = || is_empty(todo).then(|| Reason::own(Cause::Blank, todo, self.now));
         self.hold(todo).or_else(blank).or_else(dependency)
+    }
+
+    /// Returns true if only other todos stand in the way of a todo, and nothing in the way of those but todos or agents:
+    /// none of them is on hold or without content. Most todos of a large plan wait in this way, and seeing that takes no text.
+    fn waits_only_for_work(self, todo: &'a Todo) -> bool {
+        let is_work = |(dep, target): (&Dep, Option<&Todo>)| {
+            matches!(dep, Dep::On(_))
+                && target.is_some_and(|target| self.state(target).open() && target.hold.is_none() && !is_empty(target))
+        };
+        let mut unmet = self.unmet(todo).peekable();
+        todo.derived.unmet > 0 && todo.hold.is_none() && unmet.peek().is_some() && unmet.all(is_work)
     }
 
     /// Everything that directly stands in the way of an open todo: unmet dependencies in their order, then what lies in the

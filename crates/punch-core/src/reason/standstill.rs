@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Capped, Cause, LISTED, Reader, Reason, unblocks};
+use super::unblock::Waiting;
+use super::{Capped, Cause, LISTED, Reader, Reason};
 use crate::{Plan, Status, Todo};
 
 /// One beginning of waiting, with what it stops.
@@ -41,13 +42,16 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
     let mut named: HashSet<(String, Cause)> = HashSet::new();
     let mut found: Vec<(&Todo, Reason)> = Vec::new();
     for todo in open {
-        let reasons = reader.reasons(todo);
         let running = todo.status_at(now) == Status::InProgress && todo.derived.unmet == 0;
         if running {
             out.running.push(todo.id.clone());
             found.push((todo, reader.standing(todo)));
             continue;
         }
+        let reasons = match reader.waits_only_for_work(todo) {
+            true => continue,
+            false => reader.reasons(todo),
+        };
         if reasons.is_empty() {
             out.ready.push(todo.id.clone());
         }
@@ -63,19 +67,17 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
         }
     }
     found.sort_by_key(|(todo, reason)| (reason.cause, todo.effective_priority(), todo.position, todo.uid));
+    let mut counts = None;
     for (at, (_, reason)) in found.into_iter().enumerate() {
-        // Walking the plan is worth it only for what will be shown.
-        let waiting = if at < LISTED { waiting(plan, &reason, now) } else { 0 };
+        let waiting = match reason.uid {
+            // Walking the plan is worth it only for what will be shown.
+            _ if at >= LISTED => 0,
+            Some(uid) => counts.get_or_insert_with(|| Waiting::of(reader)).count(uid),
+            None => plan.waiting_for_id(&reason.id).map_or(0, |uids| uids.len()),
+        };
         out.roots.push(StandstillRoot { reason, waiting });
     }
     out
-}
-
-fn waiting(plan: &Plan, reason: &Reason, now: i64) -> usize {
-    match reason.uid {
-        Some(uid) => unblocks(plan, uid, now).map_or(0, |u| u.waiting),
-        None => plan.waiting_for_id(&reason.id).map_or(0, |uids| uids.len()),
-    }
 }
 
 impl Standstill {

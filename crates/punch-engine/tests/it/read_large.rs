@@ -87,3 +87,44 @@ fn a_revision_that_adds_everything_is_shown_by_its_beginning() {
     let full = engine.history_in_full(plan, 9).unwrap();
     assert_eq!(full.iter().map(|entry| entry.events.len()).collect::<Vec<_>>(), [1, NARRATED + 500]);
 }
+
+#[test]
+fn undo_and_redo_do_not_read_an_import_that_they_are_not_about() {
+    let (engine, plan) = engine();
+    let user = Request::by("user", None);
+    let ops: Vec<Op> = (0..500).map(|n| add(&format!("n{n}"), &[], &[])).collect();
+    engine.submit(plan, &user, &ops).unwrap();
+    engine.submit(plan, &user, &[Op::Drop(id("n7"))]).unwrap();
+    for n in 10..30 {
+        engine.submit(plan, &Request::by("w", Some("w")), &[Op::Note(id(&format!("n{n}")), "seen".into())]).unwrap();
+    }
+    for redo in [false, true, false] {
+        let changed = match redo {
+            true => engine.redo(plan, &user).unwrap(),
+            false => engine.undo(plan, &user, None, false).unwrap(),
+        };
+        let undone = changed.outcome.undone.unwrap();
+        assert_eq!((undone.change, undone.redo), (2, redo));
+        assert_eq!(changed.plan.events(1), None, "the import was read");
+    }
+    // The import itself can be undone too.
+    let changed = engine.undo(plan, &user, None, false);
+    assert!(matches!(changed, Ok(changed) if changed.outcome.undone.as_ref().is_some_and(|undone| undone.change == 1)));
+}
+
+#[test]
+fn archiving_a_todo_that_many_wait_for_reads_only_what_is_around_it() {
+    let (engine, plan) = engine();
+    let mut ops = vec![add("gone", &[], &[])];
+    ops.extend((0..40).map(|n| add(&format!("other{n}"), &[], &[])));
+    let others = |n: usize| [format!("other{n}"), format!("other{}", n + 20)];
+    ops.extend((0..20).map(|n| {
+        let [a, b] = others(n);
+        add(&format!("waits{n}"), &["gone", &a, &b], &[])
+    }));
+    ops.extend((0..20).map(|n| add(&format!("far{n}"), &[], &[])));
+    engine.submit(plan, &Request::by("user", None), &ops).unwrap();
+    let changed = engine.submit(plan, &Request::by("user", None), &[Op::Rm(id("gone"))]).unwrap();
+    assert_eq!(changed.outcome.rows.len(), 21);
+    assert!(changed.plan.need_whole().is_err(), "the whole plan was read");
+}

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::Dep;
+use punch_core::{Dep, Todo};
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, params};
 
-use super::todo::{COLUMNS, relink};
+use super::bulk::COLUMNS;
+use super::todo::relink;
 use super::{SqliteStore, WriteOutcome, fail};
 use crate::backend::{content_number, held_until, live_deps};
 use crate::{Catalogue, Durability, PlanId, StoreError};
@@ -44,7 +45,7 @@ fn check_plan(store: &SqliteStore, conn: &Connection, plan: PlanId, out: &mut Ve
     let mut wrong = Vec::new();
     let mut failure = None;
     let select = format!("SELECT {COLUMNS} FROM todo WHERE plan = ?1");
-    view.todos(&select, [plan.0], &mut |todo| {
+    view.todos(&select, [plan.0], &mut |todo: Todo| {
         let uid = todo.uid.0.cast_signed();
         let same = conn.prepare_cached(AS_STORED).and_then(|mut s| {
             s.query_row(params![plan.0, uid], |row| {
@@ -98,7 +99,7 @@ pub(super) fn rebuild(store: &SqliteStore) -> Result<(), StoreError> {
         for plan in store.view(conn, PlanId(0)).plans()?.into_iter().map(|info| info.id) {
             let view = store.view(conn, plan);
             let mut todos = Vec::new();
-            view.todos(&format!("SELECT {COLUMNS} FROM todo WHERE plan = ?1"), [plan.0], &mut |t| todos.push(t))?;
+            view.todos(&format!("SELECT {COLUMNS} FROM todo WHERE plan = ?1"), [plan.0], &mut |t: Todo| todos.push(t))?;
             for table in ["edge", "dangling"] {
                 view.execute("rebuild", &format!("DELETE FROM {table} WHERE plan = ?1"), [plan.0])?;
             }

@@ -8,7 +8,7 @@ use punch_core::Todo;
 use rusqlite::params;
 use serde::Deserialize;
 
-use super::todo::COLUMNS;
+use super::bulk::COLUMNS;
 use super::view::View;
 use crate::backend::content_number as number;
 use crate::{ListMark, StoreError};

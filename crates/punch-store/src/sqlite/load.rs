@@ -1,17 +1,19 @@
 //! Slices: exactly the rows that a footprint asks for.
 
-use punch_core::{Footprint, Plan};
+use std::sync::Arc;
+
+use punch_core::{Footprint, Plan, Todo};
 use rusqlite::params;
 
+use super::bulk::COLUMNS;
 use super::events;
-use super::todo::COLUMNS;
 use super::view::View;
 use crate::{Snapshot, StoreError, Which};
 
 /// Puts what the footprint asks for into the slice and marks it as loaded.
 pub(super) fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
     let plan = view.plan.0;
-    let mut put = |todo| into.put(todo);
+    let mut put = |todo: Arc<Todo>| drop(into.put_shared(todo));
     if footprint.all {
         view.todos(&format!("SELECT {COLUMNS} FROM todo WHERE plan = ?1 ORDER BY uid"), [plan], &mut put)?;
     } else {
@@ -39,7 +41,7 @@ pub(super) fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> R
             view.todos(&running, [plan], &mut put)?;
         }
         if footprint.first {
-            view.list(Which::Live, None, 1)?.into_iter().for_each(&mut put);
+            view.list(Which::Live, None, 1)?.into_iter().map(Arc::new).for_each(&mut put);
         }
         for owner in &footprint.running {
             view.todos(&running, params![plan, owner], &mut put)?;

@@ -3,6 +3,7 @@
 
 mod activity;
 mod backup;
+mod bulk;
 mod check;
 mod clone_facts;
 mod commits;

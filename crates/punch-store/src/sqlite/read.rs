@@ -7,7 +7,7 @@ use punch_core::drive::Offer;
 use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::todo::COLUMNS;
+use super::bulk::COLUMNS;
 use super::view::View;
 use super::{activity, content_index, control, events, hand_out, ledger, load, question, reader, worker};
 use crate::{
@@ -170,7 +170,7 @@ impl Snapshot for View<'_> {
                 "SELECT {COLUMNS} FROM todo INDEXED BY {index} WHERE plan = ?1 AND removed IS NULL AND {condition} \
                  AND {time} > ?2 AND {time} <= ?3 ORDER BY {time}, uid LIMIT ?4"
             );
-            self.todos(&sql, params![self.plan.0, after, until, count(limit)], &mut |todo| out.push(todo))?;
+            self.todos(&sql, params![self.plan.0, after, until, count(limit)], &mut |todo: Todo| out.push(todo))?;
         }
         out.sort_by_key(|todo| (todo.ends_at(), todo.uid));
         out.truncate(limit);

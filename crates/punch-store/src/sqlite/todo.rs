@@ -2,17 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::{Dep, Derived, Event, Fields, Todo, Uid};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use punch_core::{Dep, Event, Todo, Uid};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde::Deserialize;
 
 use super::notes;
 use crate::PlanId;
 use crate::backend::{EveryField, content_number, held_until, keep_unknown};
-
-/// What [`decode`] reads, in its order.
-pub(super) const COLUMNS: &str =
-    "todo.uid, todo.updated_at, todo.lease_until, todo.unmet, todo.level, todo.pull, todo.body, todo.notes";
 
 /// Whether rows may hold keys that this program does not know, because a newer one wrote them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,23 +17,6 @@ pub(super) enum Unknown {
     None,
     /// They stay as they are.
     Keep,
-}
-
-/// Reads a row that was selected with [`COLUMNS`]. The inner error tells what is wrong with its content.
-pub(super) fn decode(conn: &Connection, plan: PlanId, row: &Row<'_>) -> rusqlite::Result<Result<Todo, String>> {
-    let uid = Uid(row.get::<_, i64>(0)?.cast_unsigned());
-    let mut fields: Fields = match serde_json::from_str(row.get_ref(6)?.as_str()?) {
-        Ok(fields) => fields,
-        Err(e) => return Ok(Err(format!("todo {} cannot be read: {e}", uid.0))),
-    };
-    if row.get::<_, i64>(7)? > 0 {
-        // What a program with an older schema added is in the body.
-        let later = std::mem::take(&mut fields.notes);
-        fields.notes = notes::read(conn, plan, uid)?;
-        fields.notes.extend(later);
-    }
-    let derived = Derived { unmet: row.get(3)?, level: row.get(4)?, pull: row.get(5)? };
-    Ok(Ok(Todo { uid, fields, updated_at: row.get(1)?, lease_until: row.get(2)?, derived }))
 }
 
 /// What is known of the stored version of a todo.

@@ -7,8 +7,8 @@ use punch_core::{Event, PlanRow, Todo};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::commits::PlanMark;
-use super::fail;
-use super::todo::{self, Unknown};
+use super::todo::Unknown;
+use super::{bulk, fail};
 use crate::backend::keep_unknown;
 use crate::{PlanId, StoreError};
 
@@ -118,17 +118,22 @@ impl<'c> View<'c> {
         if self.sql("look for the name", taken)? { Err(crate::store::name_taken(name)) } else { Ok(()) }
     }
 
-    /// Runs a query whose columns are [`todo::COLUMNS`].
-    pub fn todos(&self, sql: &str, params: impl Params, each: &mut dyn FnMut(Todo)) -> Result<(), StoreError> {
+    /// Runs a query whose columns are [`bulk::COLUMNS`].
+    pub fn todos<T: From<Todo> + Send>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        each: &mut dyn FnMut(T),
+    ) -> Result<(), StoreError> {
         self.todos_each(sql, [params], each)
     }
 
     /// Reads todos with one statement that is asked again and again, which is cheaper than looking for it each time.
-    pub fn todos_each<P: Params>(
+    pub fn todos_each<P: Params, T: From<Todo> + Send>(
         &self,
         sql: &str,
         params: impl IntoIterator<Item = P>,
-        each: &mut dyn FnMut(Todo),
+        each: &mut dyn FnMut(T),
     ) -> Result<(), StoreError> {
         let run = || -> rusqlite::Result<Result<(), String>> {
             let mut params = params.into_iter().peekable();
@@ -137,12 +142,9 @@ impl<'c> View<'c> {
             }
             let mut statement = self.conn.prepare_cached(sql)?;
             for params in params {
-                let mut rows = statement.query(params)?;
-                while let Some(row) = rows.next()? {
-                    match todo::decode(self.conn, self.plan, row)? {
-                        Ok(todo) => each(todo),
-                        Err(why) => return Ok(Err(why)),
-                    }
+                let read = bulk::read(self.conn, self.plan, statement.query(params)?, each)?;
+                if read.is_err() {
+                    return Ok(read);
                 }
             }
             Ok(Ok(()))

@@ -1,5 +1,7 @@
 //! Reasons over small plans.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use punch_core::apply::derive;
 use punch_core::reason::{Cause, Clash, Reader, conflicts, is_startable, need, standstill, unblocks, why};
@@ -262,6 +264,51 @@ proptest! {
             let freed = after.all().filter(|t| t.is_ready(NOW) && !plan.get(t.uid).is_some_and(|t| t.is_ready(NOW)));
             let ids: Vec<String> = freed.map(|t| t.id.clone()).collect();
             prop_assert_eq!(unblocks(&plan, t.uid, NOW).map(|u| u.ready.list), Some(ids));
+        }
+    }
+
+    #[test]
+    fn a_standstill_begins_where_the_reasons_of_open_todos_do(plan in any_plan(), blank in 0u64..12) {
+        let mut plan = plan;
+        if let Some(t) = plan.get(Uid(blank)).cloned() {
+            plan.put(with(t, |t| t.content.clear()));
+        }
+        let reader = Reader::new(&plan, NOW);
+        let open = || plan.all().filter(|t| t.status.is_open() && !t.is_parked());
+        let is_running = |t: &&Todo| t.status_at(NOW) == Status::InProgress && t.derived.unmet == 0;
+        let begins = |t: &Todo| reader.reasons(t).into_iter().filter(|r| match r.cause {
+            Cause::Dropped | Cause::Missing | Cause::Cycle | Cause::Parked | Cause::Blank | Cause::Files => true,
+            cause => cause.is_hold() && r.is_own(),
+        }).map(|r| r.id).collect::<Vec<_>>();
+        let mut expected: BTreeSet<String> = open().filter(|t| !is_running(t)).flat_map(begins).collect();
+        expected.extend(open().filter(is_running).map(|t| t.id.clone()));
+        let still = standstill(&plan, NOW);
+        prop_assert_eq!(still.roots.list.iter().map(|root| root.reason.id.clone()).collect::<BTreeSet<_>>(), expected);
+        prop_assert_eq!(still.ready.total, open().filter(|t| !is_running(t) && reader.reasons(t).is_empty()).count());
+        for root in &still.roots.list {
+            let Some(uid) = root.reason.uid else { continue };
+            prop_assert_eq!(root.waiting, waiting_for(&plan, uid), "{}", root.reason.id);
+            prop_assert_eq!(unblocks(&plan, uid, NOW).map(|u| u.waiting), Some(root.waiting));
+        }
+    }
+}
+
+/// How many open todos wait for one, found by adding dependents until nothing changes.
+fn waiting_for(plan: &Plan, start: Uid) -> usize {
+    let is_met = |t: &Todo| match t.status_at(NOW) {
+        Status::Completed => true,
+        Status::Cancelled | Status::Failed => plan.row.policy.cancelled_dep == CancelledDep::Satisfy,
+        Status::Pending | Status::InProgress => false,
+    };
+    let mut found = BTreeSet::from([start]);
+    loop {
+        let depends = |t: &&Todo| t.depends_on.iter().filter_map(Dep::target).any(|uid| found.contains(&uid));
+        let more: Vec<Uid> = plan.all().filter(|t| t.is_live() && !is_met(t)).filter(depends).map(|t| t.uid).collect();
+        let before = found.len();
+        found.extend(more);
+        if found.len() == before {
+            let open = |uid: &&Uid| **uid != start && plan.get(**uid).is_some_and(|t| t.status_at(NOW).is_open());
+            return found.iter().filter(open).count();
         }
     }
 }
