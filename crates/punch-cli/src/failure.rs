@@ -195,20 +195,21 @@ impl Failure {
         Some(match self {
             Self::ReaderGone => return None,
             Self::Input(cause) => {
-                (format!("cannot read standard input: {cause}"), "redirect a readable file to it".into())
+                (format!("cannot read standard input: {}", plain(cause)), "redirect a readable file to it".into())
             }
-            Self::Output(cause) => {
-                (format!("cannot write standard output: {cause}"), "free some space, or write somewhere else".into())
-            }
+            Self::Output(cause) => (
+                format!("cannot write standard output: {}", plain(cause)),
+                "free some space, or write somewhere else".into(),
+            ),
             Self::AnswerLost(cause) => (
-                format!("the change is stored, but standard output cannot be written: {cause}"),
+                format!("the change is stored, but standard output cannot be written: {}", plain(cause)),
                 "do not run the command again; `punch log` shows the change".into(),
             ),
             Self::Folder(cause) => {
-                (format!("cannot use the current folder: {cause}"), "change to a folder that exists".into())
+                (format!("cannot use the current folder: {}", plain(cause)), "change to a folder that exists".into())
             }
             Self::File(path, cause) => {
-                (format!("cannot use the file `{path}`: {cause}"), "check the name and the permissions".into())
+                (format!("cannot use the file `{path}`: {}", plain(cause)), "check the name and the permissions".into())
             }
             Self::Usage { message, hint } | Self::Refused { message, hint, .. } => (message.clone(), hint.clone()),
             Self::Engine(error) => (error.message(), error.hint()),
@@ -220,6 +221,14 @@ impl Failure {
             }
         })
     }
+}
+
+/// What the system says about a failure, without its number.
+fn plain(cause: &io::Error) -> String {
+    let said = cause.to_string();
+    let said = said.split(" (os error").next().unwrap_or_default();
+    let mut letters = said.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// Runs the program; a panic becomes a short report and [`Exit::Bug`] instead of a backtrace.

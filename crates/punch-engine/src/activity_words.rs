@@ -78,7 +78,7 @@ fn run_event(event: &RunEvent) -> Option<String> {
         RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
         RunEvent::Completed { todo, content, spent, .. } => {
             let guess = if spent.estimated > 0 { " estimated" } else { "" };
-            let took = format!("{}{guess} tokens, {} s", spent.tokens, spent.ms / 1_000);
+            let took = format!("{}{guess} tokens, {} s", text::grouped(spent.tokens), spent.ms / 1_000);
             match content.is_empty() {
                 true => format!("{todo} is done ({took})"),
                 false => format!("{todo} is done: {content} ({took})"),

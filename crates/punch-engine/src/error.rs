@@ -65,7 +65,7 @@ punch_core::errors! {
         /// A reference fits nothing.
         NotFound { given: String, near: Vec<String> }: "unknown_todo",
             ("no todo `{given}`{near}"),
-            ("`punch list --all` shows every todo, closed ones included");
+            ("`punch list --all` shows every todo, closed ones included; `punch log` names archived ones");
     }
     from {
         /// Rules said no; never empty.

@@ -1,7 +1,9 @@
 //! A document that is imported into a plan which has some of its todos already: those are updated, the others added.
 //!
 //! A todo is the same if it has the same id and was created at the same moment, or has the same id and text, or, where the
-//! document has no ids, the same text. What the document does not say stays as it is, and work that is done here is not
+//! document has no ids, the same text. Two machines give the same generated id to different work, and one of them then has
+//! it under another id; such a todo is recognized by its moment of creation and its text, or by the moment alone where
+//! only one is left on both sides. What the document does not say stays as it is, and work that is done here is not
 //! undone by an older copy.
 
 use std::collections::{HashMap, HashSet};
@@ -117,6 +119,8 @@ fn matched(before: &Document, incoming: &Document) -> Vec<Option<usize>> {
         let place = record.id.as_deref().and_then(|id| by_id.get(id).copied());
         out[at] = place.filter(|place| is_same(&before.records[*place], record)).filter(|place| used.insert(*place));
     }
+    match_by_creation(before, incoming, &mut used, &mut out, |record| Some((created(record)?, text(record))));
+    match_by_creation(before, incoming, &mut used, &mut out, created);
     for (at, record) in incoming.records.iter().enumerate().filter(|(_, record)| record.id.is_none()) {
         let Some(places) = by_text.get_mut(&text(record)) else { continue };
         while let Some(place) = places.pop() {
@@ -129,12 +133,48 @@ fn matched(before: &Document, incoming: &Document) -> Vec<Option<usize>> {
     out
 }
 
+/// The moment in which a todo with a generated id was created.
+fn created(record: &Record) -> Option<i64> {
+    record.created_at.filter(|_| record.id.as_deref().is_some_and(is_generated))
+}
+
+/// Ids that punch made up are the same in every plan; those of other trackers are not.
+fn is_generated(id: &str) -> bool {
+    id.starts_with("T-")
+}
+
+/// Matches the todos that are left, where exactly one on each side has the same key.
+fn match_by_creation<K: std::hash::Hash + Eq>(
+    before: &Document,
+    incoming: &Document,
+    used: &mut HashSet<usize>,
+    out: &mut [Option<usize>],
+    key: impl Fn(&Record) -> Option<K>,
+) {
+    let mut left: HashMap<K, (Vec<usize>, Vec<usize>)> = HashMap::new();
+    for (at, record) in before.records.iter().enumerate().filter(|(at, _)| !used.contains(at)) {
+        if let Some(key) = key(record) {
+            left.entry(key).or_default().0.push(at);
+        }
+    }
+    for (at, record) in incoming.records.iter().enumerate().filter(|(at, _)| out[*at].is_none()) {
+        if let Some((_, theirs)) = key(record).and_then(|key| left.get_mut(&key)) {
+            theirs.push(at);
+        }
+    }
+    for (ours, theirs) in left.values() {
+        if let ([place], [at]) = (ours.as_slice(), theirs.as_slice()) {
+            used.insert(*place);
+            out[*at] = Some(*place);
+        }
+    }
+}
+
 /// Whether two todos of the same id are the same todo.
 fn is_same(ours: &Record, theirs: &Record) -> bool {
     match (ours.created_at, theirs.created_at) {
         (Some(ours), Some(theirs)) if ours == theirs => true,
-        // Ids that punch made up are the same in every plan; those of other trackers are not.
-        _ if theirs.id.as_deref().is_some_and(|id| id.starts_with("T-")) => text(ours) == text(theirs),
+        _ if theirs.id.as_deref().is_some_and(is_generated) => text(ours) == text(theirs),
         _ => true,
     }
 }
@@ -184,6 +224,20 @@ mod tests {
 
     fn record(id: Option<&str>, content: &str) -> Record {
         Record { id: id.map(str::to_owned), content: content.to_owned(), ..Record::default() }
+    }
+
+    /// Two machines have used the same generated ids for different work, and one has reworded what it got.
+    #[test]
+    fn work_under_another_id_is_recognized_by_its_creation() {
+        let made = |id: &str, content: &str, at: i64| Record { created_at: Some(at), ..record(Some(id), content) };
+        let before = vec![made("T-4", "Ours", 7), made("T-5", "Theirs", 8), made("T-6", "Same batch", 8)];
+        let before = Document { records: before, ..Document::default() };
+        let incoming = vec![made("T-4", "Theirs, reworded", 8), made("T-5", "Same batch", 8), made("T-6", "Ours", 7)];
+        let incoming = Document { records: incoming, ..Document::default() };
+        let Merged { after, known } = merge(&before, &incoming, 7);
+        let found: Vec<_> = after.records.iter().map(|r| (r.id.as_deref().unwrap(), r.content.as_str())).collect();
+        assert_eq!(found, [("T-4", "Ours"), ("T-5", "Theirs, reworded"), ("T-6", "Same batch")]);
+        assert_eq!(known, 3);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::input;
 use crate::named_todos::native;
 use crate::project::{Open, Project};
 use crate::reply::{self, Reply};
+use crate::safety;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,6 +41,9 @@ pub struct Add {
     place: PlaceFlags,
 }
 
+/// Texts of todos with the phases they belong to.
+type Contents = Vec<(Option<String>, String)>;
+
 /// Fields that `add` and `edit` share.
 #[derive(Args, Clone, Default)]
 pub struct FieldFlags {
@@ -55,8 +59,8 @@ pub struct FieldFlags {
     /// 1 (most urgent) to 5, or urgent, high, medium, low
     #[arg(long, short, value_name = "1-5", value_parser = input::priority)]
     pub priority: Option<u64>,
-    /// A label, for example `docs` or `area/store`; may be given several times
-    #[arg(long = "label", short, value_name = "LABEL")]
+    /// A label, for example `docs` or `area/store`; `docs,web`, or given several times
+    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
     pub labels: Vec<String>,
     /// trivial, small, medium, large or epic
     #[arg(long, value_name = "SIZE", value_parser = input::complexity)]
@@ -108,7 +112,7 @@ impl FieldFlags {
 impl Add {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let contents = self.contents()?;
+        let (contents, closed) = self.contents()?;
         if contents.is_empty() {
             return Err(Failure::usage(
                 "nothing to add",
@@ -136,13 +140,18 @@ impl Add {
         let by_id: Vec<Ref> = self.fields.needs.iter().cloned().map(Ref::Id).collect();
         let mut changed = match submit(&open, &ops, &by_id, &self.place.place()) {
             Err(Failure::Engine(error)) if error.code() == "unknown_dependency" => {
-                let refs = by_content(&open, &self.fields.needs, error)?;
+                let refs = by_content(&open, &self.fields.needs)?;
                 submit(&open, &ops, &refs, &self.place.place())?
             }
             other => other?,
         };
         warn_same_text(&open, &mut changed)?;
-        Ok(reply::changed(&changed, &changed.outcome.added, &open.project))
+        let mut reply = reply::changed(&changed, &changed.outcome.added, &open.project);
+        if closed > 0 {
+            let lines = safety::count(closed as u64, "line");
+            reply.body.push(format!("note: left out {lines} checked off already; `punch import` keeps those"));
+        }
+        Ok(reply)
     }
 }
 
@@ -166,13 +175,15 @@ fn warn_same_text(open: &Open, changed: &mut Changed) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name that is not an id may be part of a content; if it fits nothing, the first refusal stands.
-pub fn by_content(open: &Open, names: &[String], first: EngineError) -> Result<Vec<Ref>, Failure> {
+/// The todos that names stand for, which are not all ids; they may be parts of contents.
+pub fn by_content(open: &Open, names: &[String]) -> Result<Vec<Ref>, Failure> {
     match referred(&open.engine, open.plan, names) {
         Ok(uids) => Ok(uids.into_iter().map(Ref::Uid).collect()),
-        Err(Failure::Engine(EngineError::NotFound { given, near })) if near.is_empty() => {
-            Err(if names.contains(&given) { first.into() } else { EngineError::NotFound { given, near }.into() })
-        }
+        Err(Failure::Engine(error @ EngineError::NotFound { .. })) => Err(Failure::refused(
+            "unknown_dependency",
+            error.message(),
+            "`punch list` shows the ids; add the missing todo first, or leave the dependency out",
+        )),
         Err(other) => Err(other),
     }
 }
@@ -209,20 +220,22 @@ fn submit(open: &Open, ops: &[Op], needs: &[Ref], place: &ListPosition) -> Resul
 }
 
 impl Add {
-    /// The texts with the phases that headings of a list give them.
-    fn contents(&self) -> Result<Vec<(Option<String>, String)>, Failure> {
-        let mut out = Vec::new();
+    /// The texts with the phases that headings of a list give them, and how many lines of the list were checked off.
+    fn contents(&self) -> Result<(Contents, usize), Failure> {
+        let (mut out, mut closed) = (Vec::new(), 0);
         let reads_input = self.contents.is_empty() && !std::io::stdin().is_terminal();
         for content in self.contents.iter().map(String::as_str).chain(reads_input.then_some("-")) {
             if content == "-" {
                 let mut text = String::new();
                 std::io::stdin().lock().read_to_string(&mut text).map_err(Failure::Input)?;
-                out.extend(pasted_list::read(&text));
+                let (open, done) = pasted_list::read(&text);
+                out.extend(open);
+                closed += done;
             } else {
                 out.push((None, content.to_owned()));
             }
         }
-        Ok(out)
+        Ok((out, closed))
     }
 
     /// Refuses what was meant otherwise.

@@ -13,18 +13,21 @@ use crate::reply::Reply;
 
 const EXAMPLES: &str = "\
 Examples:
-  punch checkpoint save --note 'before the big merge'
+  punch checkpoint save 'before the big merge'
   punch checkpoint list
   punch checkpoint diff latest                   # how far the plan has come since
   punch checkpoint restore latest                # the plan; your files are never touched
   punch checkpoint show latest --patch | git apply";
+
+/// Checkpoints that are listed, unless more are asked for.
+const SHOWN: usize = 20;
 
 /// The arguments of `punch checkpoint`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Checkpoint {
     #[command(subcommand)]
-    what: What,
+    what: Option<What>,
 }
 
 /// What can be done with checkpoints.
@@ -33,13 +36,16 @@ enum What {
     /// Save the state of the plan and the code
     Save {
         /// A remark
-        #[arg(long, value_name = "TEXT")]
+        #[arg(value_name = "NOTE")]
         note: Option<String>,
+        /// The older way to give the remark
+        #[arg(long = "note", value_name = "TEXT", hide = true, conflicts_with = "note")]
+        remark: Option<String>,
     },
     /// Show checkpoints, newest first
     List {
         /// Show at most N
-        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(long, value_name = "N", default_value_t = SHOWN)]
         limit: usize,
     },
     /// Show one checkpoint
@@ -76,10 +82,11 @@ enum What {
 impl Checkpoint {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        if let What::Save { note } = self.what {
-            return save(&project.write()?, note.as_deref());
+        let what = self.what.unwrap_or(What::List { limit: SHOWN });
+        if let What::Save { note, remark } = what {
+            return save(&project.write()?, note.or(remark).as_deref());
         }
-        let open = match (project.read()?, &self.what) {
+        let open = match (project.read()?, &what) {
             (ProjectPlan::Plan(open), _) => open,
             (ProjectPlan::Empty(_), What::List { .. }) => return Ok(views::list(&[])),
             (ProjectPlan::Empty(_), What::Prune { .. }) => return Ok(pruned(&[])),
@@ -89,8 +96,8 @@ impl Checkpoint {
             }
             (ProjectPlan::Empty(_), What::Save { .. }) => return Ok(Reply::printed()),
         };
-        match self.what {
-            What::Save { note } => save(&open, note.as_deref()),
+        match what {
+            What::Save { note, remark } => save(&open, note.or(remark).as_deref()),
             What::List { limit } => Ok(views::list(&open.engine.checkpoints(open.plan, limit)?)),
             What::Show { id, patch } => {
                 let saved = open.engine.saved(open.plan, &id)?;

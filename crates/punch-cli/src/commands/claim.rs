@@ -1,6 +1,7 @@
 //! `punch claim`: the best ready todo, or a named one, for one owner, under a lease.
 
 use clap::Args;
+use punch_core::text;
 use serde_json::json;
 
 use crate::environment::{duration, span};
@@ -49,7 +50,8 @@ impl Claim {
         if let Some(todo) = claimed.changed.plan.get(claimed.uid) {
             reply.json["fence"] = json!(todo.fence);
             reply.json["leaseUntil"] = json!(todo.lease_until);
-            reply.body.push(format!("fence {}, lease {}", todo.fence, span(lease)));
+            let owner = text::neutral(todo.owner.as_deref().unwrap_or_default()).into_owned();
+            reply.body.push(format!("claimed by {owner} for {} (fence {})", span(lease), todo.fence));
         }
         Ok(reply)
     }

@@ -29,7 +29,7 @@ const MOST: usize = 1_000;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Completions {
-    /// The shell, or `man` for man pages
+    /// Your shell; `man` writes man pages instead
     #[arg(value_name = "SHELL", required_unless_present = "list")]
     shell: Option<Target>,
     /// Where man pages are written
@@ -48,6 +48,7 @@ enum Target {
     Elvish,
     #[value(name = "powershell")]
     PowerShell,
+    #[value(hide = true)]
     Man,
 }
 

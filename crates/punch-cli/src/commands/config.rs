@@ -31,7 +31,7 @@ A setting comes from the first of: flag, environment, project, user, default.";
 #[command(after_help = EXAMPLES)]
 pub struct Config {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 /// What to do with settings.
@@ -79,7 +79,7 @@ impl Config {
     /// Runs the verb. Changes do not read the other settings: an invalid one must not prevent its own correction.
     pub fn run(self, global: Global) -> Result<Reply, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
-        match self.action {
+        match self.action.unwrap_or(Action::Show) {
             Action::Show => show(&global, &location),
             Action::Get { key } => get(&global, &location, &key),
             Action::Set { key, value, user } => {

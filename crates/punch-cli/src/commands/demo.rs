@@ -233,7 +233,7 @@ fn next_chapter(title: &str) -> Result<bool, Failure> {
     if !environment::has_reader() {
         return Ok(true);
     }
-    output::pause(&format!("\nEnter continues with \"{title}\", q ends the demo: "))
+    output::pause(&format!("\nNext: {title}\nPress Enter to continue, or q and Enter to end the demo: "))
 }
 
 /// A step that was run.

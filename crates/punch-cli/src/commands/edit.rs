@@ -49,10 +49,10 @@ pub struct Edit {
     #[arg(long, value_name = "TODO", conflicts_with = "needs")]
     add_needs: Vec<String>,
     /// A todo that it no longer needs; may be given several times
-    #[arg(long, value_name = "TODO", conflicts_with = "needs")]
+    #[arg(long, alias = "no-needs", value_name = "TODO", conflicts_with = "needs")]
     drop_needs: Vec<String>,
-    /// Remove a label; `--label` adds one. May be given several times
-    #[arg(long, value_name = "LABEL")]
+    /// Remove a label; `--label` adds one. `docs,web`, or given several times
+    #[arg(long, alias = "drop-label", value_name = "LABEL", value_delimiter = ',')]
     no_label: Vec<String>,
     /// Clear this field; may be given several times
     #[arg(long, value_name = "FIELD", value_enum)]
@@ -313,7 +313,7 @@ impl Wires {
                 Dep::On(to) | Dep::Suspended(to) => Ok(*to) != uid.as_ref().copied(),
             });
             if deps.len() == before {
-                let what = format!("it does not depend on `{name}`");
+                let what = format!("`{}` does not need `{name}`", plan.need(self.uid)?.id);
                 return Err(Refusal::Invalid { at: "--drop-needs".into(), what }.into());
             }
         }

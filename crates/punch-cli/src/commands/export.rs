@@ -8,6 +8,7 @@ use punch_core::view::{HistoryRow, Story};
 use punch_core::{Plan, text};
 use serde_json::{Value, json};
 
+use super::import::{named, unknown_format};
 use crate::failure::Failure;
 use crate::project::{Open, Project, ProjectPlan};
 use crate::reply::Reply;
@@ -30,7 +31,7 @@ pub struct Export {
     /// The file, written whole or not at all; `-` or nothing is standard output
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The format; without it the file name decides: `.md`, `.plan.md`, `.jsonl`, `.html`, else JSON
+    /// The format; without it the file name decides: `.md`, `.plan.md`, `.json`, `.jsonl`, `.html`
     #[arg(long, short, value_name = "FORMAT", value_parser = format)]
     format: Option<Target>,
     /// Overwrite an existing file without asking
@@ -59,9 +60,9 @@ const REVISIONS: u64 = 200;
 
 /// Reads the name of a format. The error offers only those that can be written.
 fn format(name: &str) -> Result<Target, String> {
-    let names = || Format::all().filter(|format| format.writes()).map(Format::name).collect::<Vec<_>>().join(", ");
-    let known = Format::named(name).map(Target::Format).or((name == HTML).then_some(Target::Html));
-    known.ok_or_else(|| format!("use one of {}, {HTML}", names()))
+    let known = named(name).map(Target::Format).or((name.eq_ignore_ascii_case(HTML)).then_some(Target::Html));
+    let names = || Format::all().filter(|format| format.writes()).map(Format::name).chain([HTML]);
+    known.ok_or_else(|| unknown_format(name, names()))
 }
 
 impl Export {
@@ -72,7 +73,8 @@ impl Export {
         }
         let as_json = project.global.json;
         let file = self.file.as_deref().filter(|file| !files::is_dash(file));
-        let target = self.format.unwrap_or_else(|| file.map_or(Target::Format(Format::Extended), by_name));
+        let by_name = file.and_then(by_name);
+        let target = self.format.or(by_name).unwrap_or(Target::Format(Format::Extended));
         let (plan, report) = match project.read()? {
             ProjectPlan::Plan(open) => (open.engine.whole(open.plan)?, report(&open, target)?),
             ProjectPlan::Empty(_) => {
@@ -105,7 +107,12 @@ impl Export {
                     json["lost"] = json!(lost);
                 }
                 let shown = text::neutral(&file.display().to_string()).into_owned();
-                Ok(Reply::new(format!("Wrote {} to {shown} ({name})\n{note}", safety::count(count, "todo")), json))
+                let what = if target == Target::Format(Format::Extended) { "JSON" } else { name };
+                let mut lines = format!("Wrote {} to {shown} ({what})\n{note}", safety::count(count, "todo"));
+                if self.format.is_none() && by_name.is_none() {
+                    lines.push_str("\nnote: the file name asks for no format; `--format` chooses one");
+                }
+                Ok(Reply::new(lines, json))
             }
             // The extended format is one JSON object with `schema` already.
             None if as_json && target != Target::Format(Format::Extended) => {
@@ -143,15 +150,19 @@ fn html(name: &str, plan: &Plan, history: &[HistoryRow], now: i64) -> String {
     punch_web::report::Report { name, plan, history, now }.html()
 }
 
-/// The format that a file name asks for.
-fn by_name(file: &Path) -> Target {
+/// The format that a file name asks for, if its ending is known.
+fn by_name(file: &Path) -> Option<Target> {
     let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let endings = [(".plan.md", "cursor-plan"), (".md", "checklist"), (".markdown", "checklist"), (".jsonl", "beads")];
-    if name.ends_with(".html") || name.ends_with(".htm") {
-        return Target::Html;
-    }
-    let found = endings.iter().find(|(ending, _)| name.ends_with(ending));
-    Target::Format(found.and_then(|(_, format)| Format::named(format)).unwrap_or(Format::Extended))
+    let endings = [
+        (".plan.md", Target::Format(Format::CursorPlan)),
+        (".md", Target::Format(Format::Checklist)),
+        (".markdown", Target::Format(Format::Checklist)),
+        (".jsonl", Target::Format(Format::Beads)),
+        (".json", Target::Format(Format::Extended)),
+        (".html", Target::Html),
+        (".htm", Target::Html),
+    ];
+    endings.into_iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, target)| target)
 }
 
 /// Asks on a terminal; elsewhere only `--force` overwrites.

@@ -1,7 +1,7 @@
 //! `punch fail`: reports a failed attempt. The first one is retried, the second one ends the todo.
 
 use clap::Args;
-use punch_core::{ATTEMPTS, Op, Ref};
+use punch_core::{ATTEMPTS, Kind, Op, Ref};
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -36,8 +36,10 @@ impl Fail {
         let ops = |refs: &[Ref]| refs.iter().map(|r| Op::Fail(r.clone(), error.clone())).collect();
         let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), &names, &ops)?;
         let mut reply = reply::changed(&changed, &uids, &open.project);
+        let counted = changed.outcome.events.iter().any(|event| event.kind == Kind::Failed);
         if let Some(todo) = uids.first().and_then(|uid| changed.plan.get(*uid)) {
             reply.body.push(match todo.status.is_open() {
+                _ if !counted => "it had failed already; only the text is new".to_owned(),
                 true => format!("attempt {} of {ATTEMPTS} failed; it can be tried once more", todo.attempts),
                 false => format!("failed after {}", safety::count(u64::from(todo.attempts), "attempt")),
             });

@@ -33,7 +33,7 @@ use crate::{environment, hook_log, output};
 pub const LONG_ABOUT: &str = "\
 Handle an agent's hook event and answer in the agent's own format.
 
-Agents call this, not you; docs/hooks.md lists the events. The event is JSON on standard input. Without a store, and for \
+Agents call this, not you. The event is JSON on standard input. Without a store, and for \
 events that do not matter to the plan, nothing is printed. Errors go to `punch/hook.log` in the user's state folder, never \
 to the agent.";
 

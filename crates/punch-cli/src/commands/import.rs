@@ -55,8 +55,26 @@ pub struct Import {
 
 /// Reads the name of a format.
 pub fn format(name: &str) -> Result<Format, String> {
-    let names = || Format::all().map(Format::name).collect::<Vec<_>>().join(", ");
-    Format::named(name).ok_or_else(|| format!("use one of {}", names()))
+    named(name).ok_or_else(|| unknown_format(name, Format::all().map(Format::name)))
+}
+
+/// The format of this name, with or without hyphens; `json` is the one with everything a plan has.
+pub fn named(name: &str) -> Option<Format> {
+    let bare = |name: &str| name.replace(['-', '_'], "").to_lowercase();
+    let given = bare(name);
+    if given == "json" {
+        return Some(Format::Extended);
+    }
+    Format::all().find(|format| bare(format.name()) == given)
+}
+
+/// The error about a format of an unknown name.
+pub fn unknown_format<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = ["json"].into_iter().chain(known).collect();
+    match text::nearest(given, known.iter().copied(), 1).as_slice() {
+        [near, ..] => format!("unknown format; did you mean `{near}`?"),
+        [] => format!("use one of {}", known.join(", ")),
+    }
 }
 
 impl Import {
@@ -75,14 +93,21 @@ impl Import {
         let (outcome, ignored) = (&done.changed.outcome, &done.ignored);
         let count = outcome.added.len();
         let verb = if self.dry_run { "would be imported" } else { "imported" };
-        let mut lines = vec![format!("{} {verb}", safety::count(count as u64, "todo"))];
-        if done.known > 0 {
+        let mut lines = Vec::new();
+        let (all, changed) = (done.known as u64, updated(&done.changed) as u64);
+        if count > 0 || all == 0 {
+            lines.push(format!("{} {verb}", safety::count(count as u64, "todo")));
+        }
+        if changed > 0 {
             let verb = if self.dry_run { "would be updated" } else { "updated" };
-            let updated = updated(&done.changed);
-            lines.push(match (done.known, done.known.saturating_sub(updated)) {
-                (known, 0) => format!("{} {verb}", safety::count(known as u64, "todo")),
-                (_, same) => format!("{updated} {verb}, {same} unchanged"),
-            });
+            lines.push(format!("{} {verb}", safety::count(changed, "todo")));
+        }
+        match all.saturating_sub(changed) {
+            0 => {}
+            same if lines.is_empty() => {
+                lines.push(format!("Nothing changed: the plan has {} of this file already.", all_of(same)));
+            }
+            same => lines.push(format!("{} unchanged", safety::count(same, "todo"))),
         }
         if self.dry_run {
             lines.push(summary(format, &done.brings));
@@ -127,6 +152,11 @@ impl Import {
         let format = self.format.unwrap_or_else(|| format::recognise(&input, Some(&name)));
         Ok((input, format))
     }
+}
+
+/// `the only todo`, `all 7 todos`
+fn all_of(todos: u64) -> String {
+    if todos == 1 { "the only todo".to_owned() } else { format!("all {todos} todos") }
 }
 
 /// Todos that were there before and are changed now.

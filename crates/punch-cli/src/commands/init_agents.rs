@@ -87,9 +87,10 @@ fn connect(
     change.run()?;
     let mut guided = Change::plan(place, agents, Request { guide: true, ..REQUEST })?;
     let question = "Also add a few lines of advice for the model to its instructions?";
+    let mut summary = change.summary(true);
     if guided.changes_anything() && (yes || guided.is_approved(question)?) {
         guided.run()?;
+        summary.push_str(&format!("\nAdded a few lines of advice for the model to {}", guided.changed_files()));
     }
-    let summary = change.summary(true);
     Ok(Some(if yes && !continues.is_empty() { format!("{summary}\n{continues}") } else { summary }))
 }

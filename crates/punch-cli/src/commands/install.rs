@@ -84,16 +84,9 @@ impl Install {
         }
         let form = if self.plugin { Form::Plugin } else { Form::Settings };
         let request = self.how.request(global, Way::In, form, self.guide);
-        let sentence = auto_continue(global);
-        if request.consent == Consent::Ask && environment::is_attended() {
-            let lines = [Some(ways_and_prices()), sentence.map(str::to_owned)];
-            output::remark(&lines.into_iter().flatten().collect::<Vec<_>>().join("\n"));
-        }
-        let (mut text, mut json) = self.how.change(global, Change::plan(place, &agents, request)?)?;
-        if !environment::is_attended() || self.how.yes {
-            let lines = [Some(text), Some(ways_and_prices()), sentence.map(str::to_owned)];
-            text = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
-        }
+        let sentences = [Some(ways_and_prices()), auto_continue(global).map(str::to_owned)];
+        let sentences = sentences.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let (text, mut json) = self.how.change(global, Change::plan(place, &agents, request)?, &sentences)?;
         json["autoContinue"] = auto_continue(global).is_some().into();
         Ok(Reply::new(text, json))
     }
@@ -141,17 +134,28 @@ impl How {
         Request { way, level: self.level(), form, guide, consent }
     }
 
-    /// Shows a change, asks, makes it, and reports it to people and programs.
-    pub fn change(&self, global: &Global, mut change: Change) -> Result<(String, serde_json::Value), Failure> {
-        // On a terminal a few lines for each agent; the differences on request.
-        let asks = change.asks();
-        if asks {
-            output::remark(&change.summary(false));
-        } else if !global.json {
+    /// Shows a change, asks, makes it, and reports it to people and programs. `meaning` says what it means for the user,
+    /// once: before the question, or else after the report.
+    pub fn change(
+        &self,
+        global: &Global,
+        mut change: Change,
+        meaning: &str,
+    ) -> Result<(String, serde_json::Value), Failure> {
+        let with_meaning = |summary: String| format!("{summary}\n{meaning}").trim_end().to_owned();
+        // A few lines for each agent; the differences on request.
+        let asks = change.needs_approval();
+        if asks && !global.json {
+            output::remark(&with_meaning(change.summary(false)));
+        } else if self.dry_run && !global.json {
             output::document(&change.diff())?;
         }
         let done = change.run()?;
-        let text = if asks && !done { "Nothing was written.".to_owned() } else { change.summary(done) };
+        let text = match (asks, done) {
+            (true, true) => change.summary(true),
+            (true, false) => "Nothing was written.".to_owned(),
+            (false, done) => with_meaning(change.summary(done)),
+        };
         Ok((text, change.json(done)))
     }
 }

@@ -67,8 +67,8 @@ pub struct List {
     /// Only this phase
     #[arg(long, short, value_name = "NAME")]
     phase: Option<String>,
-    /// Only todos with this label; may be given several times
-    #[arg(long = "label", short, value_name = "LABEL")]
+    /// Only todos with this label; `docs,web`, or given several times
+    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
     labels: Vec<String>,
     /// Show at most N todos
     #[arg(long, short = 'n', value_name = "N")]
@@ -142,6 +142,7 @@ impl List {
         let closed = if self.all { "" } else { "; `--all` includes closed todos" };
         let text = match plan.row.counts.total() {
             0 => return empty(),
+            _ if self.failed && self.filter.is_empty() => "No todo has failed.".to_owned(),
             _ if !filter.is_empty() || self.phase.is_some() => format!("No todo matches{closed}."),
             _ if !self.labels.is_empty() => {
                 let names: Vec<&str> = self.labels.iter().map(String::as_str).collect();

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   punch log
   punch log --limit 100 --json
-  punch log --todo T-3
+  punch log T-3                        # what happened to one todo
   punch log --new                      # since you last looked; what it shows is no longer new
   punch log --follow                   # print changes as they happen, of every process
   punch log --follow --limit 0 --json  # only new ones, one JSON object a line
@@ -35,20 +35,23 @@ const MANY: usize = 1_000;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Log {
+    /// Only what happened to this todo: an id, or a part of the content
+    #[arg(value_name = "TODO", conflicts_with_all = ["new", "turn"])]
+    todo: Option<String>,
     /// Show at most N revisions
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: u32,
     /// Only what happened since you last looked; marks it as seen
-    #[arg(long, conflicts_with_all = ["todo", "turn", "follow"])]
+    #[arg(long, conflicts_with_all = ["named", "turn", "follow"])]
     new: bool,
-    /// Only what happened to this todo
-    #[arg(long, value_name = "TODO")]
-    todo: Option<String>,
+    /// The older way to name the todo
+    #[arg(long = "todo", value_name = "TODO", hide = true, conflicts_with = "todo")]
+    named: Option<String>,
     /// Print changes as they happen, until you press Ctrl-C
     #[arg(long, short, conflicts_with = "turn")]
     follow: bool,
     /// Only what happened since your last message to an agent
-    #[arg(long, conflicts_with = "todo")]
+    #[arg(long, conflicts_with = "named")]
     turn: bool,
     /// With --turn: to the agent of this session
     #[arg(long, value_name = "SESSION", requires = "turn")]
@@ -57,7 +60,8 @@ pub struct Log {
 
 impl Log {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(mut self, project: Project) -> Result<Reply, Failure> {
+        self.todo = self.todo.take().or(self.named.take());
         if self.follow {
             return follow::LogFollower::new(project.global.clone(), self.todo).run(project, self.limit);
         }

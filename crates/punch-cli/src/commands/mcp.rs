@@ -35,7 +35,7 @@ starts its own server; all of them work on the same plan.
 
 With --http every request must carry the token of this user: `Authorization: Bearer TOKEN`. The token is in \
 `punch/token` in the user's state folder (`~/.local/state`), created on first use; deleting the file makes a new one at the \
-next start. docs/install.md shows the settings of each agent.";
+next start. `punch install --dry-run AGENT` shows the settings of each agent.";
 
 const EXAMPLES: &str = "\
 Examples:

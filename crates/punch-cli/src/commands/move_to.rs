@@ -29,10 +29,10 @@ pub struct Move {
 #[group(multiple = false)]
 pub struct PlaceFlags {
     /// Put it at the beginning
-    #[arg(long)]
+    #[arg(long, alias = "top")]
     first: bool,
     /// Put it at the end
-    #[arg(long)]
+    #[arg(long, aliases = ["last", "bottom"])]
     end: bool,
     /// Put it right before this todo
     #[arg(long, value_name = "ID")]

@@ -26,7 +26,7 @@ pub const LONG_ABOUT: &str = "\
 Serve the board to your browser, with an API for programs and MCP for agents at `/mcp`.
 
 It prints an address that logs your browser in once, within ten minutes; press Enter for another one. Only this machine can \
-reach it unless you give --listen, which needs TLS. docs/serve.md explains who gets in, docs/api.md the API.";
+reach it unless you give --listen, which needs TLS.";
 
 const EXAMPLES: &str = "\
 Examples:

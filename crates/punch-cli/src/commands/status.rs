@@ -2,7 +2,7 @@
 
 use clap::Args;
 use punch_core::Todo;
-use punch_core::inbox::InboxItem;
+use punch_core::inbox::{InboxItem, InboxKind};
 use punch_core::view::{Dashboard, Layout, Line, PlanSummary, Role, Section, status_line};
 use punch_engine::{Going, ReadyQuery, plan_summary};
 use punch_store::Which;
@@ -53,7 +53,9 @@ impl Status {
         let glance = Glance::of(&open)?;
         let (project, layout) = (&open.project, open.project.layout(open.engine.now()));
         if self.line {
-            let needs_you = glance.inbox.as_deref().map_or(0, <[InboxItem]>::len);
+            // What has ended well is news, but needs nothing from you.
+            let needs_you = |item: &&InboxItem| item.kind != InboxKind::Finished;
+            let needs_you = glance.inbox.as_deref().map_or(0, |items| items.iter().filter(needs_you).count());
             let line = status_line::draw(&glance.summary, needs_you, project.width(), layout);
             return Ok(Reply::new(vec![line], Value::Null));
         }

@@ -25,7 +25,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct TokenCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 #[derive(Subcommand)]
@@ -65,7 +65,7 @@ impl TokenCommand {
         let file = TokenFile::in_folder(&environment::state_home().ok_or_else(none)?);
         let now = environment::clock()();
         let wrong = |error: punch_web::TokenFileError| Failure::refused(error.code(), error.message(), &error.hint());
-        match self.verb {
+        match self.verb.unwrap_or(Verb::List) {
             Verb::New(new) => {
                 let role = Role::parse(&new.role).unwrap_or(Role::Reader);
                 let by = started_by(project.engine()?.as_ref())?;

@@ -36,7 +36,7 @@ impl Uninstall {
         let place = self.how.place(global)?;
         let agents = if self.how.agents.is_empty() { AGENTS.to_vec() } else { self.how.agents.clone() };
         let request = self.how.request(global, Way::Out, Form::Settings, true);
-        let (text, json) = self.how.change(global, Change::plan(place, &agents, request)?)?;
+        let (text, json) = self.how.change(global, Change::plan(place, &agents, request)?, "")?;
         Ok(Reply::new(text, json))
     }
 }

@@ -222,9 +222,9 @@ impl Change {
         self.steps.iter().any(|step| step.before != step.after)
     }
 
-    /// Returns true if the user will be asked before anything is written.
-    pub fn asks(&self) -> bool {
-        self.request.consent == Consent::Ask && self.changes_anything() && environment::is_attended()
+    /// Returns true if nothing is written before the user has said yes.
+    pub fn needs_approval(&self) -> bool {
+        self.request.consent == Consent::Ask && self.changes_anything()
     }
 
     /// The difference of every file, safe to print.
@@ -239,8 +239,7 @@ impl Change {
 
     /// Carries it out as far as there is consent: whether it was done.
     pub fn run(&mut self) -> Result<bool, Failure> {
-        let consent = self.request.consent;
-        let asks = consent == Consent::Ask && self.changes_anything();
+        let (consent, asks) = (self.request.consent, self.needs_approval());
         if asks && !environment::is_attended() {
             let message = "nothing was written: there is no terminal to ask for your approval";
             return Err(Failure::refused(

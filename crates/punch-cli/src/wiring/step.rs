@@ -159,8 +159,13 @@ pub fn uninstall(place: &Place, adapters: &[&'static Adapter], target: &Target) 
             (Ok(before), old) => (real, before, old),
         },
     };
+    // A file that several agents could read may have been written for some of them only.
+    let used = |adapter: &&&'static Adapter| {
+        old.as_ref().is_some_and(|old: &Record| old.users.contains(&user(adapter, target)))
+    };
+    let users: Vec<&'static Adapter> = adapters.iter().filter(used).copied().collect();
     let mut step = Step {
-        adapters: adapters.to_vec(),
+        adapters: if users.is_empty() { adapters.to_vec() } else { users },
         level: place.level,
         path: target.path.clone(),
         real,

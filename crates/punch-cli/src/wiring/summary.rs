@@ -153,6 +153,12 @@ impl Change {
         out
     }
 
+    /// The agents' files that change, as users read them.
+    pub fn changed_files(&self) -> String {
+        let changed = self.steps.iter().filter(|step| step.before != step.after && !step.adapters.is_empty());
+        self.named(&changed.map(|step| step.path.as_path()).collect::<Vec<_>>())
+    }
+
     /// Paths as users read them.
     fn named(&self, paths: &[&Path]) -> String {
         let shown = paths.iter().map(|path| format!("`{}`", text::neutral(&self.place.shown(path))));

@@ -45,7 +45,7 @@ fn add_makes_todos() {
     2> hint: give each todo its own id
     exit 1
     $ punch add x --needs nobody
-    2> error: `T-4` depends on `nobody`, which does not exist
+    2> error: no todo `nobody`
     2> hint: `punch list` shows the ids; add the missing todo first, or leave the dependency out
     exit 1
     $ punch add ''
@@ -67,7 +67,7 @@ fn add_makes_todos() {
     2> hint: add them one by one
     exit 2
     $ punch add loop --needs loop
-    2> error: `T-4` depends on `loop`, which does not exist
+    2> error: no todo `loop`
     2> hint: `punch list` shows the ids; add the missing todo first, or leave the dependency out
     exit 1
     $ punch add
@@ -146,7 +146,7 @@ fn start_and_done_follow_the_dependencies() {
     ready now: docs
     $ punch done nobody
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch done it
     [x] docs  Describe it
@@ -219,7 +219,7 @@ fn drop_fail_and_reopen_end_and_begin_again() {
     [ ] design  Design it
     $ punch drop nobody
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     "#);
 }

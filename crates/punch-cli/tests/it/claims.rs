@@ -31,14 +31,14 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     exit 2
     $ punch claim --owner alice --lease 30m
     [>] T-1  One
-    fence 1, lease 30m
+    claimed by alice for 30m (fence 1)
     $ punch claim T-1 --owner bob
     2> error: `T-1` is claimed by `alice` until TIME
     2> hint: start another todo with `punch start T-2`, or wait until the claim ends
     exit 1
     $ punch claim --owner bob
     [>] T-2  Two
-    fence 2, lease 15m
+    claimed by bob for 15m (fence 2)
     $ punch claim --owner carol
     Nothing is ready.
     $ punch done T-1 --owner bob
@@ -64,7 +64,7 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     exit 2
     $ punch claim nobody --owner alice
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch list --all
     [x] T-1  One

@@ -149,7 +149,7 @@ fn editing_in_an_empty_project_names_what_is_missing() {
     assert_snapshot!(World::new().script("edit x --priority 1"), @r#"
 $ punch edit x --priority 1
 2> error: no todo `x`
-2> hint: `punch list --all` shows every todo, closed ones included
+2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
 exit 1
 "#);
 }
@@ -378,7 +378,7 @@ fn wrong_edits_are_refused() {
     exit 2
     $ punch edit nobody --priority 2
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch edit it --priority 2
     2> error: `it` matches 3 todos:
@@ -406,10 +406,10 @@ fn wrong_edits_are_refused() {
     exit 1
     $ punch edit design --add-needs nobody
     2> error: no todo `nobody`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch edit ship --drop-needs code
-    2> error: --drop-needs: it does not depend on `code`
+    2> error: --drop-needs: `ship` does not need `code`
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch edit ship --needs code --add-needs design

@@ -40,7 +40,7 @@ $ punch import
 2> For more information, try '--help'.
 exit 2
 $ punch import nowhere.json
-2> error: cannot use the file `nowhere.json`: No such file or directory (os error 2)
+2> error: cannot use the file `nowhere.json`: no such file or directory
 2> hint: check the name and the permissions
 exit 1
 "#);
@@ -93,8 +93,7 @@ fn todos_come_in_and_go_out() {
       [x] T-2  Three
       [ ] T-3  Four
     $ punch import plan.json
-    0 todos imported
-    0 updated, 2 unchanged
+    Nothing changed: the plan has all 2 todos of this file already.
     note: skipped, not understood: color
     $ punch import TODO.md --replace
     2 todos imported
@@ -249,11 +248,11 @@ fn an_export_to_a_file_is_whole_and_readable_by_all() {
         export no/such/folder.json
     "), @r#"
     $ punch export plan.json
-    Wrote 1 todo to plan.json (extended)
+    Wrote 1 todo to plan.json (JSON)
     $ punch export plan.md --format markdown --json
     {"schema":1,"exported":1,"file":"plan.md","format":"markdown"}
     $ punch export no/such/folder.json
-    2> error: cannot use the file `no/such/folder.json`: No such file or directory (os error 2)
+    2> error: cannot use the file `no/such/folder.json`: no such file or directory
     2> hint: check the name and the permissions
     exit 1
     "#);

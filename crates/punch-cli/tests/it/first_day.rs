@@ -105,7 +105,7 @@ fn claims_are_given_back_and_release_means_both() {
     ")), @r#"
     $ punch claim T-1 --owner ann
     [>] T-1  A
-    fence 1, lease 15m
+    claimed by ann for 15m (fence 1)
     $ punch unclaim T-1 --owner ben
     2> error: `T-1` is claimed by `ann` until TIME
     2> hint: start another todo with `punch start T-2`, or wait until the claim ends
@@ -114,7 +114,7 @@ fn claims_are_given_back_and_release_means_both() {
     [ ] T-1  A
     $ punch claim T-1 --owner ann
     [>] T-1  A
-    fence 2, lease 15m
+    claimed by ann for 15m (fence 2)
     $ punch release T-1
     [ ] T-1  A
     note: this ends the claim of `ann` on `T-1`
@@ -180,7 +180,7 @@ fn input_is_read_as_people_write_it() {
     exit 2
     $ punch add foo --needs T-3,T-99
     2> error: no todo `T-99`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch add foo --id 'a b'
     2> error: invalid id `a b`: an id has no blanks, no commas and no `-` in front
@@ -198,7 +198,7 @@ fn input_is_read_as_people_write_it() {
     exit 2
     $ punch show chnagelog
     2> error: no todo `chnagelog` (did you mean `T-3 Changelog entry`?)
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch hold T-2 'rate limit' --kind timer
     2> error: `--kind timer` needs `--for`, for example `--for 10m`
@@ -371,14 +371,14 @@ fn importing_twice_updates_and_exporting_never_overwrites_silently() {
     assert_snapshot!(world.script("import TODO.md\nlist --all\nimport TODO.md\nimport TODO.md --new"), @r#"
     $ punch import TODO.md
     1 todo imported
-    1 updated, 1 unchanged
+    1 todo updated
+    1 todo unchanged
     $ punch list --all
     [x] T-1  Parse
     [ ] T-2  Print
     [ ] T-3  Ship
     $ punch import TODO.md
-    0 todos imported
-    0 updated, 3 unchanged
+    Nothing changed: the plan has all 3 todos of this file already.
     $ punch import TODO.md --new
     3 todos imported
     "#);

@@ -38,8 +38,7 @@ fn a_plan_file_of_cursor_comes_in_and_goes_out() {
     [x] core  Count: per key
     [ ] api  Answer 429
     $ punch import limits.plan.md
-    0 todos imported
-    0 updated, 2 unchanged
+    Nothing changed: the plan has all 2 todos of this file already.
     note: skipped, not understood: name, the text below the front matter
     $ punch export --format cursor-plan
     ---
@@ -132,7 +131,7 @@ fn a_folder_of_tasks_comes_in_and_goes_out() {
     2> hint: choose a file, or a folder inside ~/.claude/tasks
     exit 1
     $ punch export tasks
-    2> error: cannot use the file `tasks`: Is a directory (os error 21)
+    2> error: cannot use the file `tasks`: is a directory
     2> hint: check the name and the permissions
     exit 1
     "#);
@@ -177,8 +176,7 @@ fn nested_lists_and_bad_files_are_told_apart() {
     3 todos imported
     note: skipped, not understood: line 6
     $ punch import nested.md
-    0 todos imported
-    0 updated, 3 unchanged
+    Nothing changed: the plan has all 3 todos of this file already.
     note: skipped, not understood: line 6
     $ punch tree --all
     Ship  1/3 done

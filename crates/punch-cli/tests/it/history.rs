@@ -31,7 +31,7 @@ fn nothing_has_happened_in_an_empty_project() {
     {"schema":1,"revisions":[]}
     $ punch log --todo x
     2> error: no todo `x`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch undo
     2> error: nothing to undo

@@ -471,6 +471,7 @@ fn init_names_the_agents_it_finds_and_wires_them_only_when_told() {
     same(&tree(&world), &before);
     let said = run(&["init", "--yes"]).stdout;
     assert!(said.contains("OpenCode connected (personal)"), "{said}");
+    assert!(said.contains("advice for the model to `") && said.contains("`AGENTS.md`"), "{said}");
     let guide = fs::read_to_string(world.project.join("AGENTS.md")).unwrap();
     assert!(guide.contains("three or more steps"), "{guide}");
     // What is wired is not offered again.

@@ -275,3 +275,18 @@ fn every_agent_gets_the_dialect_that_was_asked_for_and_keeps_it() {
     world.ok(&["uninstall", "-y"]);
     assert!(!world.project.join("opencode.json").exists());
 }
+
+/// AGENTS.md is read by several agents; only those that were connected are disconnected.
+#[test]
+fn uninstall_names_only_agents_that_were_connected() {
+    let world = World::with_git();
+    world.ok(&["install", "--guide", "-y", "codex"]);
+    // Without a terminal and without `-y` it says what it would do, in a few lines.
+    let run = world.punch(&["uninstall"]);
+    assert_eq!((run.exit, run.stdout.as_str()), (Some(1), ""));
+    assert!(run.stderr.starts_with("Codex would be disconnected (personal): "), "{}", run.stderr);
+    assert!(run.stderr.lines().count() < 6, "{}", run.stderr);
+    let said = world.ok(&["uninstall", "-y"]);
+    assert_eq!(said.matches(" disconnected ").count(), 1, "{said}");
+    assert!(said.starts_with("Codex disconnected (personal): ") && said.contains("`AGENTS.md`"), "{said}");
+}

@@ -45,11 +45,11 @@ fn looking_at_nothing_is_no_error_and_makes_no_store() {
     Nothing is ready.
     $ punch show x
     2> error: no todo `x`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch done x
     2> error: no todo `x`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch list --plan other
     2> error: no plan `other`
@@ -173,7 +173,7 @@ fn show_tells_what_is_known() {
     exit 1
     $ punch show desing
     2> error: no todo `desing` (did you mean `design`?)
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     "#);
 }

@@ -293,3 +293,129 @@ fn small_answers_say_what_newcomers_ask() {
     assert!(code.starts_with("not_ready\nCause: ") && code.contains("\nWhat to do: "), "{code}");
     assert!(world.ok(&["help"]).contains("4 a run reached a limit, 70 bug, 130 interrupted"));
 }
+
+/// Two machines that both add work under the same ids, and carry the plan back and forth.
+#[test]
+fn a_plan_that_goes_back_and_forth_is_not_doubled() {
+    let (here, there) = (World::new(), World::new());
+    let carry = |from: &World, to: &World| {
+        let plan = from.ok(&["export", "--format", "json"]);
+        let run = to.feed(&["import", "-"], &plan);
+        assert_eq!(run.exit, Some(0), "{}", run.stderr);
+        run.stdout
+    };
+    let texts = |world: &World| {
+        let list = world.ok(&["list", "--all"]);
+        let mut texts: Vec<String> = list.lines().map(|line| line[line.find("  ").unwrap()..].trim().into()).collect();
+        texts.sort();
+        texts
+    };
+    here.ok(&["add", "one", "two"]);
+    carry(&here, &there);
+    here.ok(&["add", "from here", "also from here"]);
+    there.ok(&["add", "from there"]);
+    carry(&here, &there);
+    carry(&there, &here);
+    let all = ["also from here", "from here", "from there", "one", "two"];
+    assert_eq!((texts(&here), texts(&there)), (all.map(str::to_owned).to_vec(), all.map(str::to_owned).to_vec()));
+    // A todo that has another id there is reworded there, and done here.
+    let list = there.ok(&["list"]);
+    let id = list.lines().find(|line| line.ends_with("  from here")).and_then(|line| line.split(' ').nth(2)).unwrap();
+    there.ok(&["edit", id, "--content", "from here, better"]);
+    here.ok(&["done", "from there"]);
+    carry(&there, &here);
+    carry(&here, &there);
+    let all = ["also from here", "from here, better", "from there", "one", "two"];
+    assert_eq!((texts(&here), texts(&there)), (all.map(str::to_owned).to_vec(), all.map(str::to_owned).to_vec()));
+    assert!(there.ok(&["show", "from there"]).starts_with("[x]"));
+    let nothing = "Nothing changed: the plan has all 5 todos of this file already.\n";
+    assert_eq!((carry(&there, &here).as_str(), carry(&here, &there).as_str()), (nothing, nothing));
+}
+
+#[test]
+fn formats_have_the_names_that_people_type() {
+    let world = World::new();
+    world.ok(&["add", "a"]);
+    assert!(world.ok(&["export", "--format", "json"]).starts_with("{\n  \"schema\": 1"));
+    world.ok(&["export", "--format", "TaskMaster"]);
+    let run = world.punch(&["export", "--format", "chekclist"]);
+    assert!(run.exit == Some(2) && run.stderr.contains("unknown format; did you mean `checklist`?"), "{}", run.stderr);
+    assert_eq!(world.ok(&["export", "plan.json"]), "Wrote 1 todo to plan.json (JSON)\n");
+    let unclear = world.ok(&["export", "plan.xyz"]);
+    assert!(unclear.contains("note: the file name asks for no format; `--format` chooses one\n"), "{unclear}");
+    let run = world.punch(&["import", "nope.md"]);
+    assert!(run.stderr.starts_with("error: cannot use the file `nope.md`: no such file"), "{}", run.stderr);
+    assert!(!run.stderr.contains("os error"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_added_is_what_was_meant() {
+    let world = World::new();
+    world.ok(&["add", "a", "--label", "auth,web"]);
+    assert_eq!(world.ok(&["list", "--label", "web"]), "[ ] T-1  a  (#auth #web)\n");
+    world.ok(&["edit", "T-1", "--drop-label", "auth,web"]);
+    assert_eq!(world.ok(&["list"]), "[ ] T-1  a\n");
+    // The todo that is being added has no id yet.
+    let run = world.punch(&["add", "b", "--needs", "T-99", "--json"]);
+    assert!(run.stdout.contains("\"unknown_dependency\"") && !run.stdout.contains("T-2"), "{}", run.stdout);
+    let pasted = world.feed(&["add"], "- [ ] b\n- [x] done before\n- [-] given up\n").stdout;
+    assert_eq!(pasted, "[ ] T-2  b\nnote: left out 2 lines checked off already; `punch import` keeps those\n");
+    assert_eq!(world.ok(&["list", "--failed"]), "No todo has failed.\n");
+    world.ok(&["move", "T-2", "--top"]);
+    world.ok(&["move", "T-2", "--bottom"]);
+}
+
+#[test]
+fn the_log_of_one_todo_and_of_a_redo() {
+    let world = World::new();
+    world.ok(&["add", "a", "b"]);
+    world.ok(&["done", "T-1"]);
+    world.ok(&["undo"]);
+    world.ok(&["redo"]);
+    let log = world.ok(&["log", "T-1"]);
+    assert_eq!(log, world.ok(&["log", "--todo", "T-1"]));
+    assert!(log.contains("redid 2: T-1\n"), "{log}");
+    assert!(!world.ok(&["log", "T-2"]).contains("T-1 completed"));
+    world.ok(&["edit", "T-2", "--needs", "T-1"]);
+    world.ok(&["done", "T-2"]);
+    world.ok(&["reopen", "T-1"]);
+    let log = world.ok(&["log", "T-2", "-n", "1"]);
+    assert!(log.contains("T-2 may be outdated: something it needs was reopened"), "{log}");
+    world.ok(&["rm", "T-2"]);
+    assert!(world.punch(&["show", "T-2"]).stderr.contains("`punch log` names archived ones"));
+}
+
+#[test]
+fn a_noun_alone_lists_what_there_is() {
+    let world = World::new();
+    assert_eq!(world.ok(&["config"]), world.ok(&["config", "show"]));
+    world.ok(&["add", "a"]);
+    assert_eq!(world.ok(&["checkpoint"]), "No checkpoints.\n");
+    assert_eq!(world.ok(&["token"]), world.ok(&["token", "list"]));
+    world.ok(&["checkpoint", "save", "before lunch"]);
+    assert!(world.ok(&["checkpoint"]).contains("before lunch"));
+}
+
+#[test]
+fn everything_in_progress_is_counted() {
+    let world = World::new();
+    world.ok(&["config", "set", "policy.in_progress", "any"]);
+    world.ok(&["add", "a", "b", "c", "d"]);
+    world.ok(&["start", "T-1", "T-2", "T-3", "T-4"]);
+    assert!(world.ok(&[]).contains("\n             and 1 more: punch list is:working\n"), "{}", world.ok(&[]));
+    assert_eq!(world.ok(&["list", "is:working"]).lines().count(), 4);
+    world.ok(&["fail", "T-1", "x"]);
+    world.ok(&["fail", "T-1", "y"]);
+    assert!(world.ok(&["fail", "T-1", "z"]).ends_with("it had failed already; only the text is new\n"));
+}
+
+/// Users with only the program do not have the documentation.
+#[test]
+fn help_does_not_send_anyone_to_files_of_the_repository() {
+    let world = World::new();
+    for verb in ["serve", "mcp", "hook", "run", "worker", "install", "completions"] {
+        let help = world.ok(&["help", verb]);
+        assert!(!help.contains("docs/"), "{help}");
+    }
+    assert!(!world.punch(&["completions", "bosh"]).stderr.contains("man"));
+}

@@ -32,7 +32,7 @@ $ punch why --json
 {"schema":1,"todo":null,"standing":"closed","waitsFor":[],"roots":[],"unblocks":[],"conflicts":[],"open":0,"ready":[],"running":[],"totals":{"roots":0,"ready":0,"running":0,"conflicts":0}}
 $ punch why x
 2> error: no todo `x`
-2> hint: `punch list --all` shows every todo, closed ones included
+2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
 exit 1
 $ punch graph
 No todos.
@@ -93,7 +93,7 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     exit 1
     $ punch why nothing
     2> error: no todo `nothing`
-    2> hint: `punch list --all` shows every todo, closed ones included
+    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
     exit 1
     $ punch start design
     [>] design  Design it

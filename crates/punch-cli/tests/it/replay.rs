@@ -84,7 +84,7 @@ fn input_that_cannot_be_read_is_told() {
     let output = Command::new(env!("CARGO_BIN_EXE_punch")).args(NATIVE).stdin(folder).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert_snapshot!(String::from_utf8_lossy(&output.stderr), @r"
-    error: cannot read standard input: Is a directory (os error 21)
+    error: cannot read standard input: is a directory
     hint: redirect a readable file to it
     ");
 }
@@ -150,7 +150,7 @@ fn a_full_disk_is_told() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert_snapshot!(String::from_utf8_lossy(&output.stderr), @r"
-    error: cannot write standard output: No space left on device (os error 28)
+    error: cannot write standard output: no space left on device
     hint: free some space, or write somewhere else
     ");
 }

@@ -64,7 +64,7 @@ fn a_file_is_scheduled_without_a_store() {
     2> For more information, try '--help'.
     exit 2
     $ punch schedule --file missing.json
-    2> error: cannot use the file `missing.json`: No such file or directory (os error 2)
+    2> error: cannot use the file `missing.json`: no such file or directory
     2> hint: check the name and the permissions
     exit 1
     $ punch schedule

@@ -119,7 +119,7 @@ fn files_are_written_and_read() {
 $ punch todo export
 Wrote todos to TODO.md
 $ punch todo import nowhere.md
-2> error: cannot use the file `nowhere.md`: No such file or directory (os error 2)
+2> error: cannot use the file `nowhere.md`: no such file or directory
 2> hint: check the name and the permissions
 exit 1
 $ punch todo import

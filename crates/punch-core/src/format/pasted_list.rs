@@ -1,8 +1,9 @@
 //! A list that someone pastes: one todo per line, with or without the marks of Markdown.
 
-/// The todos with the headings they stand under. Lines that are checked off are left out; a plain text is one todo a line.
-pub fn read(text: &str) -> Vec<(Option<String>, String)> {
-    let (mut out, mut phase) = (Vec::new(), None);
+/// The todos with the headings they stand under, and the number of lines that are left out because they are checked off. A
+/// plain text is one todo a line.
+pub fn read(text: &str) -> (Vec<(Option<String>, String)>, usize) {
+    let (mut out, mut phase, mut closed) = (Vec::new(), None, 0);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(heading) = line.strip_prefix('#') {
             let heading = heading.trim_start_matches('#');
@@ -13,12 +14,12 @@ pub fn read(text: &str) -> Vec<(Option<String>, String)> {
         }
         let item = unmarked(line);
         match item.get(..3) {
-            Some("[x]" | "[X]" | "[-]") => {}
+            Some("[x]" | "[X]" | "[-]") => closed += 1,
             Some("[ ]" | "[]" | "[>]" | "[.]" | "[!]" | "[~]") => push(&mut out, phase.as_ref(), &item[3..]),
             _ => push(&mut out, phase.as_ref(), item),
         }
     }
-    out
+    (out, closed)
 }
 
 fn push(out: &mut Vec<(Option<String>, String)>, phase: Option<&String>, text: &str) {
@@ -46,7 +47,8 @@ mod tests {
     fn markdown_and_plain_lines_become_todos() {
         let text =
             "Fix it\n\n# Core\n- [ ] Parse\n  - nested\n- [x] old\n## Docs\n1. Write\n2) Check\n* #12 is open\n#hash\n";
-        let read: Vec<(Option<String>, String)> = read(text);
+        let (read, closed) = read(text);
+        assert_eq!(closed, 1);
         let found: Vec<(&str, &str)> =
             read.iter().map(|(phase, text)| (phase.as_deref().unwrap_or(""), text.as_str())).collect();
         assert_eq!(

@@ -115,6 +115,12 @@ fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
         return None;
     }
     let because = run.because.as_deref().map(|why| format!(" ({})", clip(why, PART))).unwrap_or_default();
+    if outcome == "interrupted" {
+        // Where nothing is open, there is nothing to resume.
+        let text = format!("run {} was interrupted{because}", run.number);
+        let item = || Found::apart(InboxKind::Stuck, text, ended_at, facts.command("run", &[]));
+        return (facts.plan.row.counts.open() > 0).then(item);
+    }
     let text = format!("run {} has ended: {outcome}{because}", run.number);
     let kind = match outcome {
         "budget" => InboxKind::Budget,

@@ -34,12 +34,12 @@ struct Entry {
     row: TableRow,
     /// A command that does not fit beside the text.
     below: Option<String>,
-    /// How many inbox items follow this row and are not shown.
-    more: Option<usize>,
+    /// How many more follow this row and are not shown, and the command that lists them.
+    more: Option<(usize, &'static str)>,
 }
 
 /// What an entry has besides its row: the name of its section, a command below it, and how many more there are.
-type Head<'a> = (&'a str, Option<String>, Option<usize>);
+type Head<'a> = (&'a str, Option<String>, Option<(usize, &'static str)>);
 
 impl Dashboard<'_> {
     /// The screen, line by line.
@@ -61,9 +61,9 @@ impl Dashboard<'_> {
             if let Some(command) = below {
                 out.push(Line::default().with(Role::Text, format!("{:NAME$}  ", "")).with(Role::Command, command));
             }
-            out.extend(more.map(|more| {
+            out.extend(more.map(|(more, command)| {
                 let line = Line::default().with(Role::Text, format!("{:NAME$}", ""));
-                line.with(Role::Detail, format!("and {more} more: ")).with(Role::Command, "punch inbox")
+                line.with(Role::Detail, format!("and {more} more: ")).with(Role::Command, command)
             }));
         }
         out.extend(blank.filter(|_| !self.foot.is_empty()));
@@ -98,14 +98,23 @@ impl Dashboard<'_> {
         let sections: Vec<&str> = out.iter().map(|entry| entry.name).collect();
         out.sort_by_key(|entry| sections.iter().position(|name| *name == entry.name));
         if let (Some(last), Some(more)) = (out.last_mut(), self.more()) {
-            last.more = Some(more);
+            last.more = Some((more, "punch inbox"));
         }
         let in_inbox = |row: &TodoRow| items.iter().any(|item| item.todo.as_deref() == Some(row.id.as_str()));
-        let mut section = |name: &'static str, section: &Section| {
-            let rows = section.rows.iter().filter(|row| !in_inbox(row) || name == "In progress");
-            out.extend(rows.map(|row| Entry { name, row: row.clone().table_row(layout), below: None, more: None }));
+        let entry = |name: &'static str, row: &TodoRow| Entry {
+            name,
+            row: row.clone().table_row(layout),
+            below: None,
+            more: None,
         };
-        section("In progress", &self.summary.working);
+        let working = &self.summary.working;
+        out.extend(working.rows.iter().map(|row| entry("In progress", row)));
+        if let (Some(last), more @ 1..) = (out.last_mut(), working.total.saturating_sub(working.rows.len())) {
+            last.more = Some((more, "punch list is:working"));
+        }
+        let mut section = |name: &'static str, section: &Section| {
+            out.extend(section.rows.iter().filter(|row| !in_inbox(row)).map(|row| entry(name, row)));
+        };
         section("Next", &self.summary.ready);
         section("Failed", &self.summary.failed);
         section("Stuck", &self.summary.stuck);

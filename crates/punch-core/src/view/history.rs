@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Layout, Line, Plain, Role};
 use crate::text::clip;
-use crate::{Change, Event, Fate, Footprint, Kind, Patch, Plan, Status, Swap, Uid};
+use crate::{Change, Event, Fate, Flags, Footprint, Kind, Patch, Plan, Status, Swap, Uid};
 
 /// Todos named for each thing that happened.
 const NAMED: usize = 4;
@@ -215,9 +215,14 @@ impl HistoryRow {
         // "59 minutes ago": times are aligned where they are relative.
         let when = if layout.width.is_some() { format!("{when:14}") } else { when };
         let line = Line::default().with(Role::Id, format!("{:>width$}", self.revision));
-        let line = line.with(Role::Detail, format!("  {when}  ")).with(Role::Owner, self.by.as_str());
+        // Most names are short: "user", "run 4".
+        let by = if layout.width.is_some() { format!("{:5}", self.by.as_str()) } else { self.by.as_str().to_owned() };
+        let line = line.with(Role::Detail, format!("  {when}  ")).with(Role::Owner, by);
         let line = line.with(Role::Text, "  ").with(Role::Detail, undoes);
-        let line = line.with(Role::Text, self.changes.as_str()).with(Role::Detail, undone);
+        // A redo changes nothing back: what it redoes is named before.
+        let changes = self.changes.as_str();
+        let changes = self.redoes.and_then(|_| changes.strip_suffix(" changed back")).unwrap_or(changes);
+        let line = line.with(Role::Text, changes).with(Role::Detail, undone);
         match layout.width {
             Some(width) => line.fit(width, layout.glyphs),
             None => line,
@@ -261,7 +266,19 @@ fn phrase(event: &Event) -> String {
 
 /// A flag, or what a check found.
 fn flagged(changes: &[Change]) -> String {
-    let [Change::Evidence(evidence)] = changes else { return "marks changed".to_owned() };
+    let [Change::Evidence(evidence)] = changes else {
+        let flags = changes.iter().find_map(|c| if let Change::Flags(swap) = c { Some(swap) } else { None });
+        let set = |flag: fn(&Flags) -> bool| flags.is_some_and(|swap| flag(&swap.after) && !flag(&swap.before));
+        let word = match () {
+            () if set(|flags| flags.stale) => "outdated: its work is no longer in git",
+            () if set(|flags| flags.stale_dependency) => "may be outdated: something it needs was reopened",
+            () if set(|flags| flags.reported) => "reported as done",
+            () if set(|flags| flags.unchecked) => "not checked",
+            () if set(|flags| flags.resume) => "to be resumed",
+            () => "checked again",
+        };
+        return word.to_owned();
+    };
     match evidence.added.last().filter(|one| one.command.is_some()) {
         Some(check) => format!("checked: {}", check.outcome()),
         None => "evidence added".to_owned(),

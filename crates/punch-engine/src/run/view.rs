@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use punch_core::time::utc;
 use punch_core::view::{Line, Plain, Role};
-use punch_core::{Event, Footprint, Plan, Uid};
+use punch_core::{Event, Footprint, Plan, Uid, text};
 use punch_store::{PlanId, Spent};
 use serde::Serialize;
 
@@ -236,12 +236,12 @@ fn cost(sum: &Sum) -> String {
     let guess = match (sum.estimated, sum.tokens) {
         (0, _) => String::new(),
         (guess, all) if guess == all => " (estimated)".to_owned(),
-        (guess, _) => format!(" ({guess} estimated)"),
+        (guess, _) => format!(" ({} estimated)", text::grouped(guess)),
     };
     let money = if sum.cost > 0 { format!(", {}", dollars(sum.cost)) } else { String::new() };
     let turns = if sum.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", sum.turns) };
     let time = span(i64::try_from(sum.ms).unwrap_or(i64::MAX));
-    format!("{} tokens{guess}{money}, {turns}, {time} of work", sum.tokens)
+    format!("{} tokens{guess}{money}, {turns}, {time} of work", text::grouped(sum.tokens))
 }
 
 /// A span in whole seconds.

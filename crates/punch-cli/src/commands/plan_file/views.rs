@@ -16,17 +16,18 @@ const NAMED: usize = 10;
 /// What a sync did.
 pub fn synced(synced: &Synced) -> Reply {
     let mut parts: Vec<String> = Vec::new();
-    for (ids, word) in [(&synced.added, "added"), (&synced.changed, "changed"), (&synced.archived, "archived")] {
-        if !ids.is_empty() {
-            parts.push(format!("{} {word} in the plan", count(ids.len() as u64, "todo")));
-        }
+    let taken = [(&synced.added, "added"), (&synced.changed, "changed"), (&synced.archived, "archived")];
+    let taken = taken.into_iter().filter(|(ids, _)| !ids.is_empty());
+    let taken: Vec<String> = taken.map(|(ids, word)| format!("{} {word}", ids.len())).collect();
+    if !taken.is_empty() {
+        parts.push(format!("plan: {}", taken.join(", ")));
     }
     if synced.wrote {
-        parts.push(format!("{} changed in the file", count(synced.edits as u64, "todo")));
+        parts.push(format!("file: {} changed", synced.edits));
     }
     let mut lines = match parts.is_empty() {
         true => vec!["The plan and the file are in sync.".to_owned()],
-        false => vec![parts.join(", ")],
+        false => vec![parts.join("; ")],
     };
     lines.extend(conflicts(&synced.conflicts));
     for (id, why) in synced.refused.iter().take(NAMED) {

@@ -5,6 +5,7 @@ mod dry;
 pub mod watch;
 
 use clap::Args;
+use punch_core::text::grouped;
 use punch_engine::config::Source;
 use punch_engine::locate::Location;
 use punch_engine::{Answerer, NotTheUser, RunOutcome};
@@ -236,8 +237,9 @@ fn reply(finished: &Finished) -> Reply {
     let spent = &finished.spent;
     let mut parts = vec![format!("{} completed", finished.completed)];
     if spent.tokens > 0 {
-        let guess = if spent.estimated > 0 { format!(" ({} estimated)", spent.estimated) } else { String::new() };
-        parts.push(format!("{} tokens{guess}", spent.tokens));
+        let guess =
+            if spent.estimated > 0 { format!(" ({} estimated)", grouped(spent.estimated)) } else { String::new() };
+        parts.push(format!("{} tokens{guess}", grouped(spent.tokens)));
     }
     if spent.cost > 0 {
         let more = if spent.uncosted > 0 { " or more" } else { "" };

@@ -31,7 +31,7 @@ fn work_and_hand_edits_change_only_their_lines() {
     created by user
     edited by user
     $ punch plan-file sync
-    1 todo added in the plan, 1 todo changed in the plan, 1 todo changed in the file
+    plan: 1 added, 1 changed; file: 1 changed
     $ punch plan-file sync
     The plan and the file are in sync.
     $ punch list --all
@@ -137,7 +137,7 @@ fn conflicts_are_shown_and_kept() {
     let out = world.script("plan-file sync\nplan-file status\nshow build");
     assert_snapshot!(calm(&out).replace(AGO, ""), @r#"
     $ punch plan-file sync
-    1 todo changed in the plan
+    plan: 1 changed
     conflict: text of build: the file says "Build it by hand", the plan "Build it by machine"; keeping the file's version
     conflict: status of build: the file says "cancelled", the plan "in_progress"; keeping the file's version
     $ punch plan-file status
@@ -182,7 +182,7 @@ fn any_markdown_file_with_a_checklist_can_be_linked() {
     let list = "# Release\n\nBefore *Friday*:\n\n- [x] Pick a date\n- [ ] Build it\n  - [ ] Linux\n  - [ ] macOS\n\n## Later\n\n\
                 * [ ] Celebrate\n";
     fs::write(world.project.join("a.plan.md"), list).unwrap();
-    assert_eq!(world.ok(&["plan", "link", "a.plan.md"]), "5 todos added in the plan\n");
+    assert_eq!(world.ok(&["plan", "link", "a.plan.md"]), "plan: 5 added\n");
     assert_eq!(text(&world), list);
     let shown = world.ok(&["list", "--all"]);
     for line in
@@ -201,7 +201,7 @@ fn any_markdown_file_with_a_checklist_can_be_linked() {
     let mut synced = world.ok(&["plan", "sync"]);
     fs::write(world.project.join("a.plan.md"), text(&world).replace("- [x] Pick a date\n", "")).unwrap();
     synced += &world.ok(&["plan", "sync"]);
-    assert!(synced.contains("1 todo added in the plan") && synced.contains("1 todo archived in the plan"), "{synced}");
+    assert!(synced.contains("plan: 1 added, 1 archived"), "{synced}");
     assert!(synced.contains("not in the file: T-6"), "{synced}");
     let shown = world.ok(&["list", "--all"]);
     for line in ["[x] T-4  macOS", "[ ] T-2  Build it", "[ ] T-5  Celebrate it", "[ ] T-7  Sleep"] {

@@ -160,6 +160,11 @@ fn an_interrupt_ends_a_question_and_leaves_the_terminal_at_the_beginning_of_a_li
     assert_eq!(stage.alive(), [0; 0]);
     // What it may have heard is that it is to end.
     assert!(stage.trace("answers").iter().all(|line| !line.contains("allow")), "{:?}", stage.trace("answers"));
+    let plan = stage.world.ok(&[]);
+    assert!(plan.contains("Needs you    ! run 1 was interrupted  (punch run)\n"), "{plan}");
+    // Where nothing is left to do, there is nothing to resume.
+    stage.world.ok(&["cancel", "T-1"]);
+    assert!(!stage.world.ok(&[]).contains("interrupted"));
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn a_plan_is_worked_to_its_end_in_the_order_of_its_dependencies() {
         "works on T-4",
         "T-4 is reported as done",
         "T-4 is done: ",
-        "(20000 estimated tokens, ",
+        "(20,000 estimated tokens, ",
         "T-4: 20000 tokens",
     ] {
         assert!(story.contains(part), "{part}\n{story}");
