@@ -1,6 +1,7 @@
 //! The binary `punch`: reads arguments, calls the library crates, prints. No rule about todos is decided here.
 
 mod arguments;
+mod assigned_agents;
 mod checks;
 mod commands;
 mod deferred_args;

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, MutexGuard};
 
+use axum::http::StatusCode;
 use punch_core::text::{clip, nearest};
 use punch_core::view::BoardRow;
 use punch_core::{Plan, Todo};
-use punch_engine::{Engine, EngineError};
+use punch_engine::{Answerer, Engine, EngineError};
 use punch_store::PlanId;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -96,6 +97,15 @@ impl PlanContext<'_> {
     /// Asks the store.
     pub fn on<T>(&self, run: impl FnOnce(&Engine) -> Result<T, EngineError>) -> Result<T, ApiProblem> {
         self.app.store.on(&self.feed.engine, run)
+    }
+
+    /// Proof that the user sends the request. `what` needs it, and `otherwise` is another way to do it.
+    pub fn the_user(&self, what: &str, otherwise: &str) -> Result<Answerer, ApiProblem> {
+        self.caller.answerer().ok_or_else(|| {
+            let message = format!("this session may not {what}");
+            let hint = format!("open the link that `punch serve` prints in a terminal of your own, or {otherwise}");
+            ApiProblem::new(StatusCode::FORBIDDEN, "not_the_user", message, hint)
+        })
     }
 
     /// The plan as it is now. Holds back the stream while it is kept, so nothing slow may be done with it.

@@ -451,6 +451,8 @@ mod tests {
             choice: Choice::default(),
             worktree: Box::new(|_, _, _| None),
             agent_log: Box::new(|_, _, _| None),
+            agents: Box::new(Vec::new),
+            start_agent: Box::new(|_, _, _| Ok(())),
             settings,
             ignored: Vec::new(),
             tree: WorkTree { root: "/nowhere".into(), git: None, consents: None },

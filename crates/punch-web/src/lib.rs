@@ -3,6 +3,7 @@
 
 mod access;
 mod around;
+mod assign;
 mod context;
 mod dispatch;
 mod feed;
@@ -32,4 +33,4 @@ pub use access::{NewToken, Role, StoredToken, TokenFile, TokenFileError};
 pub use problem::ApiProblem;
 pub use request_log::{RequestLog, RequestRecord};
 pub use server::{Board, Bound, Listen, PORT, Ready, StartedBy, WebError};
-pub use setup::{FindLog, FindWorktree, OpenStore, RunWorktree, WebSetup};
+pub use setup::{FindLog, FindWorktree, ListAgents, OpenStore, RunWorktree, StartAgent, WebSetup};

@@ -19,6 +19,7 @@ pub(crate) fn server(at: &Context<'_>) -> Answered {
         "server": app.setup.version,
         "project": neutral(&app.setup.project),
         "plan": plan.map(|plan| plan.name),
+        "agents": if at.caller.answerer().is_some() { (app.setup.agents)() } else { Vec::new() },
     });
     merge(&mut out, at.caller.to_json());
     Ok(out)

@@ -154,6 +154,7 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
         json!({"path": Plain::clipped(&lane.path.display().to_string(), 1_000), "size": Plain::text(size.trim())})
     });
     out["lane"] = json!(lane);
+    out["hasLog"] = json!((setup.agent_log)(&at.feed.engine, &at.feed.info, &todo).is_some());
     Ok(out)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::context::{Answered, Context, PlanContext, RowsAnswer};
-use crate::{ApiProblem, plans, read, runs, schema, write};
+use crate::{ApiProblem, assign, plans, read, runs, schema, write};
 
 /// Where the API begins.
 pub(crate) const BASE: &str = "/api/v1";
@@ -291,6 +291,13 @@ pub(crate) const ROUTES: &[Route] = &[
         "pause, resume or stop a run or a seat",
         (schema::control, schema::controlled),
         Handler::Plan(runs::control),
+    ),
+    post(
+        "/plans/{plan}/assign",
+        "assign",
+        "start an agent on some todos",
+        (schema::assign, schema::assigned),
+        Handler::Plan(assign::assign),
     ),
     get("/plans/{plan}/events", "events", "the stream of changes", schema::stream, Handler::Events).with(&[param(
         "after",

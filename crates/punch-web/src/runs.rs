@@ -144,11 +144,7 @@ fn is_readable(asked: &AgentQuestion, answer: &Answer) -> Result<(), ApiProblem>
 pub(crate) fn answer(at: &PlanContext<'_>) -> Answered {
     let id = at.number("id")?;
     let body = at.body(&["answer", "option", "reason"])?;
-    let by = at.caller.answerer().ok_or_else(|| {
-        let message = "this session may not answer questions of agents";
-        let hint = "open the link that `punch serve` prints in a terminal of your own, or answer in `punch watch`";
-        ApiProblem::new(StatusCode::FORBIDDEN, "not_the_user", message, hint)
-    })?;
+    let by = at.the_user("answer questions of agents", "answer in `punch watch`")?;
     let text = |name: &str| body.get(name).and_then(Value::as_str);
     let answer = match (text("answer"), text("option")) {
         (Some("allow"), None) => Answer::Allow,

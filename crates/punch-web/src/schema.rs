@@ -72,7 +72,12 @@ fn rights() -> Vec<Field<'static>> {
 }
 
 pub(crate) fn server() -> Value {
-    let fields = [("server", text()), ("project", text()), ("plan", about(or_null(text()), "the plan to open first"))];
+    let fields = [
+        ("server", text()),
+        ("project", text()),
+        ("plan", about(or_null(text()), "the plan to open first")),
+        ("agents", about(list(text()), "agents that you may start")),
+    ];
     whole(&[fields.to_vec(), rights()].concat(), &[])
 }
 
@@ -306,6 +311,7 @@ pub(crate) fn todo() -> Value {
             ("check", or_null(check)),
             ("attempts", list(attempt)),
             ("lane", or_null(object(&[("path", text()), ("size", text())], &[]))),
+            ("hasLog", about(yes_no(), "an agent has left output")),
             ("informed", list(informed)),
         ],
         &[],
@@ -519,6 +525,15 @@ pub(crate) fn control() -> Value {
 
 pub(crate) fn controlled() -> Value {
     whole(&[("run", count()), ("seat", or_null(count())), ("wanted", text())], &[])
+}
+
+pub(crate) fn assign() -> Value {
+    let todos = about(list(text()), "ids, in the order in which they are worked on");
+    object(&[("todos", todos), ("agent", about(text(), "one of `agents` of the server"))], &[])
+}
+
+pub(crate) fn assigned() -> Value {
+    whole(&[("session", text()), ("todos", list(text())), ("agent", text())], &[])
 }
 
 /// The data of the events of a stream.

@@ -1,10 +1,11 @@
 //! What the board needs from the program around it: the store, the settings, the code that is worked on.
 
+use std::io;
 use std::path::PathBuf;
 
 use punch_core::Todo;
 use punch_engine::config::{Ignored, Settings};
-use punch_engine::{Choice, Engine, InboxQuery, READER, WorkTree};
+use punch_engine::{Assignment, Choice, Engine, InboxQuery, READER, WorkTree};
 use punch_store::PlanInfo;
 
 use crate::ApiProblem;
@@ -15,6 +16,10 @@ pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Engine>, ApiProblem> + Se
 pub type FindWorktree = Box<dyn Fn(&Engine, &PlanInfo, &Todo) -> Option<RunWorktree> + Send + Sync>;
 /// Finds the log of the agent that works on a todo.
 pub type FindLog = Box<dyn Fn(&Engine, &PlanInfo, &Todo) -> Option<PathBuf> + Send + Sync>;
+/// Names the agents that can be started on this machine.
+pub type ListAgents = Box<dyn Fn() -> Vec<&'static str> + Send + Sync>;
+/// Starts one of these agents on todos that were handed out, and does not wait for its end.
+pub type StartAgent = Box<dyn Fn(&PlanInfo, &Assignment, &str) -> io::Result<()> + Send + Sync>;
 
 /// The worktree in which a run works on a todo.
 pub struct RunWorktree {
@@ -36,6 +41,10 @@ pub struct WebSetup {
     pub worktree: FindWorktree,
     /// The log of the agent that works on a todo.
     pub agent_log: FindLog,
+    /// The agents that can be started on this machine.
+    pub agents: ListAgents,
+    /// Starts one of these agents.
+    pub start_agent: StartAgent,
     /// The settings.
     pub settings: Settings,
     /// Settings of the project that wait for approval.

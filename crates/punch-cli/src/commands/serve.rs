@@ -13,7 +13,8 @@ use punch_store::{Replacement, create_own_folder};
 use punch_web::{ApiProblem, Board, Listen, Ready, RequestLog, RunWorktree, StartedBy, TokenFile, WebSetup};
 use serde_json::json;
 
-use super::mcp;
+use super::{assign, mcp};
+use crate::assigned_agents::AssignedAgents;
 use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::log_format::LogFormat;
@@ -204,6 +205,7 @@ fn open(state: &Path, link: &str) -> Result<(), String> {
 fn setup(project: Project) -> WebSetup {
     let files = RunFiles { location: project.location.clone(), state: environment::state_home() };
     let logs = files.clone();
+    let agents = AssignedAgents { location: project.location.clone(), store: project.global.store.clone() };
     let global = project.global.clone();
     let name = project.location.project_root.file_name().map(|name| name.to_string_lossy().into_owned());
     WebSetup {
@@ -228,6 +230,8 @@ fn setup(project: Project) -> WebSetup {
             })
         }),
         agent_log: Box::new(move |engine, plan, todo| logs.log(engine, plan.id, todo)),
+        agents: Box::new(assign::installed),
+        start_agent: Box::new(move |plan, given, agent| agents.start(&plan.name, given, agent)),
         tree: project.tree(),
         project: name.unwrap_or_default(),
         version: env!("CARGO_PKG_VERSION"),

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::run::terminal::Watched;
-use crate::world::{PUNCH, World, answer, finished};
+use crate::world::{PUNCH, World, answer, finished, ids};
 
 /// Records how it was started, then lets the test read it.
 const BROWSER: &str = r#"#!/bin/sh
@@ -325,6 +325,18 @@ fn a_server_that_an_agent_starts_only_reads() {
     assert_eq!(world.ids(), ["T-1"]);
 }
 
+/// The first line with a link that a server prints on its terminal.
+fn link_on(terminal: &Watched) -> String {
+    loop {
+        let printed = terminal.printed();
+        let line = printed.split_inclusive("\r\n").find(|line| line.contains("#t=") && line.ends_with("\r\n"));
+        if let Some(line) = line {
+            return line.to_owned();
+        }
+        std::thread::yield_now();
+    }
+}
+
 /// What a link of the user may do that goes to a pipe, or to the terminal if there is none.
 fn rights(arguments: &[&str], pipe: bool) -> Value {
     let world = World::new();
@@ -338,18 +350,7 @@ fn rights(arguments: &[&str], pipe: bool) -> Value {
     } else {
         Watched::start(world.command(&serve))
     };
-    let line = if pipe {
-        first_line(fs::File::open(&fifo).unwrap())
-    } else {
-        loop {
-            let printed = watched.printed();
-            let line = printed.split_inclusive("\r\n").find(|line| line.contains("#t=") && line.ends_with("\r\n"));
-            if let Some(line) = line {
-                break line.to_owned();
-            }
-            std::thread::yield_now();
-        }
-    };
+    let line = if pipe { first_line(fs::File::open(&fifo).unwrap()) } else { link_on(&watched) };
     let link = serde_json::from_str(&line).map_or(line, |first: Value| first["url"].as_str().unwrap().to_owned());
     let session = login(&link);
     watched.signal(Signal::TERM);
@@ -363,4 +364,50 @@ fn a_link_answers_questions_only_if_it_is_printed_on_a_terminal() {
         assert_eq!(rights(arguments, false), json!({"write": true, "answer": true}), "{arguments:?}");
         assert_eq!(rights(arguments, true), json!({"write": true, "answer": false}), "{arguments:?}");
     }
+}
+
+#[test]
+fn the_user_gives_several_todos_to_an_agent_that_outlives_the_server() {
+    let world = World::new();
+    for text in ["one", "two", "three"] {
+        world.ok(&["add", text]);
+    }
+    let bin = world.root.join("bin");
+    let (started, go) = (world.root.join("started"), world.root.join("go"));
+    fs::create_dir(&bin).unwrap();
+    for pipe in [&started, &go] {
+        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
+    let script =
+        format!("#!/bin/sh\necho it speaks\necho \"$2\" > \"$STARTED\"\nread -r _ < \"$GO\"\n{PUNCH} done T-1 T-3\n");
+    fs::write(bin.join("claude"), script).unwrap();
+    fs::set_permissions(bin.join("claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = world.command(&["serve", "--port", "0"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).env("STARTED", &started).env("GO", &go);
+    let watched = Watched::start(command);
+    let link = link_on(&watched);
+    let session = login(&link);
+    let bearer = format!("Bearer {}", session["token"].as_str().unwrap());
+    let assign = |todos: &[&str], agent: &str| {
+        let body = json!({"todos": todos, "agent": agent});
+        let (status, body) = post(address(&link), "/api/v1/plans/main/assign", &[("Authorization", &bearer)], &body);
+        (status, serde_json::from_str::<Value>(&body).unwrap())
+    };
+    let refused = |(status, body): (u16, Value)| (status, body["code"].as_str().unwrap().to_owned());
+    assert_eq!(refused(assign(&["T-1"], "qwen")), (422, "no_agent".into()), "it is not installed");
+    assert_eq!(refused(assign(&["T-9"], "claude")), (404, "unknown_todo".into()));
+    assert_eq!(refused(assign(&[], "claude")), (422, "invalid".into()));
+    let (status, given) = assign(&["T-3", "T-1"], "claude");
+    assert_eq!((status, &given["todos"]), (200, &json!(["T-3", "T-1"])), "{given}");
+    let prompt = fs::read_to_string(&started).unwrap();
+    assert!(prompt.contains("IDs: T-3, T-1"), "{prompt}");
+    watched.signal(Signal::TERM);
+    watched.ends();
+    fs::write(&go, "go\n").unwrap();
+    let log = world.store().with_file_name("assigned").join(format!("{}.log", given["session"].as_str().unwrap()));
+    while !fs::read_to_string(&log).unwrap().contains("claude has finished") {
+        std::thread::yield_now();
+    }
+    assert!(fs::read_to_string(&log).unwrap().contains("it speaks"));
+    assert_eq!(ids(&world.json(&["list", "is:open"])), ["T-2"]);
 }

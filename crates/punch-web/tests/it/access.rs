@@ -301,3 +301,13 @@ fn bodies_are_json_and_not_endless() {
     let deep = "[".repeat(100_000);
     assert_eq!(send("application/json", &deep), (400, "bad_request".into()));
 }
+
+#[test]
+fn only_the_user_starts_agents() {
+    let server = Server::start();
+    server.ops(json!([{"op": "add", "content": "A"}]));
+    let server_info = server.get("").json();
+    assert_eq!(server_info["agents"], json!([]), "the token of a program may start none");
+    let body = json!({"todos": ["T-1"], "agent": "claude"});
+    assert_eq!(server.post("/plans/main/assign", &body).problem(), (403, "not_the_user".into()));
+}

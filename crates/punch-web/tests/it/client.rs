@@ -117,6 +117,8 @@ impl Server {
             choice: Choice::default(),
             worktree: Box::new(|_, _, _| None),
             agent_log: Box::new(|_, _, _| None),
+            agents: Box::new(Vec::new),
+            start_agent: Box::new(|_, _, _| Ok(())),
             settings: settings(&options.settings),
             ignored: Vec::new(),
             tree: WorkTree { root: folder.path().to_owned(), git: None, consents: None },

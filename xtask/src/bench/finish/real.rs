@@ -181,11 +181,10 @@ impl Connected {
     /// refusal asks, and repeats the call.
     fn write_start(&mut self, model: &Model<'_>, ops: &Value) -> Called {
         let (spent, text) = self.write(ops)?;
-        let Some(running) = text.strip_prefix("Error in_progress_limit").and_then(|rest| rest.split("while `").nth(1))
-        else {
+        if !text.starts_with("Error in_progress_limit") {
             return Ok((spent, text));
-        };
-        let running = running.split('`').next().unwrap_or_default();
+        }
+        let running = in_the_way(&text).ok_or_else(|| format!("a refusal that does not say what to do: {text}"))?;
         let todo = (0..model.beliefs.len()).find(|todo| world::name(*todo) == running);
         let first = match todo.map(|todo| model.beliefs[todo]) {
             Some(Belief::Done { .. }) => json!({"op": "done", "id": running}),
@@ -305,6 +304,12 @@ impl Harness for Connected {
     }
 }
 
+/// The todo that a refused start asks to be dealt with first: the last that its hint names.
+fn in_the_way(refusal: &str) -> Option<&str> {
+    let hint = refusal.lines().find_map(|line| line.strip_prefix("Hint: "))?;
+    hint.rsplit('`').nth(1)
+}
+
 /// The first `reason` with a code, wherever the record has it.
 fn find_reason(value: &Value) -> Option<String> {
     let map = value.as_object()?;
@@ -332,4 +337,17 @@ pub fn output(command: &mut Command, input: &str) -> Result<String, String> {
         return Err(format!("{words:?} ended with {}: {}", done.status, String::from_utf8_lossy(&done.stderr)));
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_start_names_the_todo_that_is_in_the_way() {
+        let refusal = "Error in_progress_limit: cannot start `ok06`: only one todo may be in progress, and `ok05` is\n\
+                       Hint: send the call again, beginning with done, hold or reopen of `ok05`\nNothing was changed.";
+        assert_eq!(in_the_way(refusal), Some("ok05"));
+        assert_eq!(in_the_way("Error in_progress_limit: no hint"), None);
+    }
 }

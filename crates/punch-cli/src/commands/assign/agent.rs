@@ -32,6 +32,14 @@ pub fn names() -> Vec<String> {
     starters().map(|(agent, _)| agent.name).chain([PRINT]).map(str::to_owned).collect()
 }
 
+/// The names of the agents on PATH that todos can be given to.
+pub fn installed() -> Vec<&'static str> {
+    starters()
+        .filter(|(agent, _)| environment::find_program(agent.program).is_some())
+        .map(|(agent, _)| agent.name)
+        .collect()
+}
+
 /// The agents that can be started on a prompt.
 fn starters() -> impl Iterator<Item = (&'static Adapter, AssignCommand)> {
     AGENTS.into_iter().filter_map(|agent| Some((agent, agent.assign?)))

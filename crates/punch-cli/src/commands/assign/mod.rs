@@ -9,6 +9,7 @@ use clap::Args;
 use punch_core::reason::Reader;
 use punch_core::{Footprint, Todo, Uid};
 use punch_engine::assignment_key;
+use punch_store::SessionKey;
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
@@ -17,7 +18,7 @@ use crate::reply::{self, Body, Reply};
 use crate::{environment, output};
 use agent::{Recipient, recipients};
 
-pub use agent::names as agents;
+pub use agent::{installed, names as agents};
 use keep_going::keep_going;
 
 const EXAMPLES: &str = "\
@@ -31,8 +32,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Assign {
     /// Ids, or parts of the content
-    #[arg(required = true, value_name = "TODO")]
+    #[arg(required_unless_present = "session", value_name = "TODO")]
     todos: Vec<String>,
+    /// An assignment that the web board made: its todos
+    #[arg(long, hide = true, conflicts_with = "todos")]
+    session: Option<String>,
     #[command(flatten)]
     to: To,
 }
@@ -52,21 +56,36 @@ impl Assign {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Reply, Failure> {
         let open = project.open_named(&self.todos)?;
+        if let Some(session) = self.session {
+            let key = SessionKey::new(session, None);
+            let todos = open.engine.assigned_todos(&key)?.unwrap_or_default();
+            return hand_out_as(&open, &key, &todos, &self.to, |_, _| Ok(()));
+        }
         let todos = self.todos.iter().map(|name| open.engine.resolve(open.plan, name));
         let todos: Vec<Uid> = todos.collect::<Result<_, _>>()?;
         hand_out(&open, &todos, &self.to, |_, _| Ok(()))
     }
 }
 
-/// Hands todos out and tells what came of it. `noted` is called once they are someone's.
+/// Hands todos out to a new session and tells what came of it. `noted` is called once they are someone's.
 pub fn hand_out(
     open: &Open,
     todos: &[Uid],
     to: &To,
     noted: impl FnOnce(&str, &[String]) -> Result<(), Failure>,
 ) -> Result<Reply, Failure> {
-    let key = assignment_key(&environment::process_tag());
-    let given = open.engine.hand_out(open.plan, &open.project.actor(), &open.project.config.settings, &key, todos)?;
+    hand_out_as(open, &assignment_key(&environment::process_tag()), todos, to, noted)
+}
+
+/// Hands todos out to this session.
+fn hand_out_as(
+    open: &Open,
+    key: &SessionKey,
+    todos: &[Uid],
+    to: &To,
+    noted: impl FnOnce(&str, &[String]) -> Result<(), Failure>,
+) -> Result<Reply, Failure> {
+    let given = open.engine.hand_out(open.plan, &open.project.actor(), &open.project.config.settings, key, todos)?;
     noted(key.session_id(), &given.ids)?;
     let Some(ended) = to.to.run(open, &given, &to.more)? else {
         let variable = environment::ASSIGNED;

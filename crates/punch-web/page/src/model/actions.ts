@@ -3,6 +3,7 @@ import { asProblem, get as read, planPath, post, Problem, request } from "../net
 import { addressOf, parseRoute, type Route } from "../net/route.ts";
 import { findToken, keepToken, takeFragmentToken } from "../net/session.ts";
 import { announce } from "./announce.ts";
+import { names } from "./changes.ts";
 import { refreshMatches } from "./filter.ts";
 import { applyQuestion, applyRows } from "./picture.ts";
 import { load, onLogOut, openPlan } from "./plan_feed.ts";
@@ -231,6 +232,18 @@ export async function control(run: number, wanted: "pause" | "resume" | "stop", 
     toast(said[wanted]);
   } catch (cause) {
     refuse(cause);
+  }
+}
+
+/** Gives todos to a new agent, which starts on the machine of the server. */
+export async function assign(todos: string[], agent: string): Promise<boolean> {
+  try {
+    await post(planPath(get().route.plan, "assign"), { todos, agent });
+    toast(`Gave ${names(todos)} to ${agent}`);
+    return true;
+  } catch (cause) {
+    refuse(cause);
+    return false;
   }
 }
 

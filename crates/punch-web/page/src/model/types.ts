@@ -191,6 +191,7 @@ export interface ServerInfo {
   server: string;
   project: string | null;
   plan: string | null;
+  agents: string[];
   role: string;
   name: string | null;
   can: Rights;
@@ -305,6 +306,7 @@ export interface TodoAnswer {
   check: null | { command: string; approved: boolean; approve: string };
   attempts: Attempt[];
   lane: null | { path: string; size: string };
+  hasLog: boolean;
   informed: { session: string; agent: string; at: number | null }[];
 }
 

@@ -1,7 +1,7 @@
 // What opens above a page: keys, new todos, menus, and what has to be typed before something can be done.
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import { clearMarks, control, openTodo, setSingleKeys, show, submit, refuse, toast, write } from "../model/actions.ts";
+import { assign, clearMarks, control, openTodo, setSingleKeys, show, submit, refuse, toast, write } from "../model/actions.ts";
 import { ACTIONS, names } from "../model/changes.ts";
 import { get, type Overlay, useApp } from "../model/state.ts";
 import type { Op } from "../model/types.ts";
@@ -9,7 +9,7 @@ import { Dialog } from "./dialog.tsx";
 import { plural } from "./format.ts";
 import { keyCap, KEYS } from "./key_table.ts";
 import { perform } from "./keys.ts";
-import { Button, Command, TextForm } from "./parts.tsx";
+import { Button, TextForm } from "./parts.tsx";
 import { act } from "./selection.tsx";
 
 export function Overlays(): JSX.Element | null {
@@ -197,17 +197,22 @@ function NoteDialog(props: { ids: string[] }): JSX.Element {
   return <TextDialog title={`Add a note to ${names(props.ids)}`} label="Note; agents read it" button="Add note" done={`Added a note to ${names(props.ids)}`} ops={(text) => props.ids.map((id) => ({ op: "note", id, text }))} />;
 }
 
-/** Starting an agent runs a program, so it is done where you see it: in a terminal. */
 function AssignDialog(props: { ids: string[] }): JSX.Element {
-  const { plan } = get().route;
-  const quote = (word: string): string => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
-  const main = get().plans.find((one) => one.name === plan)?.default ?? true;
-  const line = ["punch assign", ...props.ids.map(quote), ...(main ? [] : ["--plan", quote(plan)])].join(" ");
+  const agents = get().server?.agents ?? [];
+  const [agent, setAgent] = useState(agents[0] ?? "");
+  const give = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    show(null);
+    if (await assign(props.ids, agent)) clearMarks();
+  };
   return (
     <Dialog title={`Give ${names(props.ids)} to an agent`}>
-      <p class="muted">This starts an agent on your machine, so it is done in a terminal. In the project, type:</p>
-      <Command line={line} />
-      <div class="buttons sheet-buttons"><Button data-first onClick={() => show(null)}>Close</Button></div>
+      <form class="form" onSubmit={give}>
+        <label class="labelled">Agent
+          <select class="field" value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>{agents.map((name) => <option key={name} value={name}>{name}</option>)}</select>
+        </label>
+        <Buttons label="Start" />
+      </form>
     </Dialog>
   );
 }

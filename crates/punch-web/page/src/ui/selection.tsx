@@ -1,6 +1,6 @@
 // What can be done with several todos at once.
 import type { JSX } from "preact";
-import { clearMarks, show, write } from "../model/actions.ts";
+import { clearMarks, show, toast, write } from "../model/actions.ts";
 import { ACTIONS, opsOf, saidOf, type ActionName } from "../model/changes.ts";
 import { get, useApp } from "../model/state.ts";
 import { plural } from "./format.ts";
@@ -21,7 +21,10 @@ export async function act(name: ActionName, ids: string[]): Promise<void> {
   if (ops !== null) {
     if (await write(ops, saidOf(name, ids))) clearMarks();
   } else if (name === "fail") show({ kind: "fail", id: ids[0] ?? "" });
-  else if (name === "hold" || name === "note" || name === "assign") show({ kind: name, ids });
+  else if (name === "assign" && get().server?.agents.length === 0) {
+    // It runs a program on the machine of the server.
+    toast("This session may not start agents.", { kind: "refused", hint: `Run \`punch assign ${ids.join(" ")} --plan ${get().route.plan} --to claude\` in a terminal.` });
+  } else if (name === "hold" || name === "note" || name === "assign") show({ kind: name, ids });
 }
 
 export function SelectionBar(): JSX.Element | null {

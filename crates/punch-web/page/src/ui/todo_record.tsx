@@ -88,13 +88,13 @@ export function Work(props: { id: string; answer: TodoAnswer }): JSX.Element | n
       toast(problem.message, { kind: "refused", hint: problem.hint });
     }
   };
-  if (answer.lane === null && answer.attempts.length === 0) return null;
+  if (answer.lane === null && !answer.hasLog) return null;
   return (
     <Part title="Work">
       {answer.lane !== null && <p class="lane"><code class="theirs">{answer.lane.path}</code> <span class="muted">{answer.lane.size}</span></p>}
       <div class="buttons">
         {answer.lane !== null && <Button look="small" onClick={() => void load("diff")}>{diff === null ? "Diff" : "Read the diff again"}</Button>}
-        <Button look="small" onClick={() => void load("log")}>{log === null ? "Output of the agent" : "Read the output again"}</Button>
+        {answer.hasLog && <Button look="small" onClick={() => void load("log")}>{log === null ? "Output of the agent" : "Read the output again"}</Button>}
       </div>
       {diff !== null && <Diff text={diff} />}
       {log !== null && <Output text={log} />}

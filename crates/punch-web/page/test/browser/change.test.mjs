@@ -1,6 +1,7 @@
 // Changing the plan: with the pointer, with the keyboard alone, several at once, and undoing it.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, afterEach, test } from "node:test";
+import { existsSync } from "node:fs";
 import { SCENE, stageWith, until } from "./stage.mjs";
 
 let stage;
@@ -137,10 +138,34 @@ test("several at once, in one revision", async () => {
   await until(() => todo("T-9").shown === "waiting", "it was not undone");
 });
 
-test("giving todos to an agent shows the command to type", async () => {
-  await row("Fuzz the reader").focus();
+test("several todos are given to a new agent, which starts at once", async () => {
+  for (const text of ["Fuzz the reader", "Release notes"]) {
+    await row(text).focus();
+    await page.keyboard.press("Space");
+  }
   await page.keyboard.press("b");
-  await page.getByRole("dialog").getByText("punch assign T-6").waitFor();
+  await page.getByRole("dialog").getByLabel("Agent").selectOption("claude");
+  await page.keyboard.press("Enter");
+  await toast("Gave T-6, T-9 to claude");
+  await page.getByText("todos selected").waitFor({ state: "detached" });
+  await until(() => existsSync(stage.path("traces/assigned")), "no agent was started");
+  assert.match(stage.trace("assigned"), /IDs: T-6, T-9/);
+  await row("Fuzz the reader").click();
+  await page.getByRole("button", { name: "Output of the agent" }).click();
+  await page.locator(".aside .output", { hasText: "the agent speaks" }).waitFor();
+  await page.keyboard.press("Escape");
+});
+
+test("a session that may not start agents shows the command to type", async () => {
+  const context = await stage.chromium.newContext();
+  const reader = await context.newPage();
+  const token = /^\S+$/m.exec(stage.punch("token", "new", "phone"))[0];
+  await reader.goto(`${stage.address}/#t=${token}`);
+  await reader.goto(`${stage.address}/p/main/list`);
+  await reader.locator(".row", { hasText: "Fuzz the reader" }).focus();
+  await reader.keyboard.press("b");
+  await reader.locator(".toast.refused", { hasText: "punch assign T-6 --plan main --to claude" }).waitFor();
+  await context.close();
 });
 
 test("answering a hold adds a note and releases it", async () => {

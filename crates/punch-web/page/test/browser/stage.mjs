@@ -1,6 +1,6 @@
 // A project with a store of its own, `punch serve` in a real terminal, and a browser that is logged in to it.
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -17,6 +17,12 @@ export const PHONE = { width: 375, height: 780 };
 /** An agent in Claude's form: the one that the terminal board is tested with. A todo that says `ask` makes it ask first. */
 const AGENT = new URL("../../../../../xtask/src/boards/agent.sh", import.meta.url).pathname;
 
+/** What `punch assign` starts instead of Claude Code. */
+const CLAUDE = `#!/bin/sh
+echo the agent speaks
+echo "$2" > "$TRACES/unfinished" && mv "$TRACES/unfinished" "$TRACES/assigned"
+`;
+
 function fail(why) {
   throw new Error(why);
 }
@@ -27,13 +33,14 @@ export class Stage {
     this.socket = `punch-page-${process.pid}-${Math.random().toString(36).slice(2)}`;
     this.problems = [];
     this.runs = [];
-    for (const name of ["project", "home", "traces"]) mkdirSync(join(this.folder, name));
+    for (const name of ["project", "home", "traces", "bin"]) mkdirSync(join(this.folder, name));
     const at = (name) => join(this.folder, name);
     // Nothing of what surrounds the tests: marks of an agent above would make every answer be refused.
     this.environment = {
-      PATH: process.env.PATH, HOME: at("home"), XDG_STATE_HOME: at("home/state"), XDG_CONFIG_HOME: at("home/config"), LANG: "C.UTF-8",
+      PATH: `${at("bin")}:${process.env.PATH}`, HOME: at("home"), XDG_STATE_HOME: at("home/state"), XDG_CONFIG_HOME: at("home/config"), LANG: "C.UTF-8",
       PUNCH_STORE: at("project/.punch"), PUNCH, TRACES: at("traces"), PUNCH_RUN_BACKOFF: "10ms",
     };
+    writeFileSync(at("bin/claude"), CLAUDE, { mode: 0o755 });
     this.punch("init", "--store", at("project/.punch"));
   }
 
@@ -106,8 +113,12 @@ export class Stage {
     return new Promise((resolve) => child.on("exit", resolve));
   }
 
+  path(name) {
+    return join(this.folder, name);
+  }
+
   trace(name) {
-    return readFileSync(join(this.folder, "traces", name), "utf8");
+    return readFileSync(this.path(`traces/${name}`), "utf8");
   }
 
   /** Ends runs at once. A signal alone lets agents finish what they work on, and a run that is waited for keeps node alive. */
