@@ -17,8 +17,6 @@ use crate::{Engine, EngineError, IdMaker, Proofs, ReadyQuery, observed_work};
 
 /// After this many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
-/// Events that are read before an undo is asked whether it needs older ones too.
-const EVENTS: usize = 200;
 /// Cancelled and failed todos of one write whose dependents are looked up.
 const DROPPED: usize = 50;
 
@@ -318,9 +316,6 @@ pub(crate) fn apply_to_slice(
                     return Err(missing(&need));
                 }
                 need.all |= rounds > ROUNDS;
-                if later_revisions(tx, &mut need, &mut plan)? {
-                    rounds -= 1;
-                }
                 tx.load(&need, &mut plan)?;
             }
         }
@@ -340,22 +335,6 @@ pub(crate) fn apply_to_slice(
         tx.load(&more, &mut plan)?;
     }
     Ok(Changed { plan, outcome, now })
-}
-
-/// Loads some of the revisions that an undo asks for, the latest first, and takes all of them out of `need`. An undo asks for
-/// older ones in advance, and one of these may be an import of everything: they are left out once enough events were read.
-/// Returns true if any were left out, so that the undo may have to ask again.
-fn later_revisions(tx: &dyn Tx, need: &mut Footprint, plan: &mut Plan) -> Result<bool, StoreError> {
-    let mut asked = std::mem::take(&mut need.revisions);
-    let (mut events, mut at_once) = (0, 1);
-    while !asked.is_empty() && events < EVENTS {
-        let latest = asked.iter().rev().nth(at_once - 1).copied().unwrap_or_default();
-        let revisions = asked.split_off(&latest);
-        tx.load(&Footprint { revisions: revisions.clone(), ..Footprint::default() }, plan)?;
-        events += revisions.iter().filter_map(|revision| plan.events(*revision)).map(<[_]>::len).sum::<usize>();
-        at_once *= 2;
-    }
-    Ok(!asked.is_empty())
 }
 
 /// Completions with what the request knows about them: the check that passed, the commit.

@@ -14,7 +14,6 @@ use crate::{CancelledDep, Counts, Dep, Derived, Event, Footprint, NO_PULL, Need,
 pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
     let seeds = std::mem::take(&mut draft.relevel);
     let seeds = live_only(draft, seeds)?;
-    load_dependencies(draft, &seeds)?;
     relevel(draft, &seeds)?;
     let seeds = std::mem::take(&mut draft.repull);
     let seeds = live_only(draft, seeds)?;
@@ -24,19 +23,6 @@ pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
     let seeds = live_only(draft, seeds)?;
     strengthen(draft, &seeds)?;
     Ok(())
-}
-
-/// Asks for the dependencies of all these todos in one round: their levels follow from them.
-fn load_dependencies(draft: &Draft<'_>, todos: &[Uid]) -> Result<(), Need> {
-    if draft.plan.need_whole().is_ok() {
-        return Ok(());
-    }
-    let mut missing = Ok(());
-    for uid in todos {
-        let targets = draft.get(*uid)?.depends_on.iter().filter_map(Dep::target);
-        missing = Footprint::gather([missing, Footprint::gather(targets.map(|to| draft.get(to)))]);
-    }
-    missing
 }
 
 fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Need> {
