@@ -1,6 +1,5 @@
 //! Reads todos from the rows of a query. Decoding a row takes longer than stepping to the next one, so the rows of a large
-//! answer are decoded on other cores while SQLite steps. A plan of 200,000 todos is read in half the time; an answer of a few
-//! rows starts no thread.
+//! answer are decoded on other cores while SQLite steps. An answer of a few rows starts no thread.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
