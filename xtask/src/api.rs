@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// Pinned, as every tool that judges.
 const PACKAGE: &str = "schemathesis==4.32.5";
@@ -22,9 +22,9 @@ const CONFIG: &str = "[parameters]\n\"path.plan\" = \"main\"\n\"path.id\" = [\"T
 /// Streams never end, and ending the session would make every later request fail.
 const LEFT_OUT: &str = "/events$|/session$";
 
-struct Served(Child);
+struct ApiServer(Child);
 
-impl Drop for Served {
+impl Drop for ApiServer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -32,7 +32,7 @@ impl Drop for Served {
 }
 
 /// Draws requests for some time.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let seconds = match arguments {
         [] => SECONDS,
         ["--seconds", seconds] if seconds.parse::<u32>().is_ok() => seconds,
@@ -54,7 +54,7 @@ pub fn run(arguments: &[&str]) -> Done {
     }
     let mut serve = command(&punch, project);
     serve.args(["serve", "--port", "0", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut served = Served(serve.spawn().map_err(|cause| cause.to_string())?);
+    let mut served = ApiServer(serve.spawn().map_err(|cause| cause.to_string())?);
     let out = served.0.stdout.take().ok_or("the server prints nothing")?;
     let mut line = String::new();
     BufReader::new(out).read_line(&mut line).map_err(|cause| cause.to_string())?;

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::{Done, inspector, process};
+use crate::{TaskResult, inspector, process};
 
 /// Pinned: the suite grows.
 const PACKAGES: [&str; 2] = ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22"];
@@ -20,7 +20,7 @@ const PRELOAD: &str = include_str!("conformance_token.mjs");
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// Runs both revisions; what the suite itself does not score does not count.
-pub fn run() -> Done {
+pub fn run() -> TaskResult {
     let tools = process::target()?.join("tools/conformance");
     if let Err(why) = install(&tools) {
         println!("SKIPPED: the conformance suite is out of reach: {why}");
@@ -54,7 +54,7 @@ pub fn run() -> Done {
 const BUILD: [&str; 7] =
     ["build", "--package", "punch-serve", "--example", "conformance", "--features", "punch-serve/conformance"];
 
-fn install(tools: &PathBuf) -> Done {
+fn install(tools: &PathBuf) -> TaskResult {
     if tools.join("node_modules/.bin/conformance").exists() && tools.join("node_modules/.bin/node").exists() {
         return Ok(());
     }

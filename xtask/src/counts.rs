@@ -7,7 +7,7 @@ use std::fs;
 use crate::{agents, faults, fuzz, process, soak, sources};
 
 /// One row: what is counted, how many there are, and the command that runs them.
-struct Count {
+struct TestCount {
     what: &'static str,
     number: u64,
     command: &'static str,
@@ -36,7 +36,7 @@ pub fn holds(old: &str, _: &str) -> bool {
         })
 }
 
-fn counts() -> Result<Vec<Count>, String> {
+fn counts() -> Result<Vec<TestCount>, String> {
     let root = process::root();
     let (mut tests, mut properties) = (0, 0);
     for folder in ["crates", "xtask/src"] {
@@ -50,26 +50,34 @@ fn counts() -> Result<Vec<Count>, String> {
     let files = |folder: &str| sources::entries(&root.join(folder)).map(|entries| entries.len() as u64);
     let decisions = files("docs/decisions")?.saturating_sub(1);
     Ok(vec![
-        Count { what: "tests", number: tests, command: "cargo test --workspace" },
-        Count { what: "of these, properties with random inputs", number: properties, command: "cargo xtask search" },
-        Count { what: "fuzz targets", number: fuzz::targets()?.len() as u64, command: "cargo xtask fuzz --seconds 60" },
-        Count {
+        TestCount { what: "tests", number: tests, command: "cargo test --workspace" },
+        TestCount {
+            what: "of these, properties with random inputs",
+            number: properties,
+            command: "cargo xtask search",
+        },
+        TestCount {
+            what: "fuzz targets",
+            number: fuzz::targets()?.len() as u64,
+            command: "cargo xtask fuzz --seconds 60",
+        },
+        TestCount {
             what: "processes killed in mid-write",
             number: u64::from(faults::ROUNDS),
             command: "cargo xtask faults",
         },
-        Count {
+        TestCount {
             what: "writers at once, killed at random",
             number: soak::WRITERS.len() as u64,
             command: "cargo xtask soak",
         },
-        Count { what: "real agents", number: agents::all_measured() as u64, command: "cargo xtask agents" },
-        Count {
+        TestCount { what: "real agents", number: agents::all_measured() as u64, command: "cargo xtask agents" },
+        TestCount {
             what: "scenarios for real agents",
             number: files("xtask/scenarios")?,
             command: "cargo xtask agents --all",
         },
-        Count { what: "decisions with their reasons", number: decisions, command: "ls docs/decisions" },
+        TestCount { what: "decisions with their reasons", number: decisions, command: "ls docs/decisions" },
     ])
 }
 

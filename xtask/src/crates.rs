@@ -2,8 +2,8 @@
 //! serve, agents on the core alone.
 
 use crate::{
-    Done,
-    metadata::{self, Kind, Package},
+    TaskResult,
+    metadata::{self, DependencyKind, Package},
 };
 
 /// Every crate of the workspace with those it may use. A crate that is not listed is refused, so that a new one
@@ -61,7 +61,7 @@ const DEV_ONLY: &str = "punch-testkit";
 const CORE_MAY_USE: &[&str] = &["granit-parser", "serde", "serde_json", "unicode-width", "unicode-segmentation"];
 
 /// Fails with every dependency that points the wrong way.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let members = metadata::members()?;
     let wrong = wrong(&members);
     if wrong.is_empty() { Ok(()) } else { Err(format!("{}\nthe table is in xtask/src/crates.rs", wrong.join("\n"))) }
@@ -78,10 +78,10 @@ fn wrong(members: &[Package]) -> Vec<String> {
         for dependency in &member.dependencies {
             let to = dependency.name.as_str();
             let allowed = match (ours(to), dependency.kind) {
-                (true, kind) => may_use.contains(&to) || (to == DEV_ONLY && kind == Kind::Dev),
-                (false, Kind::Normal) => *name != "punch-core" || CORE_MAY_USE.contains(&to),
-                (false, Kind::Build) => *name != "punch-core",
-                (false, Kind::Dev) => true,
+                (true, kind) => may_use.contains(&to) || (to == DEV_ONLY && kind == DependencyKind::Dev),
+                (false, DependencyKind::Normal) => *name != "punch-core" || CORE_MAY_USE.contains(&to),
+                (false, DependencyKind::Build) => *name != "punch-core",
+                (false, DependencyKind::Dev) => true,
             };
             if !allowed {
                 out.push(format!("`{name}` must not depend on `{to}` ({:?})", dependency.kind).to_lowercase());
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::metadata::Dependency;
 
-    fn member(name: &str, dependencies: &[(&str, Kind)]) -> Package {
+    fn member(name: &str, dependencies: &[(&str, DependencyKind)]) -> Package {
         let dependencies =
             dependencies.iter().map(|(name, kind)| Dependency { name: (*name).to_owned(), kind: *kind }).collect();
         Package {
@@ -119,23 +119,32 @@ mod tests {
     #[test]
     fn dependencies_against_the_order_are_refused() {
         assert_eq!(
-            check(member("punch-store", &[("punch-engine", Kind::Normal)])),
+            check(member("punch-store", &[("punch-engine", DependencyKind::Normal)])),
             ["`punch-store` must not depend on `punch-engine` (normal)"]
         );
-        assert!(check(member("punch-store", &[("punch-core", Kind::Normal), ("rusqlite", Kind::Normal)])).is_empty());
+        assert!(
+            check(member(
+                "punch-store",
+                &[("punch-core", DependencyKind::Normal), ("rusqlite", DependencyKind::Normal)]
+            ))
+            .is_empty()
+        );
     }
 
     #[test]
     fn the_testkit_is_for_development_only() {
-        assert!(check(member("punch-store", &[("punch-testkit", Kind::Dev)])).is_empty());
-        assert!(!check(member("punch-store", &[("punch-testkit", Kind::Normal)])).is_empty());
+        assert!(check(member("punch-store", &[("punch-testkit", DependencyKind::Dev)])).is_empty());
+        assert!(!check(member("punch-store", &[("punch-testkit", DependencyKind::Normal)])).is_empty());
     }
 
     #[test]
     fn the_core_takes_only_listed_crates() {
-        assert!(!check(member("punch-core", &[("tokio", Kind::Normal)])).is_empty());
-        assert!(!check(member("punch-core", &[("cc", Kind::Build)])).is_empty());
-        assert!(check(member("punch-core", &[("proptest", Kind::Dev), ("serde", Kind::Normal)])).is_empty());
+        assert!(!check(member("punch-core", &[("tokio", DependencyKind::Normal)])).is_empty());
+        assert!(!check(member("punch-core", &[("cc", DependencyKind::Build)])).is_empty());
+        assert!(
+            check(member("punch-core", &[("proptest", DependencyKind::Dev), ("serde", DependencyKind::Normal)]))
+                .is_empty()
+        );
     }
 
     #[test]

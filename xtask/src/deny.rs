@@ -2,12 +2,12 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{Done, cargo_tool::CargoTool, process};
+use crate::{TaskResult, cargo_tool::CargoTool, process};
 
 const TOOL: CargoTool = CargoTool { name: "cargo-deny", version: "0.20.2" };
 
 /// Checks with the cargo-deny at hand; `install` builds one under `target/tools` if there is none.
-pub fn check(install: bool) -> Done {
+pub fn check(install: bool) -> TaskResult {
     let Some(program) = find_or_build(install) else { return Ok(()) };
     let deny = || process::command(&program);
     process::run(deny().args(["--log-level", "error", "check", "licenses", "bans", "sources"]))?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::{Done, process, sources};
+use crate::{TaskResult, process, sources};
 
 /// The page that `punch help CODE` prints from.
 const PAGE: &str = "docs/errors.md";
@@ -25,7 +25,7 @@ const CRATES: &[&str] = &[
 ];
 
 /// Fails with every code without an entry, and with every entry that says too little.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let root = process::root();
     let mut used = BTreeSet::new();
     for name in CRATES {

@@ -1,9 +1,9 @@
 //! `cargo xtask exhaustive`: the enumeration of states, deeper than the gate has time for.
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// Runs the same tests with more to do, optimized, and shows how many states they met.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     if let [unknown, ..] = arguments {
         return Err(format!("`exhaustive` knows no argument `{unknown}`"));
     }

@@ -1,7 +1,7 @@
 //! `cargo xtask faults`: the tests of the command line that kill processes in mid-write, and those with many processes
 //! at once, for longer than a gate may take.
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// Processes that are killed.
 pub const ROUNDS: u32 = 500;
@@ -14,7 +14,7 @@ const RUNS: [&str; 1] = ["run::killed::"];
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked<'a> {
+struct FaultOptions<'a> {
     rounds: u32,
     /// Moments and victims of killed runs follow from it.
     seed: Option<&'a str>,
@@ -22,7 +22,7 @@ struct Asked<'a> {
 }
 
 /// Runs the tests one after the other, so that each has the machine for itself.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let asked = parse(arguments)?;
     println!(
         "==> faults: {} rounds of kill -9 on 2000 todos, 8 processes at once, ten times, and up to 300 rounds of runs killed",
@@ -38,8 +38,8 @@ pub fn run(arguments: &[&str]) -> Done {
     process::run(&mut command)
 }
 
-fn parse<'a>(arguments: &[&'a str]) -> Result<Asked<'a>, String> {
-    let mut asked = Asked { rounds: ROUNDS, seed: None, tests: &TESTS };
+fn parse<'a>(arguments: &[&'a str]) -> Result<FaultOptions<'a>, String> {
+    let mut asked = FaultOptions { rounds: ROUNDS, seed: None, tests: &TESTS };
     let mut rest = arguments;
     while let Some((first, others)) = rest.split_first() {
         rest = match (*first, others) {
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn rounds_and_seeds_are_numbers() {
-        assert_eq!(parse(&[]), Ok(Asked { rounds: ROUNDS, seed: None, tests: &TESTS }));
+        assert_eq!(parse(&[]), Ok(FaultOptions { rounds: ROUNDS, seed: None, tests: &TESTS }));
         let asked = parse(&["--runs", "--seed", "7", "--rounds", "50"]);
-        assert_eq!(asked, Ok(Asked { rounds: 50, seed: Some("7"), tests: &RUNS }));
+        assert_eq!(asked, Ok(FaultOptions { rounds: 50, seed: Some("7"), tests: &RUNS }));
         for wrong in [&["--rounds", "many"][..], &["--fast"], &["--seed"], &["--seed", "x"]] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use crate::{Done, process, public_api, search};
+use crate::{TaskResult, process, public_api, search};
 
 /// Sets of features that are compiled. The empty set and all features are tested too.
 const SETS: &[&str] = &["sqlite", "git", "sqlite,git", "verify", "async", "sqlite,async"];
@@ -19,7 +19,7 @@ fn main() -> Result<(), punchlist::Error> {
 ";
 
 /// Fails with the first set that does not compile or whose tests fail.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     for set in SETS {
         let check = ["check", "--locked", "--quiet", "--package", "punchlist", "--no-default-features", "--features"];
         process::run(process::cargo().args(check).arg(set))
@@ -40,14 +40,14 @@ pub fn check() -> Done {
 
 /// Tests the programs that put the library into agents of other frameworks. No part of the gate: their crates take minutes to
 /// build, in a folder of their own.
-pub fn frameworks() -> Done {
+pub fn frameworks() -> TaskResult {
     let mut cargo = process::cargo();
     cargo.args(["test", "--locked", "--manifest-path", "examples/frameworks/Cargo.toml"]);
     process::run(cargo.env("CARGO_TARGET_DIR", process::target()?.join("frameworks")))
 }
 
 /// Compiles a program with the library for memory only and a crate that links `sqlite3`.
-fn beside_another_sqlite() -> Done {
+fn beside_another_sqlite() -> TaskResult {
     let failed = |cause: std::io::Error| format!("cannot write the host: {cause}");
     let (root, place) = (process::root(), process::target()?.join("features"));
     let library = root.join("crates/punchlist").canonicalize().map_err(failed)?;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::cargo_tool::CargoTool;
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 const TOOL: CargoTool = CargoTool { name: "cargo-fuzz", version: "0.13.2" };
 
@@ -13,14 +13,14 @@ const SECONDS: u64 = 60;
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
-struct Choice<'a> {
+struct FuzzOptions<'a> {
     seconds: u64,
     stable: bool,
     targets: Vec<&'a str>,
 }
 
 /// Runs all targets, or the named ones.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let choice = parse(arguments)?;
     if choice.stable {
         return stable(&choice);
@@ -38,8 +38,8 @@ pub fn run(arguments: &[&str]) -> Done {
     }
 }
 
-fn parse<'a>(arguments: &[&'a str]) -> Result<Choice<'a>, String> {
-    let mut choice = Choice { seconds: SECONDS, stable: false, targets: Vec::new() };
+fn parse<'a>(arguments: &[&'a str]) -> Result<FuzzOptions<'a>, String> {
+    let mut choice = FuzzOptions { seconds: SECONDS, stable: false, targets: Vec::new() };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match *word {
@@ -72,7 +72,7 @@ fn tool() -> Result<PathBuf, String> {
     TOOL.find_or_build()
 }
 
-fn fuzz(tool: &PathBuf, target: &str, seconds: u64) -> Done {
+fn fuzz(tool: &PathBuf, target: &str, seconds: u64) -> TaskResult {
     println!("==> fuzz {target} for {seconds} s");
     let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
     std::fs::create_dir_all(process::root().join(&corpus)).map_err(|cause| format!("{corpus}: {cause}"))?;
@@ -85,7 +85,7 @@ fn fuzz(tool: &PathBuf, target: &str, seconds: u64) -> Done {
     process::run(command.args(arguments).args(limits))
 }
 
-fn stable(choice: &Choice<'_>) -> Done {
+fn stable(choice: &FuzzOptions<'_>) -> TaskResult {
     let mut cargo = process::cargo();
     cargo.args(["run", "--quiet", "--package", "punch-fuzz", "--", "--seconds", &choice.seconds.to_string()]);
     process::run(cargo.args(&choice.targets))
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn seconds_are_a_number() {
-        let chosen = Choice { seconds: 5, stable: true, targets: vec!["mcp"] };
+        let chosen = FuzzOptions { seconds: 5, stable: true, targets: vec!["mcp"] };
         assert_eq!(parse(&["--seconds", "5", "--stable", "mcp"]), Ok(chosen));
         assert!(parse(&["--seconds", "soon"]).is_err() && parse(&["--fast"]).is_err());
     }

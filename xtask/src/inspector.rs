@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// Pinned, as every tool that judges.
 const PACKAGES: [&str; 2] = ["@modelcontextprotocol/inspector@2.12.0", "node@22"];
@@ -35,7 +35,7 @@ const CASES: [(&[&str], &[&str], &str); 9] = [
 ];
 
 /// Runs every case in one project, over standard input and output.
-pub fn run() -> Done {
+pub fn run() -> TaskResult {
     let tools = process::target()?.join("tools/inspector");
     if let Err(why) = install(&tools) {
         println!("SKIPPED: the inspector is out of reach: {why}");
@@ -65,7 +65,7 @@ fn ask(tools: &Path, project: &Path, server: &[&str], asked: &[&str]) -> Result<
     process::read(&mut inspector)
 }
 
-fn install(tools: &PathBuf) -> Done {
+fn install(tools: &PathBuf) -> TaskResult {
     if tools.join("node_modules/.bin/mcp-inspector").exists() && tools.join("node_modules/.bin/node").exists() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// The program that is installed.
 pub const PUNCH: [&str; 4] = ["-p", "punch-cli", "--bin", "punch"];
@@ -18,7 +18,7 @@ pub const PUNCH: [&str; 4] = ["-p", "punch-cli", "--bin", "punch"];
 const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 
 /// A program that was built for people.
-pub struct Built {
+pub struct BuiltProgram {
     /// Where cargo left it.
     pub path: PathBuf,
     /// It starts without the dynamic linker.
@@ -26,7 +26,7 @@ pub struct Built {
 }
 
 /// Builds and copies it; `--root DIR` says where to, as `cargo install` has it.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let root = match arguments {
         [] => cargo_home().ok_or("no home folder; name one with --root DIR")?,
         ["--root", folder] => PathBuf::from(folder),
@@ -51,7 +51,7 @@ pub fn run(arguments: &[&str]) -> Done {
 }
 
 /// Builds one with the release profile.
-pub fn build(program: &[&str]) -> Result<Built, String> {
+pub fn build(program: &[&str]) -> Result<BuiltProgram, String> {
     let host = host()?;
     let flags = static_flags(&host);
     let mut cargo = process::cargo();
@@ -62,7 +62,7 @@ pub fn build(program: &[&str]) -> Result<Built, String> {
         cargo.args(["--target", &host]).env(flags_variable(&host), flags);
     }
     let path = executable(&process::read(&mut cargo)?).ok_or("cargo built no program")?;
-    Ok(Built { path, linked_statically: flags.is_some() })
+    Ok(BuiltProgram { path, linked_statically: flags.is_some() })
 }
 
 /// The flags that link a program without the dynamic linker, where the system has what that needs.

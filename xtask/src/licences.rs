@@ -3,12 +3,12 @@
 
 use std::fs;
 
-use crate::{Done, metadata, process};
+use crate::{TaskResult, metadata, process};
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Fails with every package whose licence is not allowed or whose origin is not crates.io.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let path = process::root().join("deny.toml");
     let config = fs::read_to_string(path).map_err(|cause| format!("cannot read deny.toml: {cause}"))?;
     let allowed = allow_list(&config);

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{Done, process, sources};
+use crate::{TaskResult, process, sources};
 
 /// Folders that hold no documentation of ours.
 const SKIPPED: &[&str] = &["target", "node_modules", ".git"];
 
 /// Fails with every dead link and unknown anchor.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let root = process::root();
     let mut anchors = HashMap::new();
     let mut wrong = Vec::new();

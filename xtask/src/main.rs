@@ -97,7 +97,7 @@ Tasks:
   chaos --workers [--minutes N] [--seed N]  workers in network namespaces that are cut off, killed and stopped";
 
 /// What a task ends with: the error is a text for the person who ran it.
-type Done = Result<(), String>;
+type TaskResult = Result<(), String>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -25,12 +25,12 @@ pub struct Dependency {
     /// The package.
     pub name: String,
     /// Normal, dev or build.
-    pub kind: Kind,
+    pub kind: DependencyKind,
 }
 
 /// The table of the manifest a dependency stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DependencyKind {
     /// `[dependencies]`.
     Normal,
     /// `[dev-dependencies]`.
@@ -69,9 +69,9 @@ fn package(json: &Value) -> Package {
 
 fn dependency(json: &Value) -> Dependency {
     let kind = match json["kind"].as_str() {
-        Some("dev") => Kind::Dev,
-        Some("build") => Kind::Build,
-        _ => Kind::Normal,
+        Some("dev") => DependencyKind::Dev,
+        Some("build") => DependencyKind::Build,
+        _ => DependencyKind::Normal,
     };
     Dependency { name: json["name"].as_str().unwrap_or_default().to_owned(), kind }
 }

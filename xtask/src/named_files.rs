@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// The guides that are read.
 const GUIDES: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
@@ -17,7 +17,7 @@ const TASKS: &[&str] = &["A new agent", "A new setting", "A new import format", 
 const FILES: usize = 4;
 
 /// Fails with every name that is no file, and with every guide that says too little or too much.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let root = process::root();
     let mut wrong = Vec::new();
     for guide in GUIDES {

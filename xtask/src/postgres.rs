@@ -5,7 +5,7 @@ use std::process::Command;
 
 use punch_testkit::postgres::programs;
 
-use crate::{Done, process, search};
+use crate::{TaskResult, process, search};
 
 /// What the tests need: the server, a pooler in front of it, and wrong clocks.
 const PACKAGES: [&str; 3] = ["postgresql", "pgbouncer", "faketime"];
@@ -62,7 +62,7 @@ const ABOUT_FILES: &[&str] = &[
 ];
 
 /// Runs the tests that need a server.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     if process::in_ci() {
         install()?;
     } else if programs().is_none() {
@@ -84,7 +84,7 @@ pub fn check() -> Done {
 }
 
 /// Installs the packages by name.
-pub fn install() -> Done {
+pub fn install() -> TaskResult {
     let mut apt = Command::new("apt-get");
     process::run(apt.args(["install", "--yes", "--no-install-recommends"]).args(PACKAGES))?;
     if programs().is_some() { Ok(()) } else { Err("PostgreSQL was installed and is not found".to_owned()) }

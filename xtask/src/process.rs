@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::Done;
+use crate::TaskResult;
 
 /// The folder of the workspace. Cargo sets the variable for `cargo xtask`; the fallback serves a binary started by hand.
 pub fn root() -> PathBuf {
@@ -56,7 +56,7 @@ pub fn command(program: impl Into<OsString>) -> Command {
 }
 
 /// Runs it with our own input and output.
-pub fn run(command: &mut Command) -> Done {
+pub fn run(command: &mut Command) -> TaskResult {
     let status = command.status().map_err(|cause| format!("cannot start {}: {cause}", line(command)))?;
     if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", line(command))) }
 }
@@ -89,7 +89,7 @@ pub fn succeeds_within(limit: Duration, command: &mut Command) -> bool {
 }
 
 /// Makes sure that an optional part of the toolchain is there: minimal installations lack some.
-pub fn component(name: &str, subcommand: &str) -> Done {
+pub fn component(name: &str, subcommand: &str) -> TaskResult {
     if read(cargo().args([subcommand, "--version"])).is_ok() {
         return Ok(());
     }

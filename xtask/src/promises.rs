@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::{Done, process, sources, test};
+use crate::{TaskResult, process, sources, test};
 
 /// The pages with tables of promises and their tests.
 const PAGES: [&str; 2] = ["docs/threat-model.md", "docs/testing.md"];
@@ -12,7 +12,7 @@ const PAGES: [&str; 2] = ["docs/threat-model.md", "docs/testing.md"];
 const LOOPS: &str = "docs/loops.md";
 
 /// Fails with every promise without a test, and with every name that is neither a function nor a task.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let root = process::root();
     let read = |name: &str| fs::read_to_string(root.join(name)).map_err(|cause| format!("{name}: {cause}"));
     let mut functions = BTreeSet::new();

@@ -10,7 +10,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// The version of rustdoc's format that the reader understands: that of the Rust version which the gate uses.
 const FORMAT: u64 = 57;
@@ -19,7 +19,7 @@ const FORMAT: u64 = 57;
 const CRATES: [&str; 4] = ["punchlist", "punch_core", "punch_engine", "punch_store"];
 
 /// Compares the listing with the sources, or writes it if `UPDATE_DOCS` is set.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let file = process::root().join("crates/punchlist/public-api.txt");
     let found = listing(&documents()?)?;
     if env::var_os("UPDATE_DOCS").is_some() {
@@ -38,7 +38,7 @@ pub fn check() -> Done {
 
 /// Lets rustdoc describe the crates. Only the stable toolchain is there, so its unstable options need a word; that word makes
 /// build scripts run again, hence a folder of its own.
-fn documents() -> Result<Vec<Document>, String> {
+fn documents() -> Result<Vec<CrateDocument>, String> {
     let target = process::target()?.join("public-api");
     let mut cargo = process::cargo();
     cargo.args(["doc", "--locked", "--quiet", "--no-deps", "--all-features"]);
@@ -50,7 +50,7 @@ fn documents() -> Result<Vec<Document>, String> {
         let text = fs::read_to_string(&file).map_err(|cause| format!("cannot read {}: {cause}", file.display()))?;
         let json: Value = serde_json::from_str(&text).map_err(|cause| format!("{}: {cause}", file.display()))?;
         match json["format_version"].as_u64() {
-            Some(FORMAT) => Ok(Document::new(json)),
+            Some(FORMAT) => Ok(CrateDocument::new(json)),
             other => Err(format!("rustdoc writes format {other:?}, the reader in public_api.rs knows {FORMAT}")),
         }
     };
@@ -58,13 +58,13 @@ fn documents() -> Result<Vec<Document>, String> {
 }
 
 /// The description of one crate.
-struct Document {
+struct CrateDocument {
     json: Value,
     /// Its own items by their path.
     own: HashMap<String, String>,
 }
 
-impl Document {
+impl CrateDocument {
     fn new(json: Value) -> Self {
         let paths = json["paths"].as_object().into_iter().flatten();
         let own = paths.filter(|(_, path)| path["crate_id"] == 0).map(|(id, path)| (join(path), id.clone())).collect();
@@ -101,8 +101,8 @@ fn only(value: &Value) -> (&str, &Value) {
     }
 }
 
-fn listing(documents: &[Document]) -> Result<String, String> {
-    let mut api = Api { documents, exported: BTreeMap::new(), lines: BTreeSet::new(), unnamed: BTreeSet::new() };
+fn listing(documents: &[CrateDocument]) -> Result<String, String> {
+    let mut api = ApiListing { documents, exported: BTreeMap::new(), lines: BTreeSet::new(), unnamed: BTreeSet::new() };
     let root = &documents[0].json["root"];
     // First every name, then what is under the names: a type may be named before it is exported.
     let mut items = Vec::new();
@@ -118,10 +118,10 @@ fn listing(documents: &[Document]) -> Result<String, String> {
 }
 
 /// An item to describe: the document it is in, its id, and its path in the library.
-type Exported = (usize, Value, String);
+type ExportedItem = (usize, Value, String);
 
-struct Api<'a> {
-    documents: &'a [Document],
+struct ApiListing<'a> {
+    documents: &'a [CrateDocument],
     /// Names in the library, by full path.
     exported: BTreeMap<String, String>,
     lines: BTreeSet<String>,
@@ -129,7 +129,7 @@ struct Api<'a> {
     unnamed: BTreeSet<String>,
 }
 
-impl<'a> Api<'a> {
+impl<'a> ApiListing<'a> {
     /// The document that an item is described in, and its id there.
     fn find(&self, document: usize, id: &Value) -> Option<(usize, Value)> {
         if self.documents[document].item(id).is_some() {
@@ -140,12 +140,12 @@ impl<'a> Api<'a> {
         Some((found.0, Value::String(found.1.clone())))
     }
 
-    fn reader(&self, document: usize) -> Reader<'_> {
-        Reader { exported: &self.exported, document: &self.documents[document], unnamed: BTreeSet::new() }
+    fn reader(&self, document: usize) -> TypePrinter<'_> {
+        TypePrinter { exported: &self.exported, document: &self.documents[document], unnamed: BTreeSet::new() }
     }
 
     /// Collects what a module exports.
-    fn export(&mut self, document: usize, module: &Value, path: &str, out: &mut Vec<Exported>) {
+    fn export(&mut self, document: usize, module: &Value, path: &str, out: &mut Vec<ExportedItem>) {
         let at = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") };
         let documents = self.documents;
         let Some(item) = documents[document].item(module) else { return };
@@ -166,7 +166,7 @@ impl<'a> Api<'a> {
         }
     }
 
-    fn name(&mut self, document: usize, id: &Value, path: String, out: &mut Vec<Exported>) {
+    fn name(&mut self, document: usize, id: &Value, path: String, out: &mut Vec<ExportedItem>) {
         let documents = self.documents;
         let Some(item) = documents[document].item(id) else { return };
         let inner = &item["inner"];
@@ -292,14 +292,14 @@ fn text(value: &Value) -> &str {
 }
 
 /// Writes types as Rust does.
-struct Reader<'a> {
+struct TypePrinter<'a> {
     exported: &'a BTreeMap<String, String>,
-    document: &'a Document,
+    document: &'a CrateDocument,
     /// Types of the workspace that it wrote and that the library does not export.
     unnamed: BTreeSet<String>,
 }
 
-impl Reader<'_> {
+impl TypePrinter<'_> {
     fn types(&mut self, types: &Value) -> String {
         list(types).map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", ")
     }
@@ -515,7 +515,7 @@ pub use session::Session;
         run("rustdoc", &[&library[..], &json].concat())?;
         let read = |name: &str| {
             let text = fs::read_to_string(folder.join(name)).map_err(|cause| cause.to_string())?;
-            serde_json::from_str(&text).map(Document::new).map_err(|cause| cause.to_string())
+            serde_json::from_str(&text).map(CrateDocument::new).map_err(|cause| cause.to_string())
         };
         listing(&[read("punchlist.json")?, read("punch_core.json")?])
     }

@@ -6,24 +6,24 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Done, dist, metadata, process, registry};
+use crate::{TaskResult, dist, metadata, process, registry};
 
 /// One item of the list.
-struct Item {
+struct ReleaseItem {
     what: &'static str,
     check: fn(&str) -> Result<String, String>,
 }
 
-const ITEMS: &[Item] = &[
-    Item { what: "the tree is committed", check: |_| committed() },
-    Item { what: "all versions agree", check: versions },
-    Item { what: "the changelog has the version, and nothing is unreleased", check: changelog },
-    Item { what: "the address of the repository is set", check: |_| repository() },
-    Item { what: "crates can be packaged, and compile from their packages", check: |_| packaged() },
-    Item { what: "names of crates are free or ours", check: |_| names() },
-    Item { what: "a store of every schema opens", check: |_| stores() },
-    Item { what: "the gate passes", check: |_| gate() },
-    Item { what: "packages are built, reproduced and tried", check: packages },
+const ITEMS: &[ReleaseItem] = &[
+    ReleaseItem { what: "the tree is committed", check: |_| committed() },
+    ReleaseItem { what: "all versions agree", check: versions },
+    ReleaseItem { what: "the changelog has the version, and nothing is unreleased", check: changelog },
+    ReleaseItem { what: "the address of the repository is set", check: |_| repository() },
+    ReleaseItem { what: "crates can be packaged, and compile from their packages", check: |_| packaged() },
+    ReleaseItem { what: "names of crates are free or ours", check: |_| names() },
+    ReleaseItem { what: "a store of every schema opens", check: |_| stores() },
+    ReleaseItem { what: "the gate passes", check: |_| gate() },
+    ReleaseItem { what: "packages are built, reproduced and tried", check: packages },
 ];
 
 /// Crates in the order in which they can be published: each after those that it uses.
@@ -42,7 +42,7 @@ const PUBLISHED: [&str; 11] = [
 ];
 
 /// Walks through the list and fails if an item does.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let version = dist::version()?;
     println!("Release {version}\n");
     let mut failed = 0;
@@ -106,7 +106,7 @@ fn changelog(version: &str) -> Result<String, String> {
 }
 
 /// Fails if the version has no section, or if there are entries that no version has.
-fn released(changelog: &str, version: &str) -> Done {
+fn released(changelog: &str, version: &str) -> TaskResult {
     let heading =
         |line: &str| line.strip_prefix("## ").and_then(|rest| rest.split_whitespace().next().map(str::to_owned));
     let is_known = changelog.lines().any(|line| heading(line).as_deref() == Some(version));
@@ -163,9 +163,9 @@ fn names() -> Result<String, String> {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["info", name, "--quiet"]).current_dir(outside.path());
         match name_on_registry(process::read(&mut cargo), ours.as_deref())? {
-            Name::Free => {}
-            Name::Ours => published += 1,
-            Name::Taken => taken.push(name),
+            NameOwner::Free => {}
+            NameOwner::Ours => published += 1,
+            NameOwner::Taken => taken.push(name),
         }
     }
     match taken.is_empty() {
@@ -176,20 +176,20 @@ fn names() -> Result<String, String> {
 
 /// Who has a name on the registry.
 #[derive(Debug, PartialEq, Eq)]
-enum Name {
+enum NameOwner {
     Free,
     Ours,
     Taken,
 }
 
 /// Reads the answer of `cargo info`. Fails if the registry could not be asked.
-fn name_on_registry(answer: Result<String, String>, ours: Option<&str>) -> Result<Name, String> {
+fn name_on_registry(answer: Result<String, String>, ours: Option<&str>) -> Result<NameOwner, String> {
     match answer {
-        Err(cause) if cause.contains("could not find") => Ok(Name::Free),
+        Err(cause) if cause.contains("could not find") => Ok(NameOwner::Free),
         Err(cause) => Err(cause),
         Ok(info) => {
             let address = info.lines().find_map(|line| line.strip_prefix("repository: ")).map(str::trim);
-            Ok(if address.is_some() && address == ours { Name::Ours } else { Name::Taken })
+            Ok(if address.is_some() && address == ours { NameOwner::Ours } else { NameOwner::Taken })
         }
     }
 }
@@ -217,7 +217,7 @@ mod tests {
         let members = metadata::members().unwrap_or_else(|cause| panic!("{cause}"));
         for package in members.iter().filter(|package| PUBLISHED.contains(&package.name.as_str())) {
             let place = |name: &str| PUBLISHED.iter().position(|published| *published == name);
-            let normal = package.dependencies.iter().filter(|used| used.kind != metadata::Kind::Dev);
+            let normal = package.dependencies.iter().filter(|used| used.kind != metadata::DependencyKind::Dev);
             for used in normal.filter(|used| members.iter().any(|member| member.name == used.name)) {
                 assert!(
                     place(&used.name) < place(&package.name) && place(&used.name).is_some(),
@@ -263,10 +263,10 @@ mod tests {
             (Some("https://example.org/punch"), "punch-core\nversion: 0.1.0\nrepository: https://example.org/punch\n");
         let of =
             |answer: Result<&str, &str>, ours| name_on_registry(answer.map(str::to_owned).map_err(str::to_owned), ours);
-        assert_eq!(of(Ok(info), ours), Ok(Name::Ours));
-        assert_eq!(of(Ok(info), None), Ok(Name::Taken));
-        assert_eq!(of(Ok("punch-core\nversion: 3.0.0\n"), ours), Ok(Name::Taken));
-        assert_eq!(of(Err("error: could not find `punch-core` in registry"), ours), Ok(Name::Free));
+        assert_eq!(of(Ok(info), ours), Ok(NameOwner::Ours));
+        assert_eq!(of(Ok(info), None), Ok(NameOwner::Taken));
+        assert_eq!(of(Ok("punch-core\nversion: 3.0.0\n"), ours), Ok(NameOwner::Taken));
+        assert_eq!(of(Err("error: could not find `punch-core` in registry"), ours), Ok(NameOwner::Free));
         assert!(of(Err("error: failed to reach the registry"), ours).is_err());
     }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use crate::svg::{Look, Text, lines, svg};
-use crate::{Done, process};
+use crate::svg::{CharacterStyle, Text, lines, svg};
+use crate::{TaskResult, process};
 
 /// Columns of the pictures.
 const COLUMNS: usize = 96;
@@ -35,7 +35,7 @@ const PLAN: &[&[&str]] = &[
 const PICTURES: &[(&str, &[&str])] = &[("dashboard", &[])];
 
 /// Draws every picture.
-pub fn run() -> Done {
+pub fn run() -> TaskResult {
     let punch = process::build_punch()?;
     let root = process::root();
     let scratch = tempfile::tempdir().map_err(|cause| cause.to_string())?;
@@ -81,7 +81,8 @@ fn command(program: &Path, scratch: &Path, words: &[&str]) -> Result<String, Str
 
 /// A picture of a command and what it printed.
 fn picture(typed: &str, printed: &str) -> String {
-    let mut shown: Vec<Text> = vec![vec![(Look::bold(Some(2)), "$ ".to_owned()), (Look::bold(None), typed.to_owned())]];
+    let mut shown: Vec<Text> =
+        vec![vec![(CharacterStyle::bold(Some(2)), "$ ".to_owned()), (CharacterStyle::bold(None), typed.to_owned())]];
     shown.extend(lines(printed.trim_end()));
     svg(&shown, COLUMNS)
 }

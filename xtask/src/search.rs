@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// What the property tests take their inputs from.
 const SEED: &str = "PROPTEST_RNG_SEED";
@@ -19,7 +19,7 @@ pub fn same_inputs(cargo: &mut Command) -> &mut Command {
 }
 
 /// Runs the tests of the crates that have properties, or those whose names contain a text.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let (cases, name) = parse(arguments)?;
     let mut cargo = process::cargo();
     cargo.env_remove(SEED).env("PROPTEST_CASES", cases.to_string());

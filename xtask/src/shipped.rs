@@ -7,7 +7,7 @@ use crate::process;
 use crate::sources::{entries, rust_files};
 
 /// One source file of a crate.
-pub struct Source {
+pub struct SourceFile {
     /// The crate that it belongs to.
     pub package: String,
     /// Its path from the root of the repository, with `/` on every system.
@@ -17,7 +17,7 @@ pub struct Source {
 }
 
 /// Reads every file that ends up in a user's program.
-pub fn sources() -> Result<Vec<Source>, String> {
+pub fn sources() -> Result<Vec<SourceFile>, String> {
     let root = process::root();
     let mut out = Vec::new();
     for package in entries(&root.join("crates"))? {
@@ -34,13 +34,13 @@ pub fn sources() -> Result<Vec<Source>, String> {
 }
 
 /// Returns `None` for files that hold only tests.
-fn source(root: &Path, package: &str, file: &PathBuf) -> Result<Option<Source>, String> {
+fn source(root: &Path, package: &str, file: &PathBuf) -> Result<Option<SourceFile>, String> {
     if file.file_name().is_some_and(|name| name == "tests.rs") {
         return Ok(None);
     }
     let text = fs::read_to_string(file).map_err(|cause| format!("{}: {cause}", file.display()))?;
     let name = file.strip_prefix(root).unwrap_or(file).to_string_lossy().replace('\\', "/");
-    Ok(Some(Source { package: package.to_owned(), name, code: code(&text) }))
+    Ok(Some(SourceFile { package: package.to_owned(), name, code: code(&text) }))
 }
 
 /// Returns the lines of `text` that are code. Inline tests are `#[cfg(test)]` items as rustfmt writes them: they end at

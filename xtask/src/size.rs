@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Done, shipped};
+use crate::{TaskResult, shipped};
 
 /// How many files are listed.
 const LARGEST: usize = 12;
 
 /// Prints both tables.
-pub fn run() -> Done {
+pub fn run() -> TaskResult {
     let mut sources = shipped::sources()?;
     let mut packages: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for source in &sources {

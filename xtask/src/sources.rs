@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::type_names::TypeNames;
-use crate::{Done, paths, process};
+use crate::{TaskResult, paths, process};
 
 /// Past this a file is split.
 const MAX_LINES: usize = 600;
@@ -43,7 +43,7 @@ const ABSENCES: &[Absence] = &[
 ];
 
 /// Fails with every broken rule.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let root = process::root();
     let mut folders = vec![root.join("xtask").join("src")];
     folders.extend(entries(&root.join("crates"))?.into_iter().map(|folder| folder.join("src")));

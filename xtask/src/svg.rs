@@ -12,7 +12,7 @@ const TEXT: &str = "#c9d1d9";
 
 /// How characters look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct CharacterStyle {
     bold: bool,
     dim: bool,
     italic: bool,
@@ -23,7 +23,7 @@ pub struct Look {
     color: Option<u8>,
 }
 
-impl Look {
+impl CharacterStyle {
     /// Bold text in one of the terminal's sixteen colors, or in its usual one.
     pub fn bold(color: Option<u8>) -> Self {
         Self { bold: true, color, ..Self::default() }
@@ -87,7 +87,7 @@ fn palette(color: u8) -> &'static str {
 }
 
 /// Splits a line with escapes into texts of one look. The look at the end of a line holds for the next one.
-fn runs(line: &str, look: &mut Look) -> Text {
+fn runs(line: &str, look: &mut CharacterStyle) -> Text {
     let mut out: Text = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
@@ -107,11 +107,11 @@ fn runs(line: &str, look: &mut Look) -> Text {
 }
 
 /// A line of text: pieces that look alike.
-pub type Text = Vec<(Look, String)>;
+pub type Text = Vec<(CharacterStyle, String)>;
 
 /// The lines of a text with escapes.
 pub fn lines(text: &str) -> Vec<Text> {
-    let mut look = Look::default();
+    let mut look = CharacterStyle::default();
     text.lines().map(|line| runs(line, &mut look)).collect()
 }
 
@@ -183,12 +183,16 @@ mod tests {
 
     #[test]
     fn escapes_become_looks() {
-        let mut look = Look::default();
+        let mut look = CharacterStyle::default();
         let found = runs("a \u{1b}[1;32mb\u{1b}[0m\u{1b}[2Kc", &mut look);
-        let green = Look { bold: true, color: Some(2), ..Look::default() };
+        let green = CharacterStyle { bold: true, color: Some(2), ..CharacterStyle::default() };
         assert_eq!(
             found,
-            [(Look::default(), "a ".to_owned()), (green, "b".to_owned()), (Look::default(), "c".to_owned())]
+            [
+                (CharacterStyle::default(), "a ".to_owned()),
+                (green, "b".to_owned()),
+                (CharacterStyle::default(), "c".to_owned())
+            ]
         );
     }
 

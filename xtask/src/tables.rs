@@ -3,10 +3,10 @@
 
 use std::fs;
 
-use crate::{Done, counts, process, registry, support};
+use crate::{TaskResult, counts, process, registry, support};
 
 /// A table in a page.
-struct Table {
+struct PageTable {
     page: &'static str,
     name: &'static str,
     /// Writes it anew.
@@ -15,14 +15,14 @@ struct Table {
     holds: fn(old: &str, new: &str) -> bool,
 }
 
-const TABLES: &[Table] = &[
-    Table { page: "docs/agents.md", name: "support", make: support::table, holds: |old, new| old == new },
-    Table { page: "docs/agents.md", name: "links", make: registry::links, holds: |old, new| old == new },
-    Table { page: "docs/testing.md", name: "counts", make: counts::table, holds: counts::holds },
+const TABLES: &[PageTable] = &[
+    PageTable { page: "docs/agents.md", name: "support", make: support::table, holds: |old, new| old == new },
+    PageTable { page: "docs/agents.md", name: "links", make: registry::links, holds: |old, new| old == new },
+    PageTable { page: "docs/testing.md", name: "counts", make: counts::table, holds: counts::holds },
 ];
 
 /// Writes all tables anew.
-pub fn update() -> Done {
+pub fn update() -> TaskResult {
     each(|table, old, new| {
         let changed = !(table.holds)(old, new);
         if changed {
@@ -33,7 +33,7 @@ pub fn update() -> Done {
 }
 
 /// Fails with every table that no longer holds.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     each(|table, old, new| {
         if (table.holds)(old, new) {
             return Ok(false);
@@ -43,7 +43,7 @@ pub fn check() -> Done {
 }
 
 /// Visits all tables; those for which the visitor returns true are replaced.
-fn each(visit: impl Fn(&Table, &str, &str) -> Result<bool, String>) -> Done {
+fn each(visit: impl Fn(&PageTable, &str, &str) -> Result<bool, String>) -> TaskResult {
     for table in TABLES {
         let path = process::root().join(table.page);
         let page = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", table.page))?;

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    Done, agents, bench, boards, crates, deny, error_codes, escape, features, licences, links, named_files, postgres,
-    process, promises, search, simulate, soak, sources, tables, unused, web, wording,
+    TaskResult, agents, bench, boards, crates, deny, error_codes, escape, features, licences, links, named_files,
+    postgres, process, promises, search, simulate, soak, sources, tables, unused, web, wording,
 };
 
 /// What the steps may depend on.
-struct Options {
+struct GateOptions {
     /// Build cargo-deny if it is missing.
     with_deny: bool,
 }
@@ -24,59 +24,67 @@ const LIMITS: [(&str, u64); 7] =
 const ALL: &str = "all steps";
 
 /// One step of the gate.
-struct Step {
+struct GateStep {
     name: &'static str,
     what: &'static str,
-    run: fn(&Options) -> Done,
+    run: fn(&GateOptions) -> TaskResult,
 }
 
-const STEPS: &[Step] = &[
-    Step { name: "fmt", what: "formatting", run: |_| fmt() },
-    Step { name: "sources", what: "rules for source files that no compiler checks", run: |_| sources::check() },
-    Step {
+const STEPS: &[GateStep] = &[
+    GateStep { name: "fmt", what: "formatting", run: |_| fmt() },
+    GateStep { name: "sources", what: "rules for source files that no compiler checks", run: |_| sources::check() },
+    GateStep {
         name: "unused",
         what: "public items that only tests use, settings that no code reads",
         run: |_| unused::check(),
     },
-    Step { name: "guides", what: "files that ARCHITECTURE.md and CONTRIBUTING.md name", run: |_| named_files::check() },
-    Step { name: "links", what: "links and anchors in Markdown files", run: |_| links::check() },
-    Step { name: "errors", what: "an entry in docs/errors.md for every error code", run: |_| error_codes::check() },
-    Step { name: "words", what: "phrases that texts of this project do not use", run: |_| wording::check() },
-    Step { name: "promises", what: "a test for every promise of the documentation", run: |_| promises::check() },
-    Step { name: "tables", what: "tables of the documentation that follow from the tree", run: |_| tables::check() },
-    Step { name: "crates", what: "direction of dependencies between crates", run: |_| crates::check() },
-    Step { name: "licences", what: "licences and origins of all dependencies", run: |_| licences::check() },
-    Step { name: "deny", what: "advisories and bans, where cargo-deny can run", run: |o| deny::check(o.with_deny) },
-    Step { name: "clippy", what: "lints, warnings denied", run: |_| clippy() },
-    Step {
+    GateStep {
+        name: "guides",
+        what: "files that ARCHITECTURE.md and CONTRIBUTING.md name",
+        run: |_| named_files::check(),
+    },
+    GateStep { name: "links", what: "links and anchors in Markdown files", run: |_| links::check() },
+    GateStep { name: "errors", what: "an entry in docs/errors.md for every error code", run: |_| error_codes::check() },
+    GateStep { name: "words", what: "phrases that texts of this project do not use", run: |_| wording::check() },
+    GateStep { name: "promises", what: "a test for every promise of the documentation", run: |_| promises::check() },
+    GateStep {
+        name: "tables",
+        what: "tables of the documentation that follow from the tree",
+        run: |_| tables::check(),
+    },
+    GateStep { name: "crates", what: "direction of dependencies between crates", run: |_| crates::check() },
+    GateStep { name: "licences", what: "licences and origins of all dependencies", run: |_| licences::check() },
+    GateStep { name: "deny", what: "advisories and bans, where cargo-deny can run", run: |o| deny::check(o.with_deny) },
+    GateStep { name: "clippy", what: "lints, warnings denied", run: |_| clippy() },
+    GateStep {
         name: "features",
         what: "the library with every set of features that hosts use",
         run: |_| features::check(),
     },
-    Step { name: "docs", what: "documentation without warnings", run: |_| docs() },
-    Step { name: "postgres", what: "plans in PostgreSQL, on a server of its own", run: |_| postgres::check() },
-    Step { name: "tests", what: "all tests of the workspace", run: |_| tests() },
-    Step { name: "escape", what: "what agents, clones and other users can make run", run: |_| escape::run(&[]) },
-    Step { name: "finish", what: "every arm of the finish benchmark, in small", run: |_| bench::finish::small() },
-    Step {
+    GateStep { name: "docs", what: "documentation without warnings", run: |_| docs() },
+    GateStep { name: "postgres", what: "plans in PostgreSQL, on a server of its own", run: |_| postgres::check() },
+    GateStep { name: "tests", what: "all tests of the workspace", run: |_| tests() },
+    GateStep { name: "escape", what: "what agents, clones and other users can make run", run: |_| escape::run(&[]) },
+    GateStep { name: "finish", what: "every arm of the finish benchmark, in small", run: |_| bench::finish::small() },
+    GateStep {
         name: "page",
         what: "the web page: types, unit tests, and the bundle from its sources",
         run: |_| web::check(),
     },
-    Step { name: "boards", what: "the terminal board in tmux, driven by keys", run: |_| boards::run(&[]) },
-    Step { name: "browser", what: "every page of the web board in chromium", run: |_| web::browse() },
-    Step {
+    GateStep { name: "boards", what: "the terminal board in tmux, driven by keys", run: |_| boards::run(&[]) },
+    GateStep { name: "browser", what: "every page of the web board in chromium", run: |_| web::browse() },
+    GateStep {
         name: "simulate",
         what: "simulated fleets with many faults, and every planted bug caught",
         run: |_| simulate::run(&["--seconds", "10"]),
     },
-    Step { name: "soak", what: "mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
-    Step { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
-    Step { name: "validate", what: "plugins and extensions, by their agents", run: |_| agents::validate() },
+    GateStep { name: "soak", what: "mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
+    GateStep { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },
+    GateStep { name: "validate", what: "plugins and extensions, by their agents", run: |_| agents::validate() },
 ];
 
 /// Runs all steps, or the chosen ones.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     if arguments == ["--list"] {
         STEPS.iter().for_each(|step| println!("{:<10}{}", step.name, step.what));
         return Ok(());
@@ -120,9 +128,9 @@ pub fn has_step(name: &str) -> bool {
     STEPS.iter().any(|step| step.name == name)
 }
 
-fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
+fn parse(arguments: &[&str]) -> Result<(Vec<&'static GateStep>, GateOptions), String> {
     // A build of cargo-deny takes minutes: CI can afford it, the user decides.
-    let mut options = Options { with_deny: process::in_ci() };
+    let mut options = GateOptions { with_deny: process::in_ci() };
     let mut only: Option<Vec<&str>> = None;
     let mut without_agents = false;
     let mut arguments = arguments.iter();
@@ -142,7 +150,7 @@ fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
         }
     }
     let Some(only) = only else {
-        let wanted = |step: &&Step| !without_agents || !NEED_NPM.contains(&step.name);
+        let wanted = |step: &&GateStep| !without_agents || !NEED_NPM.contains(&step.name);
         return Ok((STEPS.iter().filter(wanted).collect(), options));
     };
     if let Some(unknown) = only.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
@@ -152,13 +160,13 @@ fn parse(arguments: &[&str]) -> Result<(Vec<&'static Step>, Options), String> {
     Ok((STEPS.iter().filter(|step| only.contains(&step.name)).collect(), options))
 }
 
-fn fmt() -> Done {
+fn fmt() -> TaskResult {
     process::component("rustfmt", "fmt")?;
     process::run(process::cargo().args(["fmt", "--all", "--check"]))
         .map_err(|cause| format!("{cause}; try `cargo fmt --all`"))
 }
 
-fn clippy() -> Done {
+fn clippy() -> TaskResult {
     process::component("clippy", "clippy")?;
     let clippy = ["clippy", "--locked", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
     process::run(process::cargo().args(clippy))
@@ -166,7 +174,7 @@ fn clippy() -> Done {
 
 /// Two runs, because each sees links the other is blind to: the public one links to private items, the private
 /// one broken links inside private items.
-fn docs() -> Done {
+fn docs() -> TaskResult {
     for private in [&["--document-private-items"][..], &[]] {
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--quiet"];
         process::run(process::cargo().args(doc).args(private).env("RUSTDOCFLAGS", "-D warnings"))?;
@@ -175,7 +183,7 @@ fn docs() -> Done {
 }
 
 /// The runner that comes with cargo: it is always there, and it runs documentation tests too.
-fn tests() -> Done {
+fn tests() -> TaskResult {
     process::run(search::same_inputs(process::cargo().args(["test", "--locked", "--workspace"])))
 }
 

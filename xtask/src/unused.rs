@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use crate::shipped::{self, Source};
-use crate::{Done, process};
+use crate::shipped::{self, SourceFile};
+use crate::{TaskResult, process};
 
 /// What other programs call: the public library, whose callers are not in this tree.
 const PUBLIC: &str = "punchlist";
@@ -19,7 +19,7 @@ const EXPECTED: &[(&str, &str)] = &[];
 const SETTINGS: &str = "crates/punch-engine/src/config/";
 
 /// Fails with every item that could be deleted.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let sources = shipped::sources()?;
     let mut wrong = unused_items(&sources);
     wrong.extend(unread_settings(&sources)?);
@@ -32,7 +32,7 @@ struct PublicItem<'a> {
     file: &'a str,
 }
 
-fn unused_items(sources: &[Source]) -> Vec<String> {
+fn unused_items(sources: &[SourceFile]) -> Vec<String> {
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
     let mut items = Vec::new();
     for source in sources {
@@ -82,7 +82,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A row of the table of settings names the field of `Settings` that code reads.
-fn unread_settings(sources: &[Source]) -> Result<Vec<String>, String> {
+fn unread_settings(sources: &[SourceFile]) -> Result<Vec<String>, String> {
     let table = format!("{SETTINGS}table.rs");
     let text = fs::read_to_string(process::root().join(&table)).map_err(|cause| format!("{table}: {cause}"))?;
     let rows = text.split_once("\nsettings! {").map_or("", |(_, rows)| rows);
@@ -111,11 +111,11 @@ fn unread_settings(sources: &[Source]) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    fn source(name: &str, text: &str) -> Source {
-        Source { package: "punch-core".to_owned(), name: name.to_owned(), code: shipped::code(text) }
+    fn source(name: &str, text: &str) -> SourceFile {
+        SourceFile { package: "punch-core".to_owned(), name: name.to_owned(), code: shipped::code(text) }
     }
 
-    fn found(sources: &[Source]) -> Vec<String> {
+    fn found(sources: &[SourceFile]) -> Vec<String> {
         unused_items(sources).into_iter().filter(|line| !line.contains("EXPECTED")).collect()
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Done, boards, process};
+use crate::{TaskResult, boards, process};
 
 /// Where the sources of the page are.
 const PAGE: &str = "crates/punch-web/page";
@@ -25,7 +25,7 @@ const BUNDLE: [&str; 11] = [
 ];
 
 /// Builds the bundle, or takes the pictures.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     match arguments {
         [] => {
             install()?;
@@ -45,7 +45,7 @@ pub fn run(arguments: &[&str]) -> Done {
 
 /// Checks types, unit tests, and that the bundle in the tree is what its sources give. Where npm is out of reach it says so and
 /// passes; in CI that is a failure.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     if let Err(why) = install() {
         return skip(&format!("npm cannot install the tools of the page: {why}"));
     }
@@ -56,7 +56,7 @@ pub fn check() -> Done {
 
 /// Runs the page in chromium against the real binary. Where npm, chromium or tmux is out of reach it says so and passes; in CI
 /// that is a failure.
-pub fn browse() -> Done {
+pub fn browse() -> TaskResult {
     if let Err(why) = install() {
         return skip(&format!("npm cannot install the tools of the page: {why}"));
     }
@@ -70,27 +70,27 @@ pub fn browse() -> Done {
 
 /// What the page costs in chromium, for `bench boards`: name, value and limit of each figure. `None` where npm or chromium is out
 /// of reach.
-pub fn bench(punch: &Path) -> Result<Option<Vec<Figure>>, String> {
+pub fn bench(punch: &Path) -> Result<Option<Vec<PageTiming>>, String> {
     let (Ok(()), Some(chromium)) = (install(), chromium()) else { return Ok(None) };
     let mut script = node();
     script.arg("test/browser/bench.mjs").env("PUNCH", punch).env("CHROMIUM", chromium);
     let printed = process::read(&mut script)?;
-    let figure = |line: &str| -> Option<Figure> {
+    let figure = |line: &str| -> Option<PageTiming> {
         let figure: serde_json::Value = serde_json::from_str(line).ok()?;
         let number = |name: &str| figure[name].as_f64();
-        Some(Figure { name: figure["name"].as_str()?.to_owned(), value: number("value")?, limit: number("limit")? })
+        Some(PageTiming { name: figure["name"].as_str()?.to_owned(), value: number("value")?, limit: number("limit")? })
     };
     Ok(Some(printed.lines().filter_map(figure).collect()))
 }
 
 /// Something measured in milliseconds, and its limit.
-pub struct Figure {
+pub struct PageTiming {
     pub name: String,
     pub value: f64,
     pub limit: f64,
 }
 
-fn skip(why: &str) -> Done {
+fn skip(why: &str) -> TaskResult {
     if process::in_ci() {
         return Err(why.to_owned());
     }
@@ -115,12 +115,12 @@ fn node() -> Command {
 }
 
 /// Exactly the packages of the lock file. No package runs a script while it is installed.
-fn install() -> Done {
+fn install() -> TaskResult {
     process::read(npm().args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])).map(|_| ())
 }
 
 /// Builds the bundle elsewhere and compares every byte.
-fn compare_bundle() -> Done {
+fn compare_bundle() -> TaskResult {
     let fresh = process::target()?.join("tmp/page");
     process::run(node().args(["build.mjs", "--out"]).arg(&fresh))?;
     let read = |path: PathBuf| fs::read(&path).map_err(|cause| format!("{}: {cause}", path.display()));

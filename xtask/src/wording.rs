@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{Done, links, process, sources};
+use crate::{TaskResult, links, process, sources};
 
 /// A retired phrase.
-struct Retired {
+struct RetiredPhrase {
     /// The phrase, in lower case. It is found as whole words.
     phrase: &'static str,
     /// What to write instead.
@@ -18,8 +18,8 @@ struct Retired {
     unless_before: &'static [&'static str],
 }
 
-const fn retired(phrase: &'static str, instead: &'static str) -> Retired {
-    Retired { phrase, instead, unless_after: &[], unless_before: &[] }
+const fn retired(phrase: &'static str, instead: &'static str) -> RetiredPhrase {
+    RetiredPhrase { phrase, instead, unless_after: &[], unless_before: &[] }
 }
 
 /// Subjects for which "is no" is plain English.
@@ -35,9 +35,19 @@ const NO_OPS: &[&str] = &["longer", "more", "one", "different", "better", "worse
 const TELLING: &[&str] =
     &["that", "to", "what", "when", "why", "which", "how", "about", "if", "by", "so", "everything"];
 
-const RETIRED: &[Retired] = &[
-    Retired { phrase: "is told", instead: "report, warn, print, show", unless_after: &[], unless_before: TELLING },
-    Retired { phrase: "are told", instead: "report, warn, print, show", unless_after: &[], unless_before: TELLING },
+const RETIRED: &[RetiredPhrase] = &[
+    RetiredPhrase {
+        phrase: "is told",
+        instead: "report, warn, print, show",
+        unless_after: &[],
+        unless_before: TELLING,
+    },
+    RetiredPhrase {
+        phrase: "are told",
+        instead: "report, warn, print, show",
+        unless_after: &[],
+        unless_before: TELLING,
+    },
     retired("told apart", "distinguish"),
     retired("go on", "continue"),
     retired("goes on", "continues"),
@@ -73,12 +83,17 @@ const RETIRED: &[Retired] = &[
     retired("colours", "colors"),
     retired("coloured", "colored"),
     retired("behaviour", "behavior"),
-    Retired { phrase: "is no", instead: "is not a …, invalid, unknown", unless_after: THERE, unless_before: LONGER },
-    Retired { phrase: "are no", instead: "are not …", unless_after: &["there"], unless_before: NO_OPS },
+    RetiredPhrase {
+        phrase: "is no",
+        instead: "is not a …, invalid, unknown",
+        unless_after: THERE,
+        unless_before: LONGER,
+    },
+    RetiredPhrase { phrase: "are no", instead: "are not …", unless_after: &["there"], unless_before: NO_OPS },
 ];
 
 /// Phrases that pages for users do not use either; in code they may be about something else.
-const RETIRED_ON_PAGES: &[Retired] = &[
+const RETIRED_ON_PAGES: &[RetiredPhrase] = &[
     retired("anew", "again"),
     retired("in the meantime", "since then, while …"),
     retired("behind it", "after it"),
@@ -98,7 +113,7 @@ const EXEMPT: &[(&str, &str)] = &[
 ];
 
 /// Fails with every retired phrase.
-pub fn check() -> Done {
+pub fn check() -> TaskResult {
     let root = process::root();
     let mut files = links::markdown_files(&root)?;
     for folder in ["crates", "xtask"] {
@@ -111,7 +126,7 @@ pub fn check() -> Done {
             continue;
         }
         let text = fs::read_to_string(&file).map_err(|cause| format!("{name}: {cause}"))?;
-        let phrases: &[&[Retired]] = if is_page(&name) { &[RETIRED, RETIRED_ON_PAGES] } else { &[RETIRED] };
+        let phrases: &[&[RetiredPhrase]] = if is_page(&name) { &[RETIRED, RETIRED_ON_PAGES] } else { &[RETIRED] };
         let found = phrases.iter().flat_map(|phrases| found(&text, phrases));
         wrong.extend(found.map(|(n, retired)| format!("{name}:{n}: `{}`: write {}", retired.phrase, retired.instead)));
     }
@@ -124,7 +139,7 @@ fn is_page(name: &str) -> bool {
 }
 
 /// Every retired phrase of a text with its line from 1. A phrase may go over a line end.
-fn found(text: &str, phrases: &'static [Retired]) -> Vec<(usize, &'static Retired)> {
+fn found(text: &str, phrases: &'static [RetiredPhrase]) -> Vec<(usize, &'static RetiredPhrase)> {
     let mut out = Vec::new();
     let lines: Vec<String> = text.lines().map(|line| line.to_lowercase()).collect();
     for (n, line) in lines.iter().enumerate() {
@@ -140,7 +155,7 @@ fn found(text: &str, phrases: &'static [Retired]) -> Vec<(usize, &'static Retire
 }
 
 /// Returns true if the phrase begins in the first `end` bytes of the text, as whole words and not in a right use.
-fn occurs(text: &str, end: usize, retired: &Retired) -> bool {
+fn occurs(text: &str, end: usize, retired: &RetiredPhrase) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(retired.phrase).any(|(at, phrase)| {
         let (before, after) = (&text[..at], &text[at + phrase.len()..]);

@@ -4,12 +4,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use punch_core::drive::{Before, Effect};
+use punch_core::drive::{HostEffect, TurnBefore};
 use serde_json::{Map, Value};
 
 use crate::headless::Headless;
 use crate::hook::{ContextReading, HookReport};
-use crate::settings::{Connection, Level, PluginSource, Roots, Syntax, Target};
+use crate::settings::{AgentConnection, ConnectionLevel, PluginSource, SettingsFile, SettingsRoots, Syntax};
 use crate::usage_limit::LimitText;
 
 /// One agent: a program such as Claude Code.
@@ -97,7 +97,7 @@ pub struct HookForm {
     /// Every event that is understood.
     pub meanings: &'static [(&'static str, Meaning)],
     /// Where a report says what.
-    pub fields: Fields,
+    pub fields: ReportFields,
     /// How our server learns which session calls it.
     pub naming: Naming,
     /// A continuation comes back as a prompt.
@@ -113,14 +113,14 @@ pub struct HookForm {
     /// The exit code of a command that has ended, where the report says so.
     pub exit_code: fn(Meaning, report: &Value, output: &Value) -> Option<i32>,
     /// The answer to a report.
-    pub answer: fn(&HookReport, &Effect) -> Map<String, Value>,
+    pub answer: fn(&HookReport, &HostEffect) -> Map<String, Value>,
     /// The handler in the agent's settings that runs a command at an event.
     pub handler: fn(command: &str, event: &str) -> Value,
 }
 
 /// Names of fields in reports; of several the first that is there counts.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields {
+pub struct ReportFields {
     /// The session.
     pub session: &'static [&'static str],
     /// What a tool was given.
@@ -177,7 +177,7 @@ impl ToolNames {
 }
 
 /// Finds the turn before `turn` in a transcript. The last argument tells which turns are known.
-pub type FindEarlierTurn = fn(transcript: &Path, turn: &str, known: &dyn Fn(&str) -> bool) -> Before;
+pub type FindEarlierTurn = fn(transcript: &Path, turn: &str, known: &dyn Fn(&str) -> bool) -> TurnBefore;
 
 /// The files that connect an agent, and what the user has to know about them.
 pub struct SettingsForm {
@@ -186,13 +186,13 @@ pub struct SettingsForm {
     /// The variable that moves the agent's own folder.
     pub home_variable: Option<&'static str>,
     /// The files and what is wanted in each.
-    pub files: fn(&Connection<'_>) -> Vec<Target>,
+    pub files: fn(&AgentConnection<'_>) -> Vec<SettingsFile>,
     /// The file of standing advice; `None` if the agent has none at this level.
-    pub guide_file: fn(Level, &Roots) -> Option<PathBuf>,
+    pub guide_file: fn(ConnectionLevel, &SettingsRoots) -> Option<PathBuf>,
     /// What the model calls our tools, for the guide.
     pub guide_tools: &'static str,
     /// What is left to the user after an install.
-    pub note: fn(Level) -> Option<&'static str>,
+    pub note: fn(ConnectionLevel) -> Option<&'static str>,
     /// The plugin or extension that can be used instead.
     pub plugin: Option<Plugin>,
     /// Where the agent records which folders the user trusts, if it reads a project's settings only in those.
@@ -208,11 +208,11 @@ pub struct Plugin {
     /// The plugin's own files below their folder: path and text. Those in the marketplace have none besides.
     pub files: fn(&PluginSource<'_>) -> Vec<(String, String)>,
     /// Everything that is written for the user.
-    pub targets: fn(&PluginSource<'_>) -> Vec<Target>,
+    pub targets: fn(&PluginSource<'_>) -> Vec<SettingsFile>,
     /// How it is recognized that the agent uses the plugin.
     pub evidence: PluginEvidence,
     /// What is left to the user after the install.
-    pub notes: fn(&Roots) -> Vec<String>,
+    pub notes: fn(&SettingsRoots) -> Vec<String>,
     /// What is left to the user after the plugin's files are gone.
     pub removal_note: Option<&'static str>,
 }
@@ -233,13 +233,13 @@ pub enum PluginEvidence {
     /// By its entries in the agent's JSON settings alone: the other files serve several agents.
     Settings,
     /// By a text that the agent itself writes into a file.
-    Registration(fn(&Roots) -> (PathBuf, String)),
+    Registration(fn(&SettingsRoots) -> (PathBuf, String)),
 }
 
 /// Where an agent records which folders the user trusts.
 pub struct FolderTrust {
     /// The file, in JSON.
-    pub file: fn(&Roots) -> PathBuf,
+    pub file: fn(&SettingsRoots) -> PathBuf,
     /// Returns true if the record says that a folder is trusted.
     pub trusts: fn(record: &Value, folder: &Path) -> bool,
     /// What the user should do if no folder is.

@@ -1,10 +1,10 @@
 //! Hooks in the form of Claude Code, which several agents have taken over with small differences.
 
-use punch_core::drive::Effect;
+use punch_core::drive::HostEffect;
 use serde_json::{Map, Value, json};
 
 use crate::hook::{HookReport, exit_code, marked, put};
-use crate::{Fields, HookForm, Meaning, Naming};
+use crate::{HookForm, Meaning, Naming, ReportFields};
 
 /// The events of this form.
 pub const MEANINGS: &[(&str, Meaning)] = &[
@@ -27,7 +27,7 @@ pub const MEANINGS: &[(&str, Meaning)] = &[
 ];
 
 /// The fields of its reports, and of those that resemble them.
-pub const FIELDS: Fields = Fields {
+pub const FIELDS: ReportFields = ReportFields {
     session: &["session_id", "sessionID"],
     tool_input: &["tool_input", "args"],
     tool_output: &["tool_response", "tool_output", "result_json", "output"],
@@ -74,7 +74,7 @@ impl AnswerForm {
 }
 
 /// The answer to a report.
-pub fn answer(report: &HookReport, effect: &Effect, form: AnswerForm) -> Map<String, Value> {
+pub fn answer(report: &HookReport, effect: &HostEffect, form: AnswerForm) -> Map<String, Value> {
     let mut out = Map::new();
     let mut own = Map::new();
     let mut decide = |word: &str, reason: String| {

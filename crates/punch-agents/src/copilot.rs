@@ -4,15 +4,15 @@
 
 use std::path::PathBuf;
 
-use punch_core::drive::Effect;
+use punch_core::drive::HostEffect;
 use serde_json::{Map, Value, json};
 
 use crate::adapter::{
-    Adapter, AssignCommand, Environment, Fields, HookForm, Meaning, Naming, SettingsForm, ToolNames, names,
+    Adapter, AssignCommand, Environment, HookForm, Meaning, Naming, ReportFields, SettingsForm, ToolNames, names,
 };
 use crate::claude_form::{self, AnswerForm, PATIENCE};
 use crate::hook::{HookReport, exit_code};
-use crate::settings::{Connection, Entry, Level, Roots, Syntax, Target, path};
+use crate::settings::{AgentConnection, ConnectionLevel, SettingsEntry, SettingsFile, SettingsRoots, Syntax, path};
 use crate::usage_limit::LimitText;
 
 const HOME: &str = "COPILOT_HOME";
@@ -42,7 +42,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     hooks: HookForm {
         events: &names(&MEANINGS),
         meanings: &MEANINGS,
-        fields: Fields {
+        fields: ReportFields {
             // Inside a subagent, `session_id` names the subagent.
             session: &["parent_agent_id", "session_id", "sessionId"],
             tool_output: &["tool_result"],
@@ -72,13 +72,13 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         files,
         guide_file: |level, roots| {
             Some(match level {
-                Level::Personal | Level::Shared => roots.project.join("AGENTS.md"),
-                Level::User => user_folder(roots).join("copilot-instructions.md"),
+                ConnectionLevel::Personal | ConnectionLevel::Shared => roots.project.join("AGENTS.md"),
+                ConnectionLevel::User => user_folder(roots).join("copilot-instructions.md"),
             })
         },
         guide_tools: "`punch-todo_write` and `punch-todo_read`",
         note: |level| {
-            (level != Level::User).then_some(
+            (level != ConnectionLevel::User).then_some(
                 "Copilot CLI reads this only in a folder that you trust, and the server only in a project without \
                  `.mcp.json`; otherwise use `--user`",
             )
@@ -102,35 +102,35 @@ pub(crate) static ADAPTER: Adapter = Adapter {
 };
 
 /// The folder of the user's settings.
-fn user_folder(roots: &Roots) -> PathBuf {
+fn user_folder(roots: &SettingsRoots) -> PathBuf {
     roots.moved(HOME).cloned().unwrap_or_else(|| roots.home.join(".copilot"))
 }
 
-fn files(connection: &Connection<'_>) -> Vec<Target> {
+fn files(connection: &AgentConnection<'_>) -> Vec<SettingsFile> {
     let project = connection.roots.project.join(".github");
     let (server, hooks) = match connection.level {
-        Level::Personal => (project.join("mcp.json"), project.join("copilot/settings.local.json")),
+        ConnectionLevel::Personal => (project.join("mcp.json"), project.join("copilot/settings.local.json")),
         // VS Code reads this file, too.
-        Level::Shared => (project.join("mcp.json"), project.join("hooks/punch.json")),
-        Level::User => {
+        ConnectionLevel::Shared => (project.join("mcp.json"), project.join("hooks/punch.json")),
+        ConnectionLevel::User => {
             let folder = user_folder(connection.roots);
             (folder.join("mcp-config.json"), folder.join("settings.json"))
         }
     };
     let entry = json!({"command": connection.program.0, "args": connection.server_args()});
     let mut entries = Vec::new();
-    if connection.level == Level::Shared {
-        entries.push(Entry::Default(path(["version"]), json!(1)));
+    if connection.level == ConnectionLevel::Shared {
+        entries.push(SettingsEntry::Default(path(["version"]), json!(1)));
     }
     entries.push(connection.hooks());
     vec![
-        connection.json(server, vec![Entry::Server(path(["mcpServers", "punch"]), entry)]),
+        connection.json(server, vec![SettingsEntry::Server(path(["mcpServers", "punch"]), entry)]),
         connection.json(hooks, entries),
     ]
 }
 
 /// Context belongs at the top of an answer; only before a tool Copilot reads it where Claude Code does.
-fn answer(report: &HookReport, effect: &Effect) -> Map<String, Value> {
+fn answer(report: &HookReport, effect: &HostEffect) -> Map<String, Value> {
     let mut out = claude_form::answer(report, effect, AnswerForm::BLOCK);
     if report.meaning != Meaning::ToolStart
         && let Some(mut own) = out.shift_remove("hookSpecificOutput")

@@ -1,14 +1,14 @@
 //! Cursor. Its forms are taken from its documentation; nothing here was tried.
 
-use punch_core::drive::Effect;
+use punch_core::drive::HostEffect;
 use serde_json::{Map, Value, json};
 
 use crate::adapter::{
-    Adapter, AssignCommand, Environment, Fields, HookForm, Meaning, SettingsForm, TodoTool, ToolNames, names,
+    Adapter, AssignCommand, Environment, HookForm, Meaning, ReportFields, SettingsForm, TodoTool, ToolNames, names,
 };
 use crate::claude_form;
 use crate::hook::{HookReport, marked, put};
-use crate::settings::{Connection, Entry, Level, Syntax, Target, path};
+use crate::settings::{AgentConnection, ConnectionLevel, SettingsEntry, SettingsFile, Syntax, path};
 use crate::usage_limit::LimitText;
 
 const MEANINGS: [(&str, Meaning); 10] = [
@@ -31,7 +31,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     hooks: HookForm {
         events: &names(&MEANINGS),
         meanings: &MEANINGS,
-        fields: Fields { session: &["conversation_id", "session_id"], ..claude_form::FIELDS },
+        fields: ReportFields { session: &["conversation_id", "session_id"], ..claude_form::FIELDS },
         echoes: true,
         stop_cap: Some(5),
         answer,
@@ -47,7 +47,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         home_variable: None,
         files,
         // It has advice for all projects only in its own settings.
-        guide_file: |level, roots| (level != Level::User).then(|| roots.project.join("AGENTS.md")),
+        guide_file: |level, roots| (level != ConnectionLevel::User).then(|| roots.project.join("AGENTS.md")),
         guide_tools: "`todo_write` and `todo_read` of the MCP server `punch`",
         note: |_| Some("Cursor may ask you to switch the server on: Settings, MCP"),
         plugin: None,
@@ -65,15 +65,15 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     headless: None,
 };
 
-fn files(connection: &Connection<'_>) -> Vec<Target> {
+fn files(connection: &AgentConnection<'_>) -> Vec<SettingsFile> {
     let server = json!({"command": connection.program.0, "args": connection.server_args()});
-    let server = vec![Entry::Server(path(["mcpServers", "punch"]), server)];
-    let hooks = vec![Entry::Default(path(["version"]), json!(1)), connection.hooks()];
+    let server = vec![SettingsEntry::Server(path(["mcpServers", "punch"]), server)];
+    let hooks = vec![SettingsEntry::Default(path(["version"]), json!(1)), connection.hooks()];
     let folder = connection.folder(".cursor");
     vec![connection.json(folder.join("mcp.json"), server), connection.json(folder.join("hooks.json"), hooks)]
 }
 
-fn answer(report: &HookReport, effect: &Effect) -> Map<String, Value> {
+fn answer(report: &HookReport, effect: &HostEffect) -> Map<String, Value> {
     let mut out = Map::new();
     match report.meaning {
         Meaning::Stop | Meaning::SubagentStop => {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::adapter::{Adapter, AssignCommand, Environment, HookForm, SettingsForm, TodoTool, ToolNames};
 use crate::claude_form::{self, AnswerForm};
 use crate::hook::exit_code;
-use crate::settings::{Connection, Entry, Level, Syntax, Target, path};
+use crate::settings::{AgentConnection, ConnectionLevel, SettingsEntry, SettingsFile, Syntax, path};
 use crate::usage_limit::LimitText;
 
 const PROJECT: &str = "FACTORY_PROJECT_DIR";
@@ -45,8 +45,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         files,
         guide_file: |level, roots| {
             Some(match level {
-                Level::Personal | Level::Shared => roots.project.join("AGENTS.md"),
-                Level::User => roots.home.join(".factory/AGENTS.md"),
+                ConnectionLevel::Personal | ConnectionLevel::Shared => roots.project.join("AGENTS.md"),
+                ConnectionLevel::User => roots.home.join(".factory/AGENTS.md"),
             })
         },
         guide_tools: "`punch___todo_write` and `punch___todo_read`, which ToolSearch finds",
@@ -67,9 +67,9 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     headless: None,
 };
 
-fn files(connection: &Connection<'_>) -> Vec<Target> {
+fn files(connection: &AgentConnection<'_>) -> Vec<SettingsFile> {
     let server = json!({"type": "stdio", "command": connection.program.0, "args": connection.server_args()});
-    let server = vec![Entry::Server(path(["mcpServers", "punch"]), server)];
+    let server = vec![SettingsEntry::Server(path(["mcpServers", "punch"]), server)];
     let folder = connection.folder(".factory");
     vec![
         connection.json(folder.join("mcp.json"), server),

@@ -12,7 +12,9 @@ use crate::claude_form::{self, AnswerForm, PATIENCE};
 use crate::hook::field::{number, string};
 use crate::hook::{ContextReading, HookReport, exit_code};
 use crate::marketplace::{ABOUT, TELL, TODO, VERSION, below, call, hooks, pretty};
-use crate::settings::{Connection, Entry, Level, PluginSource, Roots, Syntax, Target, path};
+use crate::settings::{
+    AgentConnection, ConnectionLevel, PluginSource, SettingsEntry, SettingsFile, SettingsRoots, Syntax, path,
+};
 use crate::usage_limit::LimitText;
 
 const MEANINGS: [(&str, Meaning); 8] = [
@@ -55,7 +57,9 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         files: |connection| files(connection, ".gemini", &[]),
         guide_file: |level, roots| Some(guide_folder(level, roots, ".gemini").join("GEMINI.md")),
         guide_tools: "`mcp_punch_todo_write` and `mcp_punch_todo_read`",
-        note: |level| (level != Level::User).then_some("Gemini CLI reads this only in a folder that you trust"),
+        note: |level| {
+            (level != ConnectionLevel::User).then_some("Gemini CLI reads this only in a folder that you trust")
+        },
         plugin: Some(Plugin {
             listing: None,
             files: extension,
@@ -90,20 +94,20 @@ fn context(_report: &HookReport, line: &Value) -> Option<ContextReading> {
 }
 
 /// One file with the server and the hooks. `more` are further fields of the server.
-pub(crate) fn files(connection: &Connection<'_>, folder: &str, more: &[(&str, Value)]) -> Vec<Target> {
+pub(crate) fn files(connection: &AgentConnection<'_>, folder: &str, more: &[(&str, Value)]) -> Vec<SettingsFile> {
     let mut server = json!({"command": connection.program.0, "args": connection.server_args(), "trust": true});
     for (name, value) in more {
         server[*name] = value.clone();
     }
-    let entries = vec![Entry::Server(path(["mcpServers", "punch"]), server), connection.hooks()];
+    let entries = vec![SettingsEntry::Server(path(["mcpServers", "punch"]), server), connection.hooks()];
     vec![connection.json(connection.folder(folder).join("settings.json"), entries)]
 }
 
 /// Where standing advice is looked for.
-pub(crate) fn guide_folder(level: Level, roots: &Roots, folder: &str) -> PathBuf {
+pub(crate) fn guide_folder(level: ConnectionLevel, roots: &SettingsRoots, folder: &str) -> PathBuf {
     match level {
-        Level::Personal | Level::Shared => roots.project.clone(),
-        Level::User => roots.home.join(folder),
+        ConnectionLevel::Personal | ConnectionLevel::Shared => roots.project.clone(),
+        ConnectionLevel::User => roots.home.join(folder),
     }
 }
 

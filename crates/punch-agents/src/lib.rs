@@ -22,8 +22,8 @@ pub mod transcript;
 mod usage_limit;
 
 pub use adapter::{
-    Adapter, AssignCommand, Environment, Fields, FindEarlierTurn, FolderTrust, HookForm, HookTrust, Listing, Meaning,
-    Naming, Plugin, PluginEvidence, SettingsForm, TodoCall, TodoTool, ToolNames,
+    Adapter, AssignCommand, Environment, FindEarlierTurn, FolderTrust, HookForm, HookTrust, Listing, Meaning, Naming,
+    Plugin, PluginEvidence, ReportFields, SettingsForm, TodoCall, TodoTool, ToolNames,
 };
 pub use usage_limit::{LimitText, Reset, UsageLimit};
 
@@ -46,7 +46,7 @@ pub fn named(name: &str) -> Option<&'static Adapter> {
 
 /// A variable that shows that an agent runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct EnvironmentMark {
     /// The variable.
     pub variable: &'static str,
     /// The name of the agent that sets it.
@@ -56,10 +56,14 @@ pub struct Mark {
 }
 
 /// Every variable that shows that an agent runs a command.
-pub fn marks() -> impl Iterator<Item = Mark> {
+pub fn marks() -> impl Iterator<Item = EnvironmentMark> {
     let of_agent = |agent: &&'static Adapter| {
         let (name, environment) = (agent.name, agent.environment);
-        environment.marks.iter().map(move |variable| Mark { variable, agent: name, session: environment.session })
+        environment.marks.iter().map(move |variable| EnvironmentMark {
+            variable,
+            agent: name,
+            session: environment.session,
+        })
     };
     AGENTS.iter().flat_map(of_agent)
 }

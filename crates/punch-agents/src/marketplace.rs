@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use punch_core::text::shell_exact;
 use serde_json::{Map, Value, json};
 
-use crate::settings::{Content, Level, PluginSource, Program, Roots, Target, handler};
+use crate::settings::{ConnectionLevel, FileContent, PluginSource, Program, SettingsFile, SettingsRoots, handler};
 use crate::{AGENTS, Adapter, Listing};
 
 /// The name of the marketplace.
@@ -16,19 +16,19 @@ pub(crate) const ABOUT: &str = "A durable plan for coding agents, kept outside t
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Where the marketplace is.
-pub fn folder(roots: &Roots) -> PathBuf {
+pub fn folder(roots: &SettingsRoots) -> PathBuf {
     roots.data.join("punch").join("marketplace")
 }
 
 /// The marketplace as files for the user.
-pub(crate) fn targets(source: &PluginSource<'_>) -> Vec<Target> {
+pub(crate) fn targets(source: &PluginSource<'_>) -> Vec<SettingsFile> {
     below(&folder(source.roots), files(source))
 }
 
 /// Files that are ours as a whole, below a folder.
-pub(crate) fn below(folder: &Path, files: Vec<(String, String)>) -> Vec<Target> {
-    let whole = |text| Content::Whole { text, head: "" };
-    files.into_iter().map(|(path, text)| Target::new(folder.join(path), whole(text))).collect()
+pub(crate) fn below(folder: &Path, files: Vec<(String, String)>) -> Vec<SettingsFile> {
+    let whole = |text| FileContent::Whole { text, head: "" };
+    files.into_iter().map(|(path, text)| SettingsFile::new(folder.join(path), whole(text))).collect()
 }
 
 /// Paths and texts of the marketplace with the plugins in it.
@@ -86,7 +86,7 @@ fn skill(source: &PluginSource<'_>) -> String {
 
 /// A file of hooks for all events of an agent.
 pub(crate) fn hooks(agent: &Adapter, program: &Program) -> Value {
-    let group = |event: &&str| ((*event).to_owned(), json!([handler(agent, program, event, Level::User)]));
+    let group = |event: &&str| ((*event).to_owned(), json!([handler(agent, program, event, ConnectionLevel::User)]));
     json!({"hooks": agent.hooks.events.iter().map(group).collect::<Map<String, Value>>()})
 }
 

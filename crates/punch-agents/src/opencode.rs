@@ -1,6 +1,6 @@
 //! OpenCode, through a plugin of ours that subscribes to its events by itself and takes effects as they are.
 
-use punch_core::drive::Effect;
+use punch_core::drive::HostEffect;
 use serde_json::{Map, Value, json};
 
 use crate::adapter::{
@@ -8,7 +8,7 @@ use crate::adapter::{
 };
 use crate::claude_form;
 use crate::hook::{HookReport, marked, put};
-use crate::settings::{Connection, Content, Entry, Level, Syntax, Target, path};
+use crate::settings::{AgentConnection, ConnectionLevel, FileContent, SettingsEntry, SettingsFile, Syntax, path};
 use crate::usage_limit::LimitText;
 
 /// The plugin, what it begins with, and how it finds our program.
@@ -51,7 +51,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         home_variable: None,
         files,
         guide_file: |level, roots| {
-            let folder = if level == Level::User { roots.config.join("opencode") } else { roots.project.clone() };
+            let folder =
+                if level == ConnectionLevel::User { roots.config.join("opencode") } else { roots.project.clone() };
             Some(folder.join("AGENTS.md"))
         },
         guide_tools: "`punch_todo_write` and `punch_todo_read`",
@@ -69,26 +70,26 @@ pub(crate) static ADAPTER: Adapter = Adapter {
     headless: None,
 };
 
-fn files(connection: &Connection<'_>) -> Vec<Target> {
+fn files(connection: &AgentConnection<'_>) -> Vec<SettingsFile> {
     let (roots, program) = (connection.roots, &connection.program.0);
     let own = roots.config.join("opencode");
     let (settings, plugins) = match connection.level {
-        Level::Personal | Level::Shared => (roots.project.clone(), roots.project.join(".opencode")),
-        Level::User => (own.clone(), own),
+        ConnectionLevel::Personal | ConnectionLevel::Shared => (roots.project.clone(), roots.project.join(".opencode")),
+        ConnectionLevel::User => (own.clone(), own),
     };
     let commented = settings.join("opencode.jsonc");
     let settings = if (connection.exists)(&commented) { commented } else { settings.join("opencode.json") };
     let command: Vec<&str> = [program.as_str()].into_iter().chain(connection.server_args()).collect();
     let server = json!({"type": "local", "command": command, "enabled": true});
     let ours = PLUGIN_PROGRAM.replace("\"punch\"", &json!(program).to_string());
-    let plugin = Content::Whole { text: PLUGIN.replace(PLUGIN_PROGRAM, &ours), head: PLUGIN_HEAD };
+    let plugin = FileContent::Whole { text: PLUGIN.replace(PLUGIN_PROGRAM, &ours), head: PLUGIN_HEAD };
     vec![
-        connection.json(settings, vec![Entry::Server(path(["mcp", "punch"]), server)]),
-        Target::new(plugins.join("plugin").join("punch.js"), plugin),
+        connection.json(settings, vec![SettingsEntry::Server(path(["mcp", "punch"]), server)]),
+        SettingsFile::new(plugins.join("plugin").join("punch.js"), plugin),
     ]
 }
 
-fn answer(_report: &HookReport, effect: &Effect) -> Map<String, Value> {
+fn answer(_report: &HookReport, effect: &HostEffect) -> Map<String, Value> {
     let mut out = Map::new();
     put(&mut out, "context", effect.context.as_ref());
     put(&mut out, "go_on", effect.go_on.as_ref().map(|text| marked(&ADAPTER, text)).as_ref());

@@ -7,7 +7,7 @@ use crate::claude_form::{self, AnswerForm, PATIENCE};
 use crate::gemini;
 use crate::hook::field::{number, string};
 use crate::hook::{ContextReading, HookReport, exit_code};
-use crate::settings::{Level, Syntax};
+use crate::settings::{ConnectionLevel, Syntax};
 use crate::usage_limit::LimitText;
 
 pub(crate) static ADAPTER: Adapter = Adapter {
@@ -55,7 +55,9 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         files: |connection| gemini::files(connection, ".qwen", &[("alwaysLoadTools", json!(true))]),
         guide_file: |level, roots| Some(gemini::guide_folder(level, roots, ".qwen").join("QWEN.md")),
         guide_tools: "`mcp__punch__todo_write` and `mcp__punch__todo_read`",
-        note: |level| (level != Level::User).then_some("Qwen Code reads this only in a folder that you trust"),
+        note: |level| {
+            (level != ConnectionLevel::User).then_some("Qwen Code reads this only in a folder that you trust")
+        },
         plugin: None,
         folder_trust: None,
         hook_trust: None,

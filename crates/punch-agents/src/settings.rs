@@ -10,7 +10,7 @@ use crate::Adapter;
 
 punch_core::words! {
     /// Whose settings connect an agent.
-    pub enum Level {
+    pub enum ConnectionLevel {
         /// The user's own settings for one project. Git does not see them.
         Personal = "personal",
         /// The project's settings, which a team commits.
@@ -22,7 +22,7 @@ punch_core::words! {
 
 punch_core::words! {
     /// Which todo tools the model works with.
-    pub enum Tools {
+    pub enum ToolSource {
         /// Those of punch's MCP server.
         Punch = "punch",
         /// The agent's own; hooks copy its list, and no server is connected.
@@ -32,7 +32,7 @@ punch_core::words! {
 
 /// The folders in which agents look.
 #[derive(Clone, Debug)]
-pub struct Roots {
+pub struct SettingsRoots {
     /// The top of the project.
     pub project: PathBuf,
     /// The top of the repository's main worktree; the same as `project` unless that is a linked worktree.
@@ -47,7 +47,7 @@ pub struct Roots {
     pub moved: Vec<(&'static str, PathBuf)>,
 }
 
-impl Roots {
+impl SettingsRoots {
     /// The folder that a variable names, if it is set.
     pub fn moved(&self, variable: &str) -> Option<&PathBuf> {
         self.moved.iter().find(|(name, _)| *name == variable).map(|(_, folder)| folder)
@@ -78,7 +78,7 @@ impl Syntax {
 
 /// One wanted entry of a JSON file. Paths are member names from the top of the file.
 #[derive(Clone, Debug)]
-pub enum Entry {
+pub enum SettingsEntry {
     /// This member, at the end of the path. If the value is an object, other members inside it are left alone.
     Member(Vec<String>, Value),
     /// Our MCP server, at the end of the path. A server of the same name that starts another program is never touched.
@@ -96,7 +96,7 @@ pub enum Entry {
 /// Where agents keep their hooks.
 pub const HOOKS: &str = "hooks";
 
-impl Entry {
+impl SettingsEntry {
     /// The path to it; for hooks, to the object that holds the events.
     pub fn path(&self) -> Vec<&str> {
         match self {
@@ -131,27 +131,27 @@ pub fn path<const N: usize>(names: [&str; N]) -> Vec<String> {
 
 /// A file and its part of the connection.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct SettingsFile {
     /// Where it is.
     pub path: PathBuf,
     /// What goes into it.
-    pub content: Content,
+    pub content: FileContent,
     /// The project that the entries belong to, if a file in the home folder holds those of several.
     pub project: Option<PathBuf>,
 }
 
-impl Target {
+impl SettingsFile {
     /// A file whose entries belong to no single project.
-    pub const fn new(path: PathBuf, content: Content) -> Self {
+    pub const fn new(path: PathBuf, content: FileContent) -> Self {
         Self { path, content, project: None }
     }
 }
 
 /// What goes into a file.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum FileContent {
     /// Parts of a JSON file that this agent reads.
-    Json(&'static Adapter, Vec<Entry>),
+    Json(&'static Adapter, Vec<SettingsEntry>),
     /// One table of a TOML file: its name in parts, its keys with their values as JSON.
     Table(Vec<&'static str>, Vec<(&'static str, Value)>),
     /// A block between markers in a file of Markdown.
@@ -168,13 +168,13 @@ pub enum Content {
 }
 
 /// One agent that is to be connected at one level.
-pub struct Connection<'a> {
+pub struct AgentConnection<'a> {
     /// The agent to connect.
     pub agent: &'static Adapter,
     /// Whose settings.
-    pub level: Level,
+    pub level: ConnectionLevel,
     /// Where agents look.
-    pub roots: &'a Roots,
+    pub roots: &'a SettingsRoots,
     /// How punch is called.
     pub program: Program,
     /// The form of the tools that the user asked for. Without a wish, what is in the settings already stays.
@@ -183,7 +183,7 @@ pub struct Connection<'a> {
     pub exists: &'a dyn Fn(&Path) -> bool,
 }
 
-impl Connection<'_> {
+impl AgentConnection<'_> {
     /// What the MCP server is started with.
     pub fn server_args(&self) -> Vec<&str> {
         let dialect = self.dialect.into_iter().flat_map(|name| ["--dialect", name]);
@@ -193,20 +193,23 @@ impl Connection<'_> {
     /// The agent's folder: in the project, or in the user's home.
     pub fn folder(&self, name: &str) -> PathBuf {
         match self.level {
-            Level::Personal | Level::Shared => self.roots.project.join(name),
-            Level::User => self.roots.home.join(name),
+            ConnectionLevel::Personal | ConnectionLevel::Shared => self.roots.project.join(name),
+            ConnectionLevel::User => self.roots.home.join(name),
         }
     }
 
     /// A JSON file of the agent with these entries.
-    pub fn json(&self, file: PathBuf, entries: Vec<Entry>) -> Target {
-        Target::new(file, Content::Json(self.agent, entries))
+    pub fn json(&self, file: PathBuf, entries: Vec<SettingsEntry>) -> SettingsFile {
+        SettingsFile::new(file, FileContent::Json(self.agent, entries))
     }
 
     /// One hook for each event that `punch install` subscribes to.
-    pub fn hooks(&self) -> Entry {
+    pub fn hooks(&self) -> SettingsEntry {
         let group = |event: &&str| ((*event).to_owned(), handler(self.agent, &self.program, event, self.level));
-        Entry::Hooks(Hooks { agent: self.agent.name, events: self.agent.hooks.events.iter().map(group).collect() })
+        SettingsEntry::Hooks(Hooks {
+            agent: self.agent.name,
+            events: self.agent.hooks.events.iter().map(group).collect(),
+        })
     }
 }
 
@@ -216,33 +219,35 @@ pub const SERVER_VERB: &str = "mcp";
 /// The files of an agent, and what is wanted in each. `exists` tells which of several names for a file is in use.
 pub fn files(
     agent: &'static Adapter,
-    level: Level,
-    roots: &Roots,
+    level: ConnectionLevel,
+    roots: &SettingsRoots,
     (program, dialect): (&Program, Option<&str>),
     exists: &dyn Fn(&Path) -> bool,
-) -> Vec<Target> {
+) -> Vec<SettingsFile> {
     // On another machine only the name can be right.
     let program = match level {
-        Level::Shared => Program("punch".to_owned()),
-        Level::Personal | Level::User => program.clone(),
+        ConnectionLevel::Shared => Program("punch".to_owned()),
+        ConnectionLevel::Personal | ConnectionLevel::User => program.clone(),
     };
-    (agent.settings.files)(&Connection { agent, level, roots, program, dialect, exists })
+    (agent.settings.files)(&AgentConnection { agent, level, roots, program, dialect, exists })
 }
 
 /// Splits the files of an agent for an install without punch's tools: those to connect, and those to disconnect because
 /// only the tools need them.
-pub fn without_tools(targets: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
+pub fn without_tools(targets: Vec<SettingsFile>) -> (Vec<SettingsFile>, Vec<SettingsFile>) {
     let (mut hooks, mut tools) = (Vec::new(), Vec::new());
     for mut target in targets {
         match &mut target.content {
-            Content::Json(_, entries) if entries.iter().all(Entry::is_for_tools) => tools.push(target),
-            Content::Json(_, entries) => {
-                let kept = |entry: Entry| if entry.is_for_tools() { Entry::Absent(Box::new(entry)) } else { entry };
+            FileContent::Json(_, entries) if entries.iter().all(SettingsEntry::is_for_tools) => tools.push(target),
+            FileContent::Json(_, entries) => {
+                let kept = |entry: SettingsEntry| {
+                    if entry.is_for_tools() { SettingsEntry::Absent(Box::new(entry)) } else { entry }
+                };
                 *entries = std::mem::take(entries).into_iter().map(kept).collect();
                 hooks.push(target);
             }
-            Content::Table(..) => tools.push(target),
-            Content::Block(_) | Content::Lines(_) | Content::Whole { .. } => hooks.push(target),
+            FileContent::Table(..) => tools.push(target),
+            FileContent::Block(_) | FileContent::Lines(_) | FileContent::Whole { .. } => hooks.push(target),
         }
     }
     (hooks, tools)
@@ -251,12 +256,12 @@ pub fn without_tools(targets: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
 /// What an agent runs at an event.
 ///
 /// Agents pass the command to a shell. In files that a team commits it does nothing for those who do not have `punch`.
-pub fn handler(agent: &Adapter, program: &Program, event: &str, level: Level) -> Value {
+pub fn handler(agent: &Adapter, program: &Program, event: &str, level: ConnectionLevel) -> Value {
     let program = shell_exact(&program.0);
     let call = format!("{program} hook --agent {} {event}", agent.name);
     let command = match level {
-        Level::Shared => format!("command -v {program} >/dev/null 2>&1 || exit 0; exec {call}"),
-        Level::Personal | Level::User => call,
+        ConnectionLevel::Shared => format!("command -v {program} >/dev/null 2>&1 || exit 0; exec {call}"),
+        ConnectionLevel::Personal | ConnectionLevel::User => call,
     };
     (agent.hooks.handler)(&command, event)
 }
@@ -264,7 +269,7 @@ pub fn handler(agent: &Adapter, program: &Program, event: &str, level: Level) ->
 /// What a plugin is made of.
 pub struct PluginSource<'a> {
     /// Where agents look.
-    pub roots: &'a Roots,
+    pub roots: &'a SettingsRoots,
     /// How punch is called.
     pub program: &'a Program,
     /// The standing advice for an agent, or for any.

@@ -71,9 +71,9 @@ impl Global {
 
 /// The global flags, given before the verb. They stay there: clap would copy them into every verb beforehand, which is
 /// most of what reading the arguments then costs. Each verb brings its own, see [`crate::deferred_args`].
-pub struct Before(pub Global);
+pub struct GlobalFirst(pub Global);
 
-impl FromArgMatches for Before {
+impl FromArgMatches for GlobalFirst {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         Global::from_arg_matches(matches).map(Self)
     }
@@ -83,7 +83,7 @@ impl FromArgMatches for Before {
     }
 }
 
-impl Args for Before {
+impl Args for GlobalFirst {
     fn augment_args(command: Command) -> Command {
         Global::augment_args(command).mut_args(|flag| flag.global(false))
     }

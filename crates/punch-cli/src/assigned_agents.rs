@@ -10,7 +10,7 @@ use std::thread;
 use punch_core::Todo;
 use punch_engine::locate::Location;
 use punch_engine::process::own_process_group;
-use punch_engine::{Assignment, Engine};
+use punch_engine::{Engine, TodoAssignment};
 use punch_store::{SessionKey, append_own, create_own_folder};
 
 /// Number of logs that are kept.
@@ -26,7 +26,7 @@ pub struct AssignedAgents {
 
 impl AssignedAgents {
     /// Starts `punch assign` for todos that were handed out, and does not wait for it.
-    pub fn start(&self, plan: &str, given: &Assignment, agent: &str) -> io::Result<()> {
+    pub fn start(&self, plan: &str, given: &TodoAssignment, agent: &str) -> io::Result<()> {
         let folder = folder(&self.location);
         create_own_folder(&folder)?;
         forget_old(&folder);

@@ -6,7 +6,7 @@ use punch_engine::{BackgroundChecks, Checker, Consents, WorkTree, command_line};
 use crate::detached_checks::DetachedChecks;
 use crate::environment;
 use crate::failure::Failure;
-use crate::project::{Open, Project};
+use crate::project::{OpenProject, Project};
 
 impl Project {
     /// The code that is worked on.
@@ -26,7 +26,7 @@ impl Project {
     }
 }
 
-impl Open {
+impl OpenProject {
     /// Starts the check of the whole plan if every todo is done, and returns a line about it. In a run the runner does that.
     pub fn check_plan(&self) -> Result<Option<String>, Failure> {
         let settings = &self.project.config.settings;

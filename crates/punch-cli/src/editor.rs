@@ -17,13 +17,13 @@ use crate::{environment, files, output};
 const BASE: &str = "base.json";
 
 /// A text that is being edited, in a folder of its own that only the user may enter.
-pub struct Draft {
+pub struct EditorDraft {
     editor: String,
     folder: PathBuf,
     file: PathBuf,
 }
 
-impl Draft {
+impl EditorDraft {
     /// Puts a text, and what it was made from, where the editor finds it. Without an editor there is nothing to keep.
     pub fn new(name: &str, text: &str, base: &str) -> Result<Self, Failure> {
         let editor = editor()?;

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use punch_agents::settings::Roots;
-use punch_agents::{AGENTS, Adapter, Mark, Naming};
-use punch_engine::config::{Config, Inputs, parse_duration, print_duration};
+use punch_agents::settings::SettingsRoots;
+use punch_agents::{AGENTS, Adapter, EnvironmentMark, Naming};
+use punch_engine::config::{Config, ConfigInputs, parse_duration, print_duration};
 use punch_engine::locate::{Location, ServerPlace, Surroundings};
 use punch_engine::{Clock, Consents, SessionFile};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::live::Size;
-use crate::style::Stream;
+use crate::style::OutputStream;
 
 /// All that decides where the store lives.
 pub fn surroundings(global: &Global) -> Result<Surroundings, Failure> {
@@ -53,7 +53,7 @@ pub fn config_with(global: &Global, location: &Location, mut flags: Vec<(String,
     let env: Vec<(String, OsString)> = env.filter(|(name, _)| name.starts_with("PUNCH_")).collect();
     let project = Some(location.config.clone());
     let (user, is_agent) = (user_config(), inside_agent().is_some());
-    Ok(Config::load(&Inputs { flags, env, project, user, is_agent, approvals: approvals(location) })?)
+    Ok(Config::load(&ConfigInputs { flags, env, project, user, is_agent, approvals: approvals(location) })?)
 }
 
 /// What the user approved for a store, as it is used from here; none where the user has no state folder.
@@ -109,11 +109,11 @@ fn home() -> Option<PathBuf> {
 
 /// The folders in which agents look for their settings; `None` without a home. `main_project` is the top of the
 /// repository's main worktree.
-pub fn agent_roots(project: PathBuf, main_project: PathBuf) -> Option<Roots> {
+pub fn agent_roots(project: PathBuf, main_project: PathBuf) -> Option<SettingsRoots> {
     let path = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = home()?;
     let moved = AGENTS.iter().filter_map(|agent| agent.settings.home_variable);
-    Some(Roots {
+    Some(SettingsRoots {
         project,
         main_project,
         config: path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
@@ -187,7 +187,7 @@ pub fn no_color() -> bool {
 /// Whether the user reads standard output on a screen and can press keys; never inside an agent.
 pub fn has_reader() -> bool {
     use std::io::IsTerminal;
-    std::io::stdin().is_terminal() && Stream::Out.is_terminal() && inside_agent().is_none()
+    std::io::stdin().is_terminal() && OutputStream::Out.is_terminal() && inside_agent().is_none()
 }
 
 /// The command that shows long output one screen at a time; `None` if the user wants none.
@@ -217,14 +217,14 @@ pub fn agent_marks() -> Vec<&'static str> {
 }
 
 /// What shows that an agent started this process; `None` if the user did. The one place that decides this.
-pub fn inside_agent() -> Option<Mark> {
-    let is_set = |mark: &Mark| std::env::var_os(mark.variable).is_some_and(|value| !value.is_empty());
-    let workers = WORKER_MARKS.map(|variable| Mark { variable, agent: "agent", session: None });
+pub fn inside_agent() -> Option<EnvironmentMark> {
+    let is_set = |mark: &EnvironmentMark| std::env::var_os(mark.variable).is_some_and(|value| !value.is_empty());
+    let workers = WORKER_MARKS.map(|variable| EnvironmentMark { variable, agent: "agent", session: None });
     punch_agents::marks().chain(workers).find(is_set)
 }
 
 /// The session of the agent that sets a mark, where its environment names one.
-pub fn session_of(mark: Mark) -> Option<String> {
+pub fn session_of(mark: EnvironmentMark) -> Option<String> {
     let id = std::env::var(mark.session?).ok()?.trim().to_owned();
     Some(id).filter(|id| !id.is_empty() && id.len() <= 200 && !id.contains(char::is_control))
 }

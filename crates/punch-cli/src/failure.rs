@@ -5,7 +5,7 @@ use std::{any::Any, io, panic};
 use punch_engine::EngineError;
 use punch_engine::config::{ConfigError, SettingOrigin};
 use punch_engine::locate::LocateError;
-use punch_store::{Reason, StoreError};
+use punch_store::{StoreError, StoreObstacle};
 
 use crate::output;
 
@@ -151,14 +151,16 @@ impl Failure {
             Self::Engine(EngineError::Store(error)) => match error {
                 StoreError::Conflict { .. } => Exit::Unavailable,
                 StoreError::Unavailable { reason, .. } => match reason {
-                    Reason::Busy | Reason::Full | Reason::System | Reason::Unsure => Exit::Unavailable,
+                    StoreObstacle::Busy | StoreObstacle::Full | StoreObstacle::System | StoreObstacle::Unsure => {
+                        Exit::Unavailable
+                    }
                     // The same command will not do better later.
-                    Reason::Missing
-                    | Reason::ReadOnly
-                    | Reason::Foreign
-                    | Reason::Symlink
-                    | Reason::Owner
-                    | Reason::Address => Exit::Refused,
+                    StoreObstacle::Missing
+                    | StoreObstacle::ReadOnly
+                    | StoreObstacle::Foreign
+                    | StoreObstacle::Symlink
+                    | StoreObstacle::Owner
+                    | StoreObstacle::Address => Exit::Refused,
                 },
                 StoreError::Failed { .. } | StoreError::Abort => Exit::Bug,
                 StoreError::UnknownPlan { .. } | StoreError::TooNew { .. } | StoreError::Damaged { .. } => {

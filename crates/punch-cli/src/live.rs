@@ -20,7 +20,7 @@ pub struct Size {
 
 /// The lines at the end of a terminal that change in place.
 #[derive(Debug, Default)]
-pub struct Live {
+pub struct LiveLines {
     lines: Vec<String>,
     /// Columns of the lines as they are on the screen: a screen that became narrower shows them on several rows.
     drawn: Vec<usize>,
@@ -31,7 +31,7 @@ pub struct Live {
     left_out: usize,
 }
 
-impl Live {
+impl LiveLines {
     /// A number of lines.
     pub fn new(lines: usize) -> Self {
         Self { lines: (1..=lines).map(|n| format!("[{n}]")).collect(), ..Self::default() }

@@ -44,7 +44,7 @@ struct Arguments {
     #[command(subcommand)]
     command: Option<commands::Command>,
     #[command(flatten)]
-    before: arguments::Before,
+    before: arguments::GlobalFirst,
 }
 
 impl Arguments {

@@ -1,15 +1,15 @@
 //! What the verbs on named todos share.
 
-use punch_core::dialect::native::{self, Limits};
+use punch_core::dialect::native::{self, TextLimits};
 use punch_core::{Op, Plan, Ref};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 
 /// Asks for ops on todos that the user named, and tells what they are now.
-pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) -> Result<Reply, Failure> {
+pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) -> Result<VerbReply, Failure> {
     let open = project.open_named(names)?;
     let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), names, ops)?;
     Ok(reply::changed(&changed, &uids, &open.project))
@@ -17,7 +17,7 @@ pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) 
 
 /// Reads one op in the words of the native dialect, which knows what every field may be.
 pub fn native(project: &Project, op: Value) -> Result<Vec<Op>, Failure> {
-    let limits = Limits {
+    let limits = TextLimits {
         content: project.config.settings.limits_content.value,
         long: project.config.settings.limits_long.value,
     };

@@ -39,5 +39,5 @@ fn on_server(
 ) -> Result<Box<dyn StoreAdmin>, StoreError> {
     let store = punch_store::StoreLabel::server(location.shown());
     let why = "this punch was built without PostgreSQL (the feature `postgres` of punch-cli)".to_owned();
-    Err(StoreError::Unavailable { store, reason: punch_store::Reason::Address, why })
+    Err(StoreError::Unavailable { store, reason: punch_store::StoreObstacle::Address, why })
 }

@@ -6,7 +6,7 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::process::Stdio;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use punch_core::view::Role;
+use punch_core::view::SpanRole;
 use punch_core::view::width::columns;
 use punch_core::{ShownStatus, text};
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::commands::help;
 use crate::failure::{Exit, Failure};
 use crate::live::safe;
-use crate::reply::Reply;
-use crate::style::{Painter, Stream};
+use crate::reply::VerbReply;
+use crate::style::{OutputStream, Painter};
 use crate::{environment, pager, progress};
 
 /// Standard output as JSON lines, locked once.
@@ -127,14 +127,14 @@ pub fn failure(failure: &Failure, as_json: bool) {
 }
 
 /// Prints the answer of a verb: in color where that is wanted, and one screen at a time where it is long.
-pub fn reply(reply: &Reply, as_json: bool) -> Result<(), Failure> {
+pub fn reply(reply: &VerbReply, as_json: bool) -> Result<(), Failure> {
     if as_json {
         return if reply.json.is_null() { Ok(()) } else { JsonLines::stdout().print_last(&reply.json) };
     }
     if reply.body.0.is_empty() {
         return Ok(());
     }
-    let (painter, mut text) = (Stream::Out.painter(), String::new());
+    let (painter, mut text) = (OutputStream::Out.painter(), String::new());
     let width = io::stdout().is_terminal().then(environment::width);
     let mut painted = String::new();
     for line in &reply.body.0 {
@@ -176,7 +176,7 @@ pub fn prose(text: &str) -> Result<(), Failure> {
 /// Says something about the run that is no data.
 pub fn remark(text: &str) {
     progress::clear();
-    let painter = Stream::Err.painter();
+    let painter = OutputStream::Err.painter();
     let width = io::stderr().is_terminal().then(environment::width);
     for line in safe(text).lines() {
         let _ = writeln!(io::stderr(), "{}", wrapped(&labeled(painter, line), width));
@@ -222,11 +222,11 @@ fn room(text: &str) -> usize {
 
 /// A line with its label in color: `error:`, `warning:`, `note:`, `hint:`.
 fn labeled(painter: Painter, line: &str) -> String {
-    const LABELS: [(&str, Role); 4] = [
-        ("error:", Role::Status(ShownStatus::Failed)),
-        ("warning:", Role::Warning),
-        ("note:", Role::Warning),
-        ("hint:", Role::Id),
+    const LABELS: [(&str, SpanRole); 4] = [
+        ("error:", SpanRole::Status(ShownStatus::Failed)),
+        ("warning:", SpanRole::Warning),
+        ("note:", SpanRole::Warning),
+        ("hint:", SpanRole::Id),
     ];
     let found = LABELS.iter().find_map(|(label, role)| Some((*label, *role, line.strip_prefix(label)?)));
     found.map_or_else(|| line.to_owned(), |(label, role, rest)| format!("{}{rest}", painter.words(role, label)))
@@ -252,7 +252,7 @@ pub fn pause(prompt: &str) -> Result<bool, Failure> {
 
 /// How a question with a third choice was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ThreeWayAnswer {
     /// `y` or `yes`.
     Yes,
     /// The third choice.
@@ -262,16 +262,16 @@ pub enum Choice {
 }
 
 /// Asks the user a question with a third choice, which is one letter.
-pub fn choose(question: &str, other: char) -> Result<Choice, Failure> {
+pub fn choose(question: &str, other: char) -> Result<ThreeWayAnswer, Failure> {
     progress::forbid();
     let _ = write!(io::stderr(), "{} [y/N/{other}] ", safe(question));
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(Failure::Input)?;
     let given = line.trim().to_ascii_lowercase();
     Ok(match given.as_str() {
-        "y" | "yes" => Choice::Yes,
-        _ if given == other.to_string() => Choice::Other,
-        _ => Choice::No,
+        "y" | "yes" => ThreeWayAnswer::Yes,
+        _ if given == other.to_string() => ThreeWayAnswer::Other,
+        _ => ThreeWayAnswer::No,
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::style::Stream;
+use crate::style::OutputStream;
 use crate::{environment, output};
 
 /// Commands that end sooner show nothing.
@@ -28,15 +28,15 @@ enum ProgressLine {
 }
 
 /// The line, as long as this lives.
-pub struct Progress {
+pub struct ProgressDisplay {
     ended: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// Begins, if the user watches.
     pub fn begin() -> Option<Self> {
-        if !Stream::Err.is_terminal() || environment::inside_agent().is_some() {
+        if !OutputStream::Err.is_terminal() || environment::inside_agent().is_some() {
             return None;
         }
         let (ended, end) = channel::<()>();
@@ -53,7 +53,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         drop(self.ended.take());
         if let Some(thread) = self.thread.take() {

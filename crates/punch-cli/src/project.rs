@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use punch_core::view::{ClearDelay, Glyphs, Layout};
 use punch_core::{Actor, Plan, Uid, text};
-use punch_engine::config::{Config, Source};
-use punch_engine::locate::{self, Kind, Location};
-use punch_engine::{Choice, Engine, EngineError, News, Request, copies};
+use punch_engine::config::{Config, SettingSource};
+use punch_engine::locate::{self, Location, LocationRule};
+use punch_engine::{Engine, EngineError, News, PlanChoice, WriteRequest, copies};
 use punch_store::{LostWrites, OpenMode, PlanId, SessionKey, StoreAdmin, Upgrade};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::safety::Safety;
-use crate::style::Stream;
+use crate::style::OutputStream;
 use crate::{environment, open_store, output};
 
 /// Takes a warning about lost writes.
@@ -56,7 +56,7 @@ fn engine(store: Box<dyn StoreAdmin>) -> Engine {
 }
 
 /// A project with its store open and the plan chosen.
-pub struct Open {
+pub struct OpenProject {
     /// Place and settings.
     pub project: Project,
     /// The engine over the store.
@@ -68,14 +68,14 @@ pub struct Open {
 /// What a project has to read. No store, or no plan in it, reads as an empty plan.
 pub enum ProjectPlan {
     /// The plan that is meant.
-    Plan(Open),
+    Plan(OpenProject),
     /// There is none yet.
     Empty(Project),
 }
 
 impl ProjectPlan {
     /// The plan, if there is one.
-    pub fn plan(self) -> Option<Open> {
+    pub fn plan(self) -> Option<OpenProject> {
         match self {
             Self::Plan(open) => Some(open),
             Self::Empty(_) => None,
@@ -83,7 +83,7 @@ impl ProjectPlan {
     }
 
     /// The plan to write to, made if there is none.
-    pub fn write(self) -> Result<Open, Failure> {
+    pub fn write(self) -> Result<OpenProject, Failure> {
         match self {
             Self::Plan(open) => Ok(open),
             Self::Empty(project) => project.write(),
@@ -96,7 +96,7 @@ pub const fn never_freed<T>(plan: T) -> ManuallyDrop<T> {
     ManuallyDrop::new(plan)
 }
 
-impl Open {
+impl OpenProject {
     /// The whole plan, for a command that ends after it was shown.
     pub fn whole(&self) -> Result<ManuallyDrop<Plan>, Failure> {
         Ok(never_freed(self.engine.whole(self.plan)?))
@@ -202,13 +202,13 @@ impl Project {
             };
         };
         match engine.choose(&self.choice())? {
-            Some(plan) => Ok(ProjectPlan::Plan(Open { engine, plan: plan.id, project: self })),
+            Some(plan) => Ok(ProjectPlan::Plan(OpenProject { engine, plan: plan.id, project: self })),
             None => Ok(ProjectPlan::Empty(self)),
         }
     }
 
     /// Opens the store for a verb on todos that the user named; without a plan there is no such todo.
-    pub fn open_named(self, names: &[String]) -> Result<Open, Failure> {
+    pub fn open_named(self, names: &[String]) -> Result<OpenProject, Failure> {
         self.read()?.plan().ok_or_else(|| {
             let given = names.first().cloned().unwrap_or_default();
             EngineError::NotFound { given, near: Vec::new() }.into()
@@ -216,10 +216,10 @@ impl Project {
     }
 
     /// Opens the store to write, making it and the default plan if there are none.
-    pub fn write(self) -> Result<Open, Failure> {
+    pub fn write(self) -> Result<OpenProject, Failure> {
         let engine = self.engine_or_new()?;
         let plan = engine.choose_or_create(&self.choice())?;
-        Ok(Open { engine, plan, project: self })
+        Ok(OpenProject { engine, plan, project: self })
     }
 
     /// Opens the store, making it if there is none.
@@ -230,7 +230,7 @@ impl Project {
             if let Some(safety) = Safety::of(&self.location) {
                 safety.put_aside();
             }
-            if self.location.kind == Kind::Outside && !self.global.json {
+            if self.location.kind == LocationRule::Outside && !self.global.json {
                 let folder = self.location.database.parent().unwrap_or(&self.location.database).display().to_string();
                 output::remark(&format!(
                     "note: created a store in `{folder}`, because this is not a git repository; folders below use it too"
@@ -259,8 +259,12 @@ impl Project {
     }
 
     /// Which plan is meant.
-    pub fn choice(&self) -> Choice {
-        Choice { name: self.config.settings.plan.value.clone(), worktree: Some(self.worktree()), ..Choice::default() }
+    pub fn choice(&self) -> PlanChoice {
+        PlanChoice {
+            name: self.config.settings.plan.value.clone(),
+            worktree: Some(self.worktree()),
+            ..PlanChoice::default()
+        }
     }
 
     /// What tells worktrees that share a store apart.
@@ -284,25 +288,26 @@ impl Project {
     }
 
     /// The request of this command, made by its actor.
-    pub fn request(&self) -> Request<'_> {
-        Request {
+    pub fn request(&self) -> WriteRequest<'_> {
+        WriteRequest {
             detail: self.global.json,
             settings: Some(&self.config.settings),
             tree: Some(&self.location.project_root),
-            ..Request::of(self.actor())
+            ..WriteRequest::of(self.actor())
         }
     }
 
     /// The signs of the views: as `view.ascii` says, else Unicode on a terminal and check boxes in a pipe.
     pub fn glyphs(&self) -> Glyphs {
         let ascii = &self.config.settings.view_ascii;
-        let wants_ascii = if ascii.source == Source::Default { !Stream::Out.is_terminal() } else { ascii.value };
+        let wants_ascii =
+            if ascii.source == SettingSource::Default { !OutputStream::Out.is_terminal() } else { ascii.value };
         if wants_ascii { Glyphs::Ascii } else { Glyphs::Unicode }
     }
 
     /// Where the answer is printed: on a terminal, or in a pipe.
     pub fn layout(&self, now: i64) -> Layout {
-        let width = Stream::Out.is_terminal().then(|| self.width());
+        let width = OutputStream::Out.is_terminal().then(|| self.width());
         Layout { glyphs: self.glyphs(), width, now }
     }
 

@@ -1,16 +1,16 @@
 //! What a verb answers: text for people, or one JSON object with `"schema": 1`.
 
-use punch_core::reason::{Reader, stranded};
-use punch_core::view::{Layout, Line, Plain, Role, TodoRow, changes, spans, table};
+use punch_core::reason::{PlanReader, stranded};
+use punch_core::view::{Layout, Plain, SpanRole, TodoRow, ViewLine, changes, spans, table};
 use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, text};
-use punch_engine::{Changed, load_reasons};
+use punch_engine::{PlanChange, load_reasons};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Exit;
 use crate::project::Project;
 
 /// The answer of a verb.
-pub struct Reply {
+pub struct VerbReply {
     /// For users; printed to standard output.
     pub body: Body,
     /// For programs.
@@ -23,7 +23,7 @@ pub struct Reply {
     pub remarks: Vec<String>,
 }
 
-impl Reply {
+impl VerbReply {
     /// An answer that ends well.
     pub fn new(body: impl Into<Body>, json: Value) -> Self {
         Self { body: body.into(), json: with_schema(json), exit: Exit::Ok, wrote: false, remarks: Vec::new() }
@@ -47,7 +47,7 @@ impl Reply {
     }
 }
 
-impl Reply {
+impl VerbReply {
     /// Says why nothing happened, where nothing did: `Nothing changed: already done.`
     #[must_use]
     pub fn or_unchanged(mut self, why: &str) -> Self {
@@ -60,7 +60,7 @@ impl Reply {
 
 /// What a verb prints: lines of spans with roles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Body(pub Vec<Line>);
+pub struct Body(pub Vec<ViewLine>);
 
 impl Body {
     /// The lines without colors.
@@ -74,8 +74,8 @@ impl Body {
     }
 }
 
-impl From<Vec<Line>> for Body {
-    fn from(lines: Vec<Line>) -> Self {
+impl From<Vec<ViewLine>> for Body {
+    fn from(lines: Vec<ViewLine>) -> Self {
         Self(lines)
     }
 }
@@ -83,8 +83,8 @@ impl From<Vec<Line>> for Body {
 impl From<&str> for Body {
     fn from(text: &str) -> Self {
         let line = |line: &str| match line.strip_prefix("note: ") {
-            Some(rest) => Line::default().with(Role::Warning, "note: ").with(Role::Text, rest),
-            None => Line::default().with(Role::Text, line),
+            Some(rest) => ViewLine::default().with(SpanRole::Warning, "note: ").with(SpanRole::Text, rest),
+            None => ViewLine::default().with(SpanRole::Text, line),
         };
         Self(text.trim_end_matches('\n').lines().map(line).collect())
     }
@@ -117,12 +117,12 @@ pub fn records<'a>(plan: &'a Plan, todos: impl IntoIterator<Item = &'a Todo>, no
 }
 
 /// Todos on a line each: sign, id and text.
-pub fn lines<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<Line> {
+pub fn lines<'a>(reader: PlanReader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<ViewLine> {
     todos.into_iter().map(|todo| TodoRow::of(reader, todo).line(layout.glyphs)).collect()
 }
 
 /// Todos in columns, with their marks and why they are not worked on.
-pub fn table<'a>(reader: Reader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<Line> {
+pub fn table<'a>(reader: PlanReader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<ViewLine> {
     let row = |todo: &'a Todo| {
         let mut row = TodoRow::of(reader, todo);
         // Why it failed is what a list of failed todos is read for.
@@ -140,10 +140,10 @@ const DESCRIBED: usize = 5;
 
 /// The answer to a change of some todos: what they are now, what became ready, what to know. The JSON is only made
 /// where it is asked for: records of many todos cost more than the change.
-pub fn changed(changed: &Changed, uids: &[Uid], project: &Project) -> Reply {
+pub fn changed(changed: &PlanChange, uids: &[Uid], project: &Project) -> VerbReply {
     let as_json = project.global.json;
     let (plan, now, outcome) = (&changed.plan, changed.now, &changed.outcome);
-    let reader = Reader::new(plan, now);
+    let reader = PlanReader::new(plan, now);
     let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
     let ids = |uids: &[Uid]| -> Vec<&str> { uids.iter().filter_map(|u| plan.get(*u)).map(|t| t.id.as_str()).collect() };
     let layout = project.layout(now);
@@ -180,7 +180,7 @@ pub fn changed(changed: &Changed, uids: &[Uid], project: &Project) -> Reply {
         json["revision"] = json!(outcome.plan.revision);
     }
     let wrote = !outcome.events.is_empty();
-    Reply { wrote, ..Reply::new(body, json) }
+    VerbReply { wrote, ..VerbReply::new(body, json) }
 }
 
 /// Loads what the dependencies and the dependents of todos are called, so that records can name them.

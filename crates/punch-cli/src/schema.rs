@@ -8,7 +8,7 @@ use punch_engine::schema::{checkpoint, decision, differs, judged, tools};
 use serde_json::Value;
 
 /// A format with a schema.
-pub struct Schema {
+pub struct FormatSchema {
     /// Its name, here and in `docs/formats`.
     pub name: &'static str,
     /// What it is.
@@ -16,7 +16,7 @@ pub struct Schema {
     make: fn() -> Value,
 }
 
-impl Schema {
+impl FormatSchema {
     /// The one of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|schema| schema.name == name)
@@ -29,7 +29,7 @@ impl Schema {
 }
 
 /// Every schema.
-pub const ALL: &[Schema] = &[
+pub const ALL: &[FormatSchema] = &[
     row("extended", "a plan in the extended format: `punch export`, `punch import`, `punch edit`", document),
     row("plan-file", "the YAML front matter of a plan file, as a mapping", plan_file),
     row("decision", "a decision about an agent that wanted to stop: `punch why-stop --line`", decision),
@@ -50,8 +50,8 @@ pub const ALL: &[Schema] = &[
     row("answer-error", "what every verb answers with `--json` when it fails", error),
 ];
 
-const fn row(name: &'static str, about: &'static str, make: fn() -> Value) -> Schema {
-    Schema { name, about, make }
+const fn row(name: &'static str, about: &'static str, make: fn() -> Value) -> FormatSchema {
+    FormatSchema { name, about, make }
 }
 
 /// Every answer begins with the version.

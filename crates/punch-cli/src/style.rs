@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use punch_core::ShownStatus;
-use punch_core::view::{Line, Role};
+use punch_core::view::{SpanRole, ViewLine};
 use punch_engine::config::Color;
 
 use crate::environment;
@@ -20,14 +20,14 @@ pub fn choose(color: Color) {
 
 /// Where something is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output.
     Out,
     /// Standard error.
     Err,
 }
 
-impl Stream {
+impl OutputStream {
     /// Returns true if it is a terminal that shows more than plain text.
     pub fn is_terminal(self) -> bool {
         let terminal = match self {
@@ -62,20 +62,20 @@ impl Painter {
     }
 
     /// Appends a line without its end.
-    pub fn line(self, line: &Line, out: &mut String) {
+    pub fn line(self, line: &ViewLine, out: &mut String) {
         for span in &line.0 {
             self.put(span.role, &span.text, out);
         }
     }
 
     /// Words in the color of a role.
-    pub fn words(self, role: Role, words: &str) -> String {
+    pub fn words(self, role: SpanRole, words: &str) -> String {
         let mut out = String::new();
         self.put(role, words, &mut out);
         out
     }
 
-    fn put(self, role: Role, words: &str, out: &mut String) {
+    fn put(self, role: SpanRole, words: &str, out: &mut String) {
         match code(role).filter(|_| self.colors) {
             None => out.push_str(words),
             Some(code) => {
@@ -93,16 +93,16 @@ impl Painter {
 }
 
 /// The parameters of the escape; `None` leaves the text as it is.
-const fn code(role: Role) -> Option<&'static str> {
+const fn code(role: SpanRole) -> Option<&'static str> {
     Some(match role {
-        Role::Text => return None,
-        Role::Heading | Role::Strong | Role::Command => "1",
-        Role::Id => "36",
-        Role::Owner => "34",
-        Role::Detail => "2",
-        Role::Warning => "33",
-        Role::Done => "32",
-        Role::Status(status) => match status {
+        SpanRole::Text => return None,
+        SpanRole::Heading | SpanRole::Strong | SpanRole::Command => "1",
+        SpanRole::Id => "36",
+        SpanRole::Owner => "34",
+        SpanRole::Detail => "2",
+        SpanRole::Warning => "33",
+        SpanRole::Done => "32",
+        SpanRole::Status(status) => match status {
             ShownStatus::Ready => return None,
             ShownStatus::Waiting | ShownStatus::Parked | ShownStatus::Cancelled | ShownStatus::Archived => "2",
             ShownStatus::Stuck | ShownStatus::Empty => "31",

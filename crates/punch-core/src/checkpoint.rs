@@ -7,7 +7,7 @@ use crate::{Fields, Flags, Hold, Plan, Status, Todo};
 /// How far the work on one todo has come. What the todo says, and what speaks for it, is not a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Work {
+pub struct TodoProgress {
     /// As stored.
     pub status: Status,
     /// Who works on it or did.
@@ -33,7 +33,7 @@ pub struct Work {
     pub finished_at: Option<i64>,
 }
 
-impl Work {
+impl TodoProgress {
     /// Of a todo as it is.
     pub fn of(todo: &Todo) -> Self {
         let Fields { status, owner, hold, flags, attempts, last_error, started_at, finished_at, .. } = &todo.fields;

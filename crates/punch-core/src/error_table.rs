@@ -6,25 +6,25 @@ use std::path::PathBuf;
 use crate::{Refusal, text};
 
 /// A value as the message or the hint of an error prints it: short, on one line, safe for a terminal.
-pub trait Shown {
+pub trait ErrorValue {
     /// Returns the text for messages.
     fn shown(&self) -> String;
 }
 
-impl Shown for String {
+impl ErrorValue for String {
     fn shown(&self) -> String {
         text::clip(&text::neutral(self), 200).into_owned()
     }
 }
 
-impl Shown for PathBuf {
+impl ErrorValue for PathBuf {
     fn shown(&self) -> String {
         text::neutral(&self.display().to_string()).into_owned()
     }
 }
 
 /// The names that a misspelt one may have meant; empty if there are none.
-impl Shown for Vec<String> {
+impl ErrorValue for Vec<String> {
     fn shown(&self) -> String {
         if self.is_empty() {
             return String::new();
@@ -34,21 +34,21 @@ impl Shown for Vec<String> {
     }
 }
 
-impl Shown for Refusal {
+impl ErrorValue for Refusal {
     fn shown(&self) -> String {
         self.message()
     }
 }
 
-impl<T: Shown> Shown for Option<T> {
+impl<T: ErrorValue> ErrorValue for Option<T> {
     fn shown(&self) -> String {
-        self.as_ref().map(Shown::shown).unwrap_or_default()
+        self.as_ref().map(ErrorValue::shown).unwrap_or_default()
     }
 }
 
 macro_rules! shown_as_they_are {
     ($($type:ty)*) => {
-        $(impl Shown for $type {
+        $(impl ErrorValue for $type {
             fn shown(&self) -> String {
                 self.to_string()
             }
@@ -61,7 +61,7 @@ shown_as_they_are!(u32 u64 usize);
 /// Declares an error type with `code`, `message` and `hint`.
 ///
 /// A row is `Variant { field: Type }: "code", ("message {field}"), ("hint");`, where message and hint are arguments of
-/// [`format!`] that see each field as [`Shown`] prints it. A row after `from` wraps the value that its variant is made
+/// [`format!`] that see each field as [`ErrorValue`] prints it. A row after `from` wraps the value that its variant is made
 /// from: `Variant(value: Type) => code, message, hint;`.
 #[macro_export]
 macro_rules! errors {
@@ -102,7 +102,7 @@ macro_rules! errors {
             pub fn message(&self) -> String {
                 match self {
                     $(Self::$variant $({ $($field),+ })? => {
-                        $($(let $field = $crate::Shown::shown($field); let _ = &$field;)+)?
+                        $($(let $field = $crate::ErrorValue::shown($field); let _ = &$field;)+)?
                         format!($($message)+)
                     })*
                     $($(Self::$wrapper($value) => $inner_message,)+)?
@@ -113,7 +113,7 @@ macro_rules! errors {
             pub fn hint(&self) -> String {
                 match self {
                     $(Self::$variant $({ $($field),+ })? => {
-                        $($(let $field = $crate::Shown::shown($field); let _ = &$field;)+)?
+                        $($(let $field = $crate::ErrorValue::shown($field); let _ = &$field;)+)?
                         format!($($hint)+)
                     })*
                     $($(Self::$wrapper($value) => { let _ = $value; $inner_hint })+)?

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Change, Phase, Policy, Status, Swap, Uid};
+use crate::{Actor, FieldChange, Phase, Policy, Status, Swap, Uid};
 
 /// One thing that happened in a revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub struct Event {
     /// Its place inside the write.
     pub seq: u32,
     /// What kind of thing.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// When.
     pub at: i64,
     /// Who.
@@ -41,20 +41,21 @@ impl Event {
 
     /// The todo that is no longer open after this.
     pub fn closes(&self) -> Option<Uid> {
-        let closes = |change: &Change| match change {
-            Change::Status(status) => !status.after.is_open(),
-            Change::Removed(removed) => removed.after.is_some(),
+        let closes = |change: &FieldChange| match change {
+            FieldChange::Status(status) => !status.after.is_open(),
+            FieldChange::Removed(removed) => removed.after.is_some(),
             _ => false,
         };
         match &self.patch {
-            Patch::Todo(uid, changes) if self.kind != Kind::Added && changes.iter().any(closes) => Some(*uid),
+            Patch::Todo(uid, changes) if self.kind != EventKind::Added && changes.iter().any(closes) => Some(*uid),
             _ => None,
         }
     }
 
     /// The todo that is done after this.
     pub fn completes(&self) -> Option<Uid> {
-        let ends = |change: &Change| matches!(change, Change::Status(status) if status.after == Status::Completed);
+        let ends =
+            |change: &FieldChange| matches!(change, FieldChange::Status(status) if status.after == Status::Completed);
         match &self.patch {
             Patch::Todo(uid, changes) if changes.iter().any(ends) => Some(*uid),
             _ => None,
@@ -67,7 +68,7 @@ impl Event {
 #[serde(rename_all = "snake_case")]
 pub enum Patch {
     /// Fields of one todo; for an added one, from blank.
-    Todo(Uid, Vec<Change>),
+    Todo(Uid, Vec<FieldChange>),
     /// The list of phases.
     Phases(Swap<Vec<Phase>>),
     /// The plan's policy.
@@ -79,7 +80,7 @@ crate::words! {
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[non_exhaustive]
-    pub enum Kind {
+    pub enum EventKind {
         /// A todo came into the plan.
         Added = "added",
         /// Fields changed.

@@ -19,7 +19,7 @@ pub struct Swap<T> {
 
 /// A list edit at one place. Lists are patched this way so that the n-th note does not store the n - 1 before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Splice<T> {
+pub struct ListSplice<T> {
     /// Where.
     pub at: usize,
     /// What stood there.
@@ -50,8 +50,8 @@ pub trait Patchable: Sized {
 }
 
 /// Marks types that are patched as a whole.
-pub trait Scalar: Clone + PartialEq {}
-impl<T: Scalar> Patchable for T {
+pub trait WholeValue: Clone + PartialEq {}
+impl<T: WholeValue> Patchable for T {
     type Delta = Swap<T>;
     fn delta(before: &Self, after: &Self) -> Option<Swap<T>> {
         (before != after).then(|| Swap { before: before.clone(), after: after.clone() })
@@ -69,25 +69,25 @@ impl<T: Scalar> Patchable for T {
 }
 
 impl<T: Clone + PartialEq> Patchable for Vec<T> {
-    type Delta = Splice<T>;
-    fn delta(before: &Self, after: &Self) -> Option<Splice<T>> {
+    type Delta = ListSplice<T>;
+    fn delta(before: &Self, after: &Self) -> Option<ListSplice<T>> {
         if before == after {
             return None;
         }
         let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
         let tail = before[at..].iter().rev().zip(after[at..].iter().rev()).take_while(|(a, b)| a == b).count();
-        Some(Splice {
+        Some(ListSplice {
             at,
             removed: before[at..before.len() - tail].to_vec(),
             added: after[at..after.len() - tail].to_vec(),
         })
     }
-    fn forward(&mut self, delta: &Splice<T>) {
+    fn forward(&mut self, delta: &ListSplice<T>) {
         let at = delta.at.min(self.len());
         let end = (at + delta.removed.len()).min(self.len());
         self.splice(at..end, delta.added.iter().cloned());
     }
-    fn backward(&mut self, delta: &Splice<T>) -> bool {
+    fn backward(&mut self, delta: &ListSplice<T>) -> bool {
         let end = delta.at + delta.added.len();
         if self.get(delta.at..end) != Some(&delta.added[..]) {
             return false;
@@ -119,15 +119,15 @@ impl<T: Clone + Ord> Patchable for BTreeSet<T> {
     }
 }
 
-impl Scalar for String {}
-impl Scalar for bool {}
-impl Scalar for u8 {}
-impl Scalar for u32 {}
-impl Scalar for u64 {}
-impl Scalar for i64 {}
-impl Scalar for Status {}
-impl Scalar for Flags {}
-impl<T: Clone + PartialEq> Scalar for Option<T> {}
+impl WholeValue for String {}
+impl WholeValue for bool {}
+impl WholeValue for u8 {}
+impl WholeValue for u32 {}
+impl WholeValue for u64 {}
+impl WholeValue for i64 {}
+impl WholeValue for Status {}
+impl WholeValue for Flags {}
+impl<T: Clone + PartialEq> WholeValue for Option<T> {}
 
 macro_rules! fields {
     ($($(#[doc = $doc:literal])* $Variant:ident $name:ident : $ty:ty = $default:expr, $undo:ident;)*) => {
@@ -161,9 +161,9 @@ macro_rules! fields {
         /// The patch of one field.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        pub enum Change { $($(#[doc = $doc])* $Variant(<$ty as Patchable>::Delta),)* }
+        pub enum FieldChange { $($(#[doc = $doc])* $Variant(<$ty as Patchable>::Delta),)* }
 
-        impl Change {
+        impl FieldChange {
             /// The name of the stored field.
             pub const fn field(&self) -> &'static str {
                 match self { $(Self::$Variant(_) => stringify!($name),)* }
@@ -183,18 +183,18 @@ macro_rules! fields {
             pub const NAMES: &[&'static str] = &[$(stringify!($name)),*];
 
             /// The patches that lead from `self` to `after`.
-            pub fn changes(&self, after: &Self) -> Vec<Change> {
+            pub fn changes(&self, after: &Self) -> Vec<FieldChange> {
                 let mut out = Vec::new();
-                $(if let Some(delta) = Patchable::delta(&self.$name, &after.$name) { out.push(Change::$Variant(delta)); })*
+                $(if let Some(delta) = Patchable::delta(&self.$name, &after.$name) { out.push(FieldChange::$Variant(delta)); })*
                 out
             }
             /// Folds one patch.
-            pub fn forward(&mut self, change: &Change) {
-                match change { $(Change::$Variant(delta) => self.$name.forward(delta),)* }
+            pub fn forward(&mut self, change: &FieldChange) {
+                match change { $(FieldChange::$Variant(delta) => self.$name.forward(delta),)* }
             }
             /// Takes one patch back; false, and unchanged, if the field was changed since.
-            pub fn backward(&mut self, change: &Change) -> bool {
-                match change { $(Change::$Variant(delta) => self.$name.backward(delta),)* }
+            pub fn backward(&mut self, change: &FieldChange) -> bool {
+                match change { $(FieldChange::$Variant(delta) => self.$name.backward(delta),)* }
             }
         }
     };

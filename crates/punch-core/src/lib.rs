@@ -44,24 +44,24 @@ mod warning;
 mod words;
 
 pub use actor::{Actor, ActorKind, WorkerId, short_owner};
-pub use apply::{Context, Fate, ObservedWork, Outcome, Stop, UndoWalk, Undone, apply};
-pub use checkpoint::{Lists, Work};
+pub use apply::{ApplyStop, Context, ObservedWork, Outcome, UndoState, UndoWalk, Undone, apply};
+pub use checkpoint::{Lists, TodoProgress};
 pub use dialect::Dialect;
-pub use error_table::Shown;
-pub use event::{Event, Kind, Patch};
+pub use error_table::ErrorValue;
+pub use event::{Event, EventKind, Patch};
 pub use evidence::Proof;
-pub use field::{Change, Fields, SetChange, Splice, Swap};
+pub use field::{FieldChange, Fields, ListSplice, SetChange, Swap};
 pub use footprint::{Footprint, Need};
 pub use format::Format;
 pub use label::{Label, LabelEdit};
-pub use op::{Add, Carried, Edit, Keep, ListPosition, Op, PhaseRef, Ref};
+pub use op::{Add, CarriedHistory, Edit, Keep, ListPosition, Op, PhaseRef, Ref};
 pub use plan::{Counts, Phase, PhaseUid, Plan, PlanRow, Uid};
 pub use plan_check::{PLAN_CHECK, due_plan_check, is_plan_check, may_be_finished};
 pub use policy::{
     ATTEMPTS, Attempts, CancelledDep, DepOnRunning, InProgressLimit, MissingDep, MissingEvidence, OnCycle, OnRemove,
     Policy, StartGate, VerifyMode,
 };
-pub use record::{Document, Marks, Parsed, Record, Records, Remark, State};
+pub use record::{Document, Marks, ParsedDocument, Record, RecordStatus, Records, Remark};
 pub use refusal::Refusal;
 pub use shown::ShownStatus;
 pub use status::Status;

@@ -1,6 +1,8 @@
 //! What can be asked of a plan. Every dialect ends in these.
 
-use crate::{Complexity, Evidence, Extra, Flags, Hold, LabelEdit, Note, PhaseUid, Policy, Status, Uid, Verify, Work};
+use crate::{
+    Complexity, Evidence, Extra, Flags, Hold, LabelEdit, Note, PhaseUid, Policy, Status, TodoProgress, Uid, Verify,
+};
 
 /// Names a todo inside a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,12 +116,12 @@ pub struct Add {
     /// Remarks it comes in with.
     pub notes: Vec<String>,
     /// What an import brings along of its earlier life.
-    pub carried: Option<Box<Carried>>,
+    pub carried: Option<Box<CarriedHistory>>,
 }
 
 /// History that an import carries, so that export and import are the identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
+pub struct CarriedHistory {
     /// Remarks with their time and author; used instead of [`Add::notes`].
     pub notes: Vec<Note>,
     /// A field of [`crate::Fields`] with the same name.
@@ -206,7 +208,7 @@ pub enum Op {
         /// The todo.
         target: Ref,
         /// Where it stood.
-        work: Box<Work>,
+        work: Box<TodoProgress>,
     },
     /// Give up on purpose.
     Drop(Ref),

@@ -1,7 +1,7 @@
 //! Refusals: why a rule said no, each with a stable code, the values that matter, and a hint whose command works.
 
 use crate::field::in_words;
-use crate::reason::{Cause, Reason};
+use crate::reason::{Cause, WaitReason};
 use crate::{Label, Status, text, time};
 
 /// A rule said no; nothing was changed.
@@ -45,7 +45,7 @@ pub enum Refusal {
         /// The todo.
         id: String,
         /// What it waits for, and what lies in the todo itself.
-        reasons: Vec<Reason>,
+        reasons: Vec<WaitReason>,
     },
     /// The owner has something else in progress.
     InProgressLimit {
@@ -403,9 +403,9 @@ fn did_you_mean(near: &[String]) -> String {
 }
 
 /// Says in one sentence what keeps a todo from starting.
-fn not_ready(id: &str, reasons: &[Reason]) -> String {
+fn not_ready(id: &str, reasons: &[WaitReason]) -> String {
     let name = |id: &str| format!("`{}`", text::clip(id, 80));
-    let (own, others): (Vec<&Reason>, Vec<&Reason>) = reasons.iter().partition(|reason| reason.is_own());
+    let (own, others): (Vec<&WaitReason>, Vec<&WaitReason>) = reasons.iter().partition(|reason| reason.is_own());
     let mut blocked: Vec<String> =
         others.iter().take(5).map(|reason| format!("`{}` ({})", text::clip(&reason.id, 40), reason.words())).collect();
     if others.len() > 5 {
@@ -422,7 +422,7 @@ fn not_ready(id: &str, reasons: &[Reason]) -> String {
 }
 
 /// Names the command that gets the todo going again.
-fn not_ready_hint(id: &str, reasons: &[Reason]) -> String {
+fn not_ready_hint(id: &str, reasons: &[WaitReason]) -> String {
     let id = text::shell(id);
     let Some(first) = reasons.first() else { return format!("`punch why {id}` explains what it is waiting for") };
     let other = text::shell(&first.id);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::dialect::native::Limits;
+use crate::dialect::native::TextLimits;
 use crate::dialect::{Dialect, cursor, extended, list, native, phases, todowrite};
 use crate::drive;
-use crate::{Actor, Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, Stop, apply};
+use crate::{Actor, ApplyStop, Context, Event, Footprint, Op, Outcome, Plan, Policy, Refusal, apply};
 
 /// What the lines of a recording hold: calls of a dialect, or one of the forms that only a recording has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl From<Dialect> for Recording {
 
 /// The answer to one line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct ReplayReply {
     /// `{"id", "results"}`, or `{"id": null, "error"}`.
     pub json: Value,
     /// False if the line could not be read.
@@ -68,13 +68,13 @@ pub struct Reply {
 }
 
 /// Replays one line.
-pub fn line(recording: impl Into<Recording>, line: &[u8]) -> Reply {
+pub fn line(recording: impl Into<Recording>, line: &[u8]) -> ReplayReply {
     match read(line).and_then(|value| run(recording.into(), &value).map(|results| (value, results))) {
         Ok((value, results)) => {
             let id = value.get("id").cloned().unwrap_or(Value::Null);
-            Reply { json: json!({"id": id, "results": results}), readable: true }
+            ReplayReply { json: json!({"id": id, "results": results}), readable: true }
         }
-        Err(refusal) => Reply { json: json!({"id": null, "error": error(&refusal)}), readable: false },
+        Err(refusal) => ReplayReply { json: json!({"id": null, "error": error(&refusal)}), readable: false },
     }
 }
 
@@ -122,8 +122,8 @@ impl Memory {
         let outcome = loop {
             match apply(&self.plan, ops, &ctx) {
                 Ok(outcome) => break outcome,
-                Err(Stop::Refused(refusals)) => return Err(refusals),
-                Err(Stop::Need(need)) => self.load(*need)?,
+                Err(ApplyStop::Refused(refusals)) => return Err(refusals),
+                Err(ApplyStop::Need(need)) => self.load(*need)?,
             }
         };
         if !outcome.events.is_empty() {
@@ -143,7 +143,12 @@ impl Memory {
     }
 
     /// Brings the plan from one list to another.
-    pub fn change(&mut self, base: &list::List, new: &list::List, policy: Policy) -> Result<Outcome, Vec<Refusal>> {
+    pub fn change(
+        &mut self,
+        base: &list::SessionList,
+        new: &list::SessionList,
+        policy: Policy,
+    ) -> Result<Outcome, Vec<Refusal>> {
         let ops = list::diff(base, new, &self.plan);
         self.submit(&ops, policy)
     }
@@ -155,7 +160,7 @@ fn run(recording: Recording, line: &Value) -> Result<Value, Refusal> {
     match recording {
         Recording::Calls(Dialect::Cursor) => {
             let mode = line.get("mode").and_then(Value::as_str).unwrap_or("conservative");
-            let mode = cursor::Mode::parse(mode)
+            let mode = cursor::DelegationMode::parse(mode)
                 .ok_or_else(|| unreadable("mode is off, conservative or aggressive".into()))?;
             each(line, "calls", |call| cursor_call(memory, call, mode))
         }
@@ -204,9 +209,9 @@ fn phases_initial(memory: &mut Memory, line: &Value) -> Result<(), Refusal> {
 
 fn phases_change(
     memory: &mut Memory,
-    shown: &[phases::Phase],
-    new: &[phases::Phase],
-) -> Result<Vec<phases::Phase>, Vec<Refusal>> {
+    shown: &[phases::TaskPhase],
+    new: &[phases::TaskPhase],
+) -> Result<Vec<phases::TaskPhase>, Vec<Refusal>> {
     let policy = phases::policy(memory.plan.row.policy);
     memory.change(&phases::to_list(shown), &phases::to_list(new), policy)?;
     Ok(phases::project(&memory.plan))
@@ -219,7 +224,7 @@ fn phases_batch(memory: &mut Memory, batch: &Value) -> Value {
     match phases_change(memory, &shown, &answer.phases) {
         Ok(phases) => answer.phases = phases,
         Err(refusals) => {
-            answer = phases::Answer {
+            answer = phases::PhasesAnswer {
                 phases: shown,
                 errors: refusals.iter().map(Refusal::message).collect(),
                 failed: Vec::new(),
@@ -234,10 +239,12 @@ fn phases_batch(memory: &mut Memory, batch: &Value) -> Value {
 fn phases_command(memory: &mut Memory, command: &Value) -> Value {
     let shown = phases::project(&memory.plan);
     let said = match command.as_str() {
-        None => phases::Said { output: "a command must be a string".into(), phases: shown.clone(), refused: true },
+        None => {
+            phases::CommandOutput { output: "a command must be a string".into(), phases: shown.clone(), refused: true }
+        }
         Some(line) => match phases::run(&shown, line) {
-            phases::Reply::Said(said) => said,
-            phases::Reply::Effect(_) => phases::Said {
+            phases::CommandReply::Said(said) => said,
+            phases::CommandReply::Effect(_) => phases::CommandOutput {
                 output: "Files are out of reach in a replay.".into(),
                 phases: shown.clone(),
                 refused: true,
@@ -245,8 +252,8 @@ fn phases_command(memory: &mut Memory, command: &Value) -> Value {
         },
     };
     let said = match phases_change(memory, &shown, &said.phases) {
-        Ok(phases) => phases::Said { phases, ..said },
-        Err(refusals) => phases::Said {
+        Ok(phases) => phases::CommandOutput { phases, ..said },
+        Err(refusals) => phases::CommandOutput {
             output: refusals.first().map(Refusal::message).unwrap_or_default(),
             phases: shown,
             refused: true,
@@ -266,7 +273,7 @@ fn first(refusals: &[Refusal]) -> Value {
     refusals.first().map_or(Value::Null, error)
 }
 
-fn cursor_call(memory: &mut Memory, call: &Value, mode: cursor::Mode) -> Value {
+fn cursor_call(memory: &mut Memory, call: &Value, mode: cursor::DelegationMode) -> Value {
     let shown = cursor::project(&memory.plan);
     let call = match cursor::read(call) {
         Ok(call) => call,
@@ -300,8 +307,10 @@ fn todowrite_call(memory: &mut Memory, call: &Value) -> Value {
     };
     let rows = match todowrite::read(call) {
         Ok(rows) => todowrite::step(&shown, rows),
-        Err(todowrite::Reject::ManyInProgress) => return refused("many_in_progress", Some(todowrite::Reject::MANY)),
-        Err(todowrite::Reject::Invalid(refusal)) => return refused("invalid", Some(&refusal.message())),
+        Err(todowrite::TodoWriteRefusal::ManyInProgress) => {
+            return refused("many_in_progress", Some(todowrite::TodoWriteRefusal::MANY));
+        }
+        Err(todowrite::TodoWriteRefusal::Invalid(refusal)) => return refused("invalid", Some(&refusal.message())),
     };
     let policy = todowrite::policy(memory.plan.row.policy);
     if let Err(refusals) = memory.change(&todowrite::to_list(shown.clone()), &todowrite::to_list(rows), policy) {
@@ -318,7 +327,7 @@ fn todowrite_call(memory: &mut Memory, call: &Value) -> Value {
 
 fn extended_call(memory: &mut Memory, call: &Value) -> Value {
     let policy = extended::policy(memory.plan.row.policy);
-    let done = extended::read(call, &Limits::default())
+    let done = extended::read(call, &TextLimits::default())
         .and_then(|call| extended::ops(&memory.plan, &call))
         .map_err(|refusal| vec![refusal])
         .and_then(|ops| memory.submit(&ops, policy));
@@ -333,7 +342,7 @@ fn extended_call(memory: &mut Memory, call: &Value) -> Value {
 
 fn native_call(memory: &mut Memory, call: &Value) -> Value {
     let policy = memory.plan.row.policy;
-    let done = native::read(&memory.plan, call, &Limits::default())
+    let done = native::read(&memory.plan, call, &TextLimits::default())
         .map_err(|refusal| vec![refusal])
         .and_then(|ops| memory.submit(&ops, policy));
     let names = |uids: &[crate::Uid]| -> Value {

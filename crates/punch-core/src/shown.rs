@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Status;
 
 /// The status of a todo as a reader sees it. The stored [`Status`] says what was recorded; this says what it means now,
-/// given the dependencies, the holds, the files of other todos and the time. See [`crate::reason::Reader::shown`].
+/// given the dependencies, the holds, the files of other todos and the time. See [`crate::reason::PlanReader::shown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShownStatus {
@@ -39,7 +39,7 @@ pub enum ShownStatus {
 }
 
 /// One row of the table.
-struct Look {
+struct StatusLook {
     status: ShownStatus,
     word: &'static str,
     name: &'static str,
@@ -53,13 +53,13 @@ const fn look(
     name: &'static str,
     sign: &'static str,
     check_box: &'static str,
-) -> Look {
-    Look { status, word, name, sign, check_box }
+) -> StatusLook {
+    StatusLook { status, word, name, sign, check_box }
 }
 
 /// Every status in the order of the variants. Check boxes are coarser than signs: a plain list has the reasons in words
 /// beside them.
-const TABLE: [Look; 13] = [
+const TABLE: [StatusLook; 13] = [
     look(ShownStatus::Ready, "ready", "ready", "○", "[ ]"),
     look(ShownStatus::Waiting, "waiting", "waiting", "◌", "[.]"),
     look(ShownStatus::Stuck, "stuck", "stuck", "⊘", "[.]"),
@@ -81,7 +81,7 @@ impl ShownStatus {
         TABLE.iter().map(|look| look.status)
     }
 
-    const fn look(self) -> &'static Look {
+    const fn look(self) -> &'static StatusLook {
         &TABLE[self as usize]
     }
 

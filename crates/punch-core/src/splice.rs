@@ -7,7 +7,7 @@ use std::ops::Range;
 pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Bytes to replace, and the text that replaces them.
-pub type Splice = (Range<usize>, String);
+pub type TextSplice = (Range<usize>, String);
 
 /// The text with one range replaced.
 pub fn splice(text: &str, at: Range<usize>, new: &str) -> String {
@@ -16,7 +16,7 @@ pub fn splice(text: &str, at: Range<usize>, new: &str) -> String {
 
 /// The text with several ranges replaced. Insertions at one place keep their order. Of ranges that overlap, the bytes in
 /// between are dropped: callers read the result again before they use it.
-pub fn splice_all(text: &str, mut splices: Vec<Splice>) -> String {
+pub fn splice_all(text: &str, mut splices: Vec<TextSplice>) -> String {
     splices.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = String::with_capacity(text.len() + splices.len() * 16);
     let mut done = 0;

@@ -12,7 +12,7 @@ use crate::{Engine, EngineError, Role, session};
 
 /// Todos that were handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assignment {
+pub struct TodoAssignment {
     /// The session that answers for them.
     pub key: SessionKey,
     /// The todos, without duplicates, in the order given.
@@ -45,7 +45,7 @@ impl Engine {
         settings: &Settings,
         key: &SessionKey,
         todos: &[Uid],
-    ) -> Result<Assignment, EngineError> {
+    ) -> Result<TodoAssignment, EngineError> {
         if settings.subagents.value == Subagents::Off {
             return Err(EngineError::SubagentsOff);
         }
@@ -76,7 +76,12 @@ impl Engine {
         let file = self.plan_file(plan)?.map(|link| link.path.display().to_string());
         let prompt = assignment(&named, file.as_deref());
         self.assign(plan, key, &wanted)?;
-        Ok(Assignment { key: key.clone(), todos: wanted, ids: named.into_iter().map(|(id, _)| id).collect(), prompt })
+        Ok(TodoAssignment {
+            key: key.clone(),
+            todos: wanted,
+            ids: named.into_iter().map(|(id, _)| id).collect(),
+            prompt,
+        })
     }
 
     /// The todos that a session was assigned; `None` for a session that is not a worker.

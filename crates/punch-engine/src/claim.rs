@@ -4,13 +4,13 @@ use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid};
 use punch_store::{Ahead, PlanId, Tx};
 
 use crate::submit::apply_in_transaction;
-use crate::{Changed, Engine, EngineError, OfferedElsewhere, ReadyQuery, Request, offers};
+use crate::{Engine, EngineError, OfferedElsewhere, PlanChange, ReadyQuery, WriteRequest, offers};
 
 /// The todo that was claimed, with its new fence.
 #[derive(Clone, Debug)]
-pub struct Claimed {
+pub struct ClaimResult {
     /// What the write did.
-    pub changed: Changed,
+    pub changed: PlanChange,
     /// The claimed todo.
     pub uid: Uid,
 }
@@ -19,7 +19,12 @@ impl Engine {
     /// Claims the best ready todo for the request's owner until `now + lease` milliseconds; `None` if nothing is
     /// ready. Two claimers never get the same one: looking and taking are one transaction. Todos whose files
     /// overlap those of running ones are passed over; what another session was sent to comes last.
-    pub fn claim_next(&self, plan: PlanId, request: &Request<'_>, lease: i64) -> Result<Option<Claimed>, EngineError> {
+    pub fn claim_next(
+        &self,
+        plan: PlanId,
+        request: &WriteRequest<'_>,
+        lease: i64,
+    ) -> Result<Option<ClaimResult>, EngineError> {
         let ahead = Ahead { ready: true, running: true, ..Ahead::default() };
         self.write_ahead(plan, request.durability, ahead, |tx, now| {
             let Some(uid) = best(tx, request.actor.owner(), None, now)? else { return Ok(None) };
@@ -33,7 +38,13 @@ impl Engine {
     }
 
     /// Claims one todo; refused if it is not ready or another owner has it.
-    pub fn claim(&self, plan: PlanId, request: &Request<'_>, uid: Uid, lease: i64) -> Result<Claimed, EngineError> {
+    pub fn claim(
+        &self,
+        plan: PlanId,
+        request: &WriteRequest<'_>,
+        uid: Uid,
+        lease: i64,
+    ) -> Result<ClaimResult, EngineError> {
         let first = Footprint { todos: [uid].into(), ..Footprint::default() };
         let ahead = Ahead { running: true, ..Ahead::load(&first) };
         self.write_ahead(plan, request.durability, ahead, |tx, now| claim(tx, now, request, uid, lease))
@@ -42,7 +53,7 @@ impl Engine {
 
 /// Prolongs the claims of the caller once a third of their lease has passed: a tool call is a sign of life, also where
 /// no hook reports any.
-pub(crate) fn keep_own(tx: &mut dyn Tx, now: i64, request: &Request<'_>) -> Result<(), EngineError> {
+pub(crate) fn keep_own(tx: &mut dyn Tx, now: i64, request: &WriteRequest<'_>) -> Result<(), EngineError> {
     let Some(owner) = request.actor.owner().filter(|_| request.actor.needs_lease()) else { return Ok(()) };
     if tx.row()?.counts.in_progress == 0 {
         return Ok(());
@@ -56,7 +67,7 @@ pub(crate) fn keep_own(tx: &mut dyn Tx, now: i64, request: &Request<'_>) -> Resu
     if ops.is_empty() {
         return Ok(());
     }
-    let request = Request { if_revision: None, detail: false, ..request.clone() };
+    let request = WriteRequest { if_revision: None, detail: false, ..request.clone() };
     match apply_in_transaction(tx, now, &request, &Footprint::default(), &mut |_, _| Ok(ops.clone())) {
         // Someone else has claimed it since; the claim is theirs.
         Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
@@ -73,10 +84,10 @@ pub(crate) fn is_due(todo: &Todo, lease: i64, now: i64) -> bool {
 pub(crate) fn claim(
     tx: &mut dyn Tx,
     now: i64,
-    request: &Request<'_>,
+    request: &WriteRequest<'_>,
     uid: Uid,
     lease: i64,
-) -> Result<Claimed, EngineError> {
+) -> Result<ClaimResult, EngineError> {
     if request.actor.owner().is_none() {
         let what = "a claim needs an owner".to_owned();
         return Err(Refusal::Invalid { at: "owner".into(), what }.into());
@@ -84,7 +95,7 @@ pub(crate) fn claim(
     let ops = [Op::Claim(Ref::Uid(uid), now.saturating_add(lease))];
     let first = Footprint { todos: [uid].into(), ..Footprint::default() };
     let changed = apply_in_transaction(tx, now, request, &first, &mut |_, _| Ok(ops.to_vec()))?;
-    Ok(Claimed { changed, uid })
+    Ok(ClaimResult { changed, uid })
 }
 
 /// The best todo that can be started, if possible one that no other session was sent to.

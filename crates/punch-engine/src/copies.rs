@@ -51,7 +51,7 @@ pub fn is_due(copy: &Path) -> bool {
 pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
     let failed = |error: io::Error| StoreError::Unavailable {
         store: StoreLabel::file(copy),
-        reason: punch_store::Reason::System,
+        reason: punch_store::StoreObstacle::System,
         why: format!("cannot write a copy: {error}"),
     };
     if fs::metadata(store).map_err(failed)?.len() > LARGEST {

@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
-use punch_core::dialect::native::Limits;
-use punch_core::{Dep, Document, Edit, Footprint, Keep, MissingDep, Op, Plan, Policy, Ref, Refusal, StartGate, Stop};
+use punch_core::dialect::native::TextLimits;
+use punch_core::{
+    ApplyStop, Dep, Document, Edit, Footprint, Keep, MissingDep, Op, Plan, Policy, Ref, Refusal, StartGate,
+};
 use punch_store::PlanId;
 
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
 /// Ticks are judged together: a user who ticks a todo and what it needs may list them in any order. Names that were
 /// missing before may stay so; new ones are checked here.
@@ -20,24 +22,24 @@ impl Engine {
     pub fn submit_document(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         before: &Document,
         after: &Document,
-        limits: &Limits,
-    ) -> Result<Changed, EngineError> {
-        let request = Request { preset, ..request.clone() };
-        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+        limits: &TextLimits,
+    ) -> Result<PlanChange, EngineError> {
+        let request = WriteRequest { preset, ..request.clone() };
+        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, ApplyStop> {
             plan.need_whole()?;
             let ops = before.diff(after, plan);
             let refusals = check(plan, &ops, limits);
-            if refusals.is_empty() { Ok(ops) } else { Err(Stop::Refused(refusals)) }
+            if refusals.is_empty() { Ok(ops) } else { Err(ApplyStop::Refused(refusals)) }
         };
         self.submit_with(plan, &request, &Footprint::everything(), &mut ask)
     }
 }
 
 /// What native input must be, for all that is new.
-fn check(plan: &Plan, ops: &[Op], limits: &Limits) -> Vec<Refusal> {
+fn check(plan: &Plan, ops: &[Op], limits: &TextLimits) -> Vec<Refusal> {
     let added: HashSet<&str> =
         ops.iter().filter_map(|op| if let Op::Add(add) = op { add.id.as_deref() } else { None }).collect();
     let mut out = Vec::new();
@@ -66,7 +68,7 @@ fn check(plan: &Plan, ops: &[Op], limits: &Limits) -> Vec<Refusal> {
     out
 }
 
-fn texts(edit: &Edit, limits: &Limits) -> Vec<Refusal> {
+fn texts(edit: &Edit, limits: &TextLimits) -> Vec<Refusal> {
     let long = |field, text: &Keep<Option<String>>| match text {
         Keep::Set(Some(text)) => too_long(field, text, limits.long),
         _ => None,

@@ -8,7 +8,7 @@ use punch_store::{Catalogue, PlanId, PlanInfo, SessionKey, Snapshot, Store, Stor
 
 use crate::config::Plans;
 use crate::run::HeldRun;
-use crate::{EngineError, Saved};
+use crate::{EngineError, SavedCheckpoint};
 
 /// Milliseconds since the epoch.
 pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
@@ -18,7 +18,7 @@ pub enum News<'a> {
     /// Something went wrong; the write stands.
     Trouble(&'a EngineError),
     /// An automatic checkpoint was made.
-    Checkpoint(&'a Saved),
+    Checkpoint(&'a SavedCheckpoint),
 }
 
 /// Takes news.
@@ -32,7 +32,7 @@ pub const DEFAULT_PLAN: &str = "main";
 
 /// Which plan is meant (rule 38): the first of these that is given; never "the most recent".
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct PlanChoice {
     /// By name, from an argument or `PUNCH_PLAN`.
     pub name: Option<String>,
     /// The plan its session is bound to.
@@ -43,7 +43,7 @@ pub struct Choice {
     pub plans: Plans,
 }
 
-impl Choice {
+impl PlanChoice {
     /// The name of the plan that the first write makes.
     fn new_plan(&self) -> String {
         match &self.session {
@@ -141,7 +141,7 @@ impl Engine {
     }
 
     /// The plan that is meant, `None` if there is no plan at all yet.
-    pub fn choose(&self, choice: &Choice) -> Result<Option<PlanInfo>, EngineError> {
+    pub fn choose(&self, choice: &PlanChoice) -> Result<Option<PlanInfo>, EngineError> {
         self.browse(|catalogue| Ok(meant(catalogue, choice)))?
     }
 
@@ -150,7 +150,7 @@ impl Engine {
     pub(crate) fn read_meant<T>(
         &self,
         guess: Option<PlanId>,
-        choose: impl Fn(&dyn Catalogue) -> Result<Choice, StoreError>,
+        choose: impl Fn(&dyn Catalogue) -> Result<PlanChoice, StoreError>,
         f: impl Fn(&dyn Snapshot) -> Result<T, EngineError>,
     ) -> Result<Option<(PlanId, T)>, EngineError> {
         if let Some(plan) = guess {
@@ -172,7 +172,7 @@ impl Engine {
     }
 
     /// The plan that is meant; the default plan is made if there is none.
-    pub fn choose_or_create(&self, choice: &Choice) -> Result<PlanId, EngineError> {
+    pub fn choose_or_create(&self, choice: &PlanChoice) -> Result<PlanId, EngineError> {
         match self.choose(choice)? {
             Some(plan) => Ok(plan.id),
             None => match self.store.create_plan(&choice.new_plan(), self.now()) {
@@ -202,7 +202,10 @@ impl Engine {
 }
 
 /// Rule 38 at one moment of the store.
-pub(crate) fn meant(catalogue: &(impl Catalogue + ?Sized), choice: &Choice) -> Result<Option<PlanInfo>, EngineError> {
+pub(crate) fn meant(
+    catalogue: &(impl Catalogue + ?Sized),
+    choice: &PlanChoice,
+) -> Result<Option<PlanInfo>, EngineError> {
     let plans = catalogue.plans()?;
     if let Some(name) = &choice.name {
         let found = plans.iter().find(|p| p.name == *name && p.archived.is_none());

@@ -1,7 +1,7 @@
 //! Every way in which a request can fail, each with a stable code, a message and a hint.
 
 use punch_core::text::shell;
-use punch_core::{Refusal, Shown};
+use punch_core::{ErrorValue, Refusal};
 use punch_store::StoreError;
 
 use crate::plan_file::FileError;
@@ -93,7 +93,7 @@ pub struct Candidates {
     pub total: usize,
 }
 
-impl Shown for Candidates {
+impl ErrorValue for Candidates {
     fn shown(&self) -> String {
         let lines = self.shown.iter().map(|(id, content)| format!("\n  {}  {}", id.shown(), content.shown()));
         let more = self.total.saturating_sub(self.shown.len());

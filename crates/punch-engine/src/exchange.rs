@@ -2,40 +2,40 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use punch_core::format::{Format, Written};
+use punch_core::format::{Format, WrittenDocument};
 use punch_core::{
-    Actor, Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, Parsed, Plan, Policy, Ref,
-    StartGate, Status, Stop, apply,
+    Actor, ApplyStop, Context, Document, Footprint, InProgressLimit, MissingDep, OnCycle, Op, ParsedDocument, Plan,
+    Policy, Ref, StartGate, Status, apply,
 };
 use punch_store::PlanId;
 
 use crate::merge::{merge, with_free_ids};
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
 /// The plan that a text describes, without any store, under the rules of an import; and the unknown names in it.
 pub fn plan_of(format: Format, text: &str, now: i64) -> Result<(Plan, BTreeSet<String>), EngineError> {
-    let Parsed { document, ignored } = format.read(text)?;
+    let ParsedDocument { document, ignored } = format.read(text)?;
     let mut plan = Plan::new();
     let context = Context::new(now, Actor::user().signing("file").without_claims(), lenient(plan.row.policy));
     match apply(&plan, &document.ops()?, &context) {
         Ok(outcome) => plan.commit(&outcome),
-        Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
+        Err(ApplyStop::Refused(refusals)) => return Err(EngineError::Refused(refusals)),
         // A whole plan needs nothing.
-        Err(Stop::Need(_)) => {}
+        Err(ApplyStop::Need(_)) => {}
     }
     Ok((plan, ignored))
 }
 
 /// A plan in a format, with what that could not carry; nothing if the format is only read.
-pub fn written(format: Format, plan: &Plan) -> Option<Written> {
+pub fn written(format: Format, plan: &Plan) -> Option<WrittenDocument> {
     format.write(&Document::of(plan))
 }
 
 /// What an import did, or would do.
 #[derive(Clone, Debug)]
-pub struct Imported {
+pub struct ImportResult {
     /// The write; on a dry run it was undone.
-    pub changed: Changed,
+    pub changed: PlanChange,
     /// Todos that were there already, and were updated where the document differs.
     pub known: usize,
     /// What stands in the document.
@@ -101,17 +101,17 @@ impl Engine {
     pub fn import(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         format: Format,
         text: &str,
         how: ImportOptions,
-    ) -> Result<Imported, EngineError> {
+    ) -> Result<ImportResult, EngineError> {
         let parsed = format.read(text)?;
         let (document, ignored) = (parsed.document, parsed.ignored);
         let (adds, mut known) = (document.ops()?, 0);
         let preset = if how.circles { with_circles } else { lenient };
-        let request = Request { preset, ..request.clone() };
-        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+        let request = WriteRequest { preset, ..request.clone() };
+        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, ApplyStop> {
             plan.need_whole()?;
             if how.replace {
                 let gone = plan.live().into_iter().map(|t| Op::Rm(Ref::Uid(t.uid)));
@@ -134,7 +134,7 @@ impl Engine {
         } else {
             self.submit_with(plan, &request, &first, &mut ask)?
         };
-        Ok(Imported { changed, known, brings: Brings::of(&document), ignored })
+        Ok(ImportResult { changed, known, brings: Brings::of(&document), ignored })
     }
 }
 

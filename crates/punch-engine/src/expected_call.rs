@@ -3,11 +3,11 @@
 //! records who is about to call; the server finds the record by the call's id, or by its arguments where the host sends
 //! no id, and acts as that session from then on.
 
-use punch_core::drive::Start;
+use punch_core::drive::SessionStart;
 use punch_store::{Catalogue, Durability, ExpectedCall, PlanId, SessionKey, Snapshot, StoreError, Tx};
 use serde_json::Value;
 
-use crate::link::{self, Link};
+use crate::link::{self, SessionLink};
 use crate::{Engine, EngineError, SessionState, session};
 
 /// How long a record without an id may wait for its call, in milliseconds. Other agents may send the same arguments.
@@ -40,10 +40,10 @@ pub struct UnnamedCall<'a> {
 impl SessionState {
     /// A conversation begins or resumes: which server it talks to is open again. Of one that nothing is known about
     /// nothing is kept: its first receipt says which server it has.
-    pub(crate) fn restart(&mut self, how: Start) {
-        if how != Start::Compact && *self != Self::default() {
+    pub(crate) fn restart(&mut self, how: SessionStart) {
+        if how != SessionStart::Compact && *self != Self::default() {
             self.server = None;
-            self.switched = how != Start::Startup;
+            self.switched = how != SessionStart::Startup;
         }
     }
 }
@@ -57,8 +57,8 @@ pub(crate) fn is_needed(
 ) -> Result<bool, StoreError> {
     let Some(server) = &state.server else { return Ok(!call.named_at_start || state.switched) };
     Ok(match link::of_server(snapshot, &SessionKey::new(server.clone(), None))? {
-        Some(Link::Session(linked)) => linked != *key,
-        Some(Link::Several) => true,
+        Some(SessionLink::Session(linked)) => linked != *key,
+        Some(SessionLink::Several) => true,
         None => false,
     })
 }
@@ -92,8 +92,8 @@ pub(crate) fn resolve(
         return Ok((expected.session.clone(), Some(expected)));
     }
     let known = match (link::of_server(catalogue, call.server)?, call.started_for) {
-        (Some(Link::Session(session)), _) => Some(session),
-        (Some(Link::Several), _) | (None, None) => None,
+        (Some(SessionLink::Session(session)), _) => Some(session),
+        (Some(SessionLink::Several), _) | (None, None) => None,
         (None, Some(started_for)) => Some(link::linked(catalogue, started_for)?.unwrap_or_else(|| started_for.clone())),
     };
     let session = match known {

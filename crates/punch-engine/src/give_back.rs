@@ -5,7 +5,7 @@ use punch_core::{Actor, Footprint, InProgressLimit, Op, Policy, Ref, Status, Uid
 use punch_store::{Ahead, PlanId, SessionKey, Tx};
 
 use crate::submit::apply_in_transaction;
-use crate::{Engine, EngineError, Request, session};
+use crate::{Engine, EngineError, WriteRequest, session};
 
 /// Several todos may have been in progress, and what they depend on may have changed since.
 const fn lenient(policy: Policy) -> Policy {
@@ -24,7 +24,7 @@ pub(crate) fn take_up(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64) -
 
 /// One by one: a rule that refuses one of them says nothing about the others.
 fn change(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64, op: impl Fn(Ref) -> Op) -> Result<(), EngineError> {
-    let request = Request { preset: lenient, ..Request::of(actor.clone()) };
+    let request = WriteRequest { preset: lenient, ..WriteRequest::of(actor.clone()) };
     for uid in todos {
         let first = Footprint { todos: [*uid].into(), ..Footprint::default() };
         let done = apply_in_transaction(tx, now, &request, &first, &mut |part, now| {
@@ -50,7 +50,7 @@ impl Engine {
         &self,
         plan: PlanId,
         key: &SessionKey,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         todos: &[Uid],
     ) -> Result<(), EngineError> {
         self.write_for(plan, request, Ahead::default(), |tx, now| {
@@ -62,7 +62,12 @@ impl Engine {
     }
 
     /// A conversation resumes: what it gave back at its end is its own again.
-    pub(crate) fn resume_work(&self, plan: PlanId, key: &SessionKey, request: &Request<'_>) -> Result<(), EngineError> {
+    pub(crate) fn resume_work(
+        &self,
+        plan: PlanId,
+        key: &SessionKey,
+        request: &WriteRequest<'_>,
+    ) -> Result<(), EngineError> {
         self.write_for(plan, request, Ahead::default(), |tx, now| {
             let mut state = session::load(tx, key, plan)?;
             take_up(tx, &request.actor, &std::mem::take(&mut state.given_back), now)?;

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use punch_core::view::{HistoryRow, Story};
-use punch_core::{Event, Fate, Kind, Op, Patch, Plan, Refusal, Todo, Uid, UndoWalk, apply};
+use punch_core::view::{HistoryRow, RevisionStory};
+use punch_core::{Event, EventKind, Op, Patch, Plan, Refusal, Todo, Uid, UndoState, UndoWalk, apply};
 use punch_store::{PlanId, Snapshot};
 
-use crate::{Changed, Engine, EngineError, Request, Revision};
+use crate::{Engine, EngineError, PlanChange, Revision, WriteRequest};
 
 /// Events of a revision that are read to tell what happened in it. A revision may have as many as the plan has todos.
 pub const NARRATED: usize = 1_000;
@@ -25,17 +25,17 @@ pub struct RevisionEntry {
     /// How many more events the revision has.
     pub more: u64,
     /// Whether it undid another revision, and whether it still stands.
-    pub fate: Fate,
+    pub fate: UndoState,
 }
 
 impl RevisionEntry {
     /// What happened, in words.
-    pub fn story(&self) -> Story {
-        Story::of(&self.events).and_more(self.more)
+    pub fn story(&self) -> RevisionStory {
+        RevisionStory::of(&self.events).and_more(self.more)
     }
 
     /// The revision as a row; `names` has the todos that the story names.
-    pub fn row(&self, names: &Plan, story: &Story) -> HistoryRow {
+    pub fn row(&self, names: &Plan, story: &RevisionStory) -> HistoryRow {
         HistoryRow::of(names, (self.revision, self.at, &self.by), story, self.fate)
     }
 }
@@ -70,7 +70,7 @@ impl Engine {
                 let mut events = snapshot.events_of(revision)?;
                 let fate = standing.visit(revision, &events);
                 events.retain(|event| matches!(event.patch, Patch::Todo(of, _) if of == uid));
-                let came = events.iter().any(|event| event.kind == Kind::Added);
+                let came = events.iter().any(|event| event.kind == EventKind::Added);
                 if let Some(first) = events.first() {
                     entries.push(RevisionEntry { revision, at: first.at, by: first.by.clone(), events, more: 0, fate });
                 }
@@ -112,15 +112,15 @@ impl Engine {
     pub fn undo(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         revision: Option<u64>,
         any: bool,
-    ) -> Result<Changed, EngineError> {
+    ) -> Result<PlanChange, EngineError> {
         self.submit(plan, request, &[Op::Undo { revision, any }])
     }
 
     /// Undoes the caller's latest undo that still stands. It never succeeds without a change.
-    pub fn redo(&self, plan: PlanId, request: &Request<'_>) -> Result<Changed, EngineError> {
+    pub fn redo(&self, plan: PlanId, request: &WriteRequest<'_>) -> Result<PlanChange, EngineError> {
         self.submit(plan, request, &[Op::Redo])
     }
 
@@ -174,7 +174,7 @@ pub(crate) fn taken_back(plan: &Plan, later: &[Event], revision: u64) -> Plan {
                 for change in changes.iter().rev() {
                     todo.fields.backward(change);
                 }
-                if event.kind == Kind::Added {
+                if event.kind == EventKind::Added {
                     // Before it came it was not there; an archived blank says so.
                     todo.fields.removed = Some(event.at);
                 }

@@ -6,16 +6,16 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use punch_core::inbox::{
-    Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, QuestionFact, RunFact, SeenFact, Spending,
+    Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, LimitSpending, QuestionFact, RunFact, SeenFact,
     WorkerFact, inbox,
 };
 use punch_core::{Actor, Footprint, Plan, Status, Todo, Uid, WorkerId, is_plan_check};
 use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, Snapshot};
 use serde_json::Value;
 
-use crate::config::{Ignored, Settings};
+use crate::config::{IgnoredSetting, Settings};
 use crate::git::Git;
-use crate::plan_file::{Link, link_of};
+use crate::plan_file::{PlanFileLink, link_of};
 use crate::run::{RunRecord, Sum, dollars, read_run};
 use crate::{Consents, Engine, EngineError};
 
@@ -43,7 +43,7 @@ pub struct InboxQuery<'a> {
     /// What the user approved; `None` where that is not known, and then nothing waits for approval.
     pub consents: Option<&'a Consents>,
     /// Settings of the project that wait for approval.
-    pub ignored: &'a [Ignored],
+    pub ignored: &'a [IgnoredSetting],
     /// The name of the plan in commands, where they would mean another one without it.
     pub plan_flag: Option<&'a str>,
     /// The worktree of the user; `None` where that is not known, and then no work waits for a merge.
@@ -208,9 +208,9 @@ fn unread_failures(snapshot: &dyn Snapshot, plan: &Plan) -> Result<Vec<Uid>, Eng
 
 /// Conflicts with the plan file that were noticed after the user last looked. They are settled already, but not always
 /// as the user wants it.
-fn file_conflicts(plan: &Plan, link: Option<&Link>, seen: Option<SeenFact>) -> Vec<FileConflictFact> {
+fn file_conflicts(plan: &Plan, link: Option<&PlanFileLink>, seen: Option<SeenFact>) -> Vec<FileConflictFact> {
     let Some(link) = link.filter(|link| seen.is_none_or(|seen| link.at > seen.at)) else { return Vec::new() };
-    let fact = |conflict: &punch_core::plan_file::Conflict| FileConflictFact {
+    let fact = |conflict: &punch_core::plan_file::MergeConflict| FileConflictFact {
         text: conflict.text(),
         todo: plan.by_id(&conflict.id).map(|todo| todo.uid),
         since: link.at,
@@ -220,7 +220,7 @@ fn file_conflicts(plan: &Plan, link: Option<&Link>, seen: Option<SeenFact>) -> V
 
 /// Checks of open todos and settings of the project that the user has not approved.
 fn approvals(plan: &Plan, query: &InboxQuery<'_>) -> Vec<ApprovalFact> {
-    let setting = |ignored: &Ignored| {
+    let setting = |ignored: &IgnoredSetting| {
         let what = Approval::Setting(ignored.key.clone(), ignored.typed());
         Some(ApprovalFact { what, todos: Vec::new(), since: changed_at(ignored.file()?) })
     };
@@ -296,7 +296,7 @@ fn run_fact(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<RunFact, EngineE
 }
 
 /// What a run has spent of its limits, and when each passed four fifths.
-fn spending(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<Vec<Spending>, EngineError> {
+fn spending(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<Vec<LimitSpending>, EngineError> {
     let limit = |name: &str| run.body.options["limits"][name].as_u64().filter(|limit| *limit > 0);
     let limits = [("tokens", limit("tokens")), ("money", limit("cost")), ("turns", limit("turns"))];
     if limits.iter().all(|(_, limit)| limit.is_none()) {
@@ -319,7 +319,7 @@ fn spending(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<Vec<Spending>, E
             "money" => format!("{} of {}", dollars(used), dollars(limit)),
             what => format!("{used} of {limit} {what}"),
         };
-        Some(Spending { what, text, used, limit, since: since[at].unwrap_or(run.body.taken_up) })
+        Some(LimitSpending { what, text, used, limit, since: since[at].unwrap_or(run.body.taken_up) })
     };
     Ok(limits.into_iter().enumerate().filter_map(spending).collect())
 }

@@ -56,20 +56,21 @@ mod writing_session;
 
 pub use activity::{ActivityKind, ActivityPage, ActivityRecord, one_line};
 pub use answerer::{Answerer, BrowserLink, NotTheUser, Via, browser_link};
-pub use assign::{Assignment, assignment_key, worker_key};
+pub use assign::{TodoAssignment, assignment_key, worker_key};
 pub use checkpoint::{
-    CheckpointError, CheckpointReason, Code, Differs, Judged, Restored, Restoring, Saved, Saving, Verification,
+    CheckpointError, CheckpointReason, Code, Differs, RestoreResult, RestoredTodo, Restoring, SavedCheckpoint, Saving,
+    Verification,
 };
-pub use claim::Claimed;
+pub use claim::ClaimResult;
 pub use doctor::{Finding, Severity};
 pub use embedding::{Embedding, IdMaker};
-pub use engine::{Choice, Clock, DEFAULT_PLAN, Engine, News, Tell};
+pub use engine::{Clock, DEFAULT_PLAN, Engine, News, PlanChoice, Tell};
 pub use error::{Candidates, EngineError};
-pub use exchange::{Brings, ImportOptions, Imported, plan_of, written};
+pub use exchange::{Brings, ImportOptions, ImportResult, plan_of, written};
 pub use expected_call::{UnnamedCall, UpcomingCall};
 pub use fleet::{FleetRefresher, HandedIn, WorkerBody, WorkerName, default_worker_name, is_worker_name};
 pub use follow::{
-    ChangedTodos, Cursor, Followed, Follower, Gap, PlanRefresher, Refreshed, Revision, RevisionPage, Revisions,
+    Cursor, Follower, FollowerItem, Gap, PlanRefresher, RefreshResult, Revision, RevisionPage, Revisions, TodoChanges,
     revisions_after, todo_of,
 };
 pub use git::{CommitVerdict, Git, GitFolders, GitState};
@@ -80,34 +81,36 @@ pub use git::{
 };
 pub use history::{NARRATED, RevisionEntry, at_revision};
 pub use host::{
-    DecisionRecord, Earlier, Find, Going, HookChecks, HostReport, Mark, Meter, Observed, Read, Reading, SessionStatus,
-    Spent, Switches, TurnStart, owner_of,
+    ConversationMark, ConversationReader, ConversationReading, DecisionRecord, Earlier, Find, Going, HookChecks,
+    HostReport, ObserveResult, PromptTokens, SessionMeter, SessionStatus, Switches, TurnStart, owner_of,
 };
 pub use inbox::{InboxQuery, READER};
 pub use link::fingerprint;
 #[cfg(feature = "verify")]
 pub use notify::{InboxMemory, inbox_message, notify};
-pub use offer::{Group, Offer, Offered};
+pub use offer::{OfferedTool, ToolGroup, ToolOffers};
 pub use plans::PlanEntry;
 pub use question::{
-    AgentQuestion, Answer, AnswerOutcome, Ask, GivenAnswer, QUESTION_LENGTH, QuestionOption, SessionAsk, Taken,
+    AgentQuestion, AnswerOutcome, GivenAnswer, QUESTION_LENGTH, QuestionOption, QuestionPoll, QuestionReply,
+    QuestionRequest, SessionAsk,
 };
 pub use ready::{OfferedElsewhere, ReadyQuery, load_reasons};
 #[cfg(feature = "files")]
 pub use run::SessionFile;
 pub use run::{
-    AttemptCost, Begin, Controlled, Ended, OpenTurn, RunBody, RunControls, RunEvent, RunHolder, RunOutcome, RunRecord,
-    RunRow, RunStep, RunView, SeatRow, SeatStage, SeatStatus, SeatTurn, Sum, TodoCost, TurnEnd, dollars, seat_turns,
+    AttemptCost, ControlResult, OpenTurn, RunBody, RunControls, RunEnd, RunEvent, RunHolder, RunOutcome, RunRecord,
+    RunRow, RunStart, RunStep, RunView, SeatRow, SeatStage, SeatStatus, SeatTurn, Sum, TodoCost, TurnEnd, dollars,
+    seat_turns,
 };
 pub use session::{Role, SessionState};
-pub use submit::{Changed, MakeOps, Request};
+pub use submit::{MakeOps, PlanChange, WriteRequest};
 pub use summary::plan_summary;
-pub use usage::{TodoUsage, UsageReport, Used};
+pub use usage::{TodoUsage, UsageDelta, UsageReport};
 pub use user_changes::InformedSession;
 #[cfg(feature = "verify")]
 pub use verify::{BackgroundChecks, CheckLock, CheckLocks, run_command};
 pub use verify::{
-    Checker, Consents, End, Proof, Proofs, Ran, Rechecked, ReportVerdict, TAIL, VerifyError, WorkTree,
-    words as command_line,
+    CheckEnd, CheckRun, Checker, Consents, PassedCheck, Proofs, RecheckResult, ReportVerdict, TAIL, VerifyError,
+    WorkTree, words as command_line,
 };
 pub use writing_session::WritingSession;

@@ -6,12 +6,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::hash::fnv1a;
-use punch_core::{Actor, Footprint, Kind, Op, Patch, Ref, Uid};
+use punch_core::{Actor, EventKind, Footprint, Op, Patch, Ref, Uid};
 use punch_store::{Catalogue, Durability, PlanId, SessionKey, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
 use crate::submit::apply_in_transaction;
-use crate::{Engine, EngineError, Request, Role, SessionState, session};
+use crate::{Engine, EngineError, Role, SessionState, WriteRequest, session};
 
 /// Under which a session keeps what its last write looked like.
 const RECEIPT: &str = "receipt";
@@ -40,7 +40,7 @@ pub fn fingerprint(arguments: &Value) -> String {
 
 /// Whose calls a server makes, as its own session record says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Link {
+pub(crate) enum SessionLink {
     /// Those of one conversation.
     Session(SessionKey),
     /// Those of several in turn: it acts under its own name, and every receipt says whose the write was.
@@ -58,13 +58,13 @@ pub(crate) fn note(state: &mut SessionState, server: Option<&SessionKey>, key: &
 }
 
 /// Whose calls a server makes; `None` as long as nothing has linked it.
-pub(crate) fn of_server(catalogue: &dyn Catalogue, server: &SessionKey) -> Result<Option<Link>, StoreError> {
+pub(crate) fn of_server(catalogue: &dyn Catalogue, server: &SessionKey) -> Result<Option<SessionLink>, StoreError> {
     let state = catalogue.session(server)?.map(|session| session::read(&session));
     Ok(state.and_then(|state| {
         let linked = state.more.get(LINKED)?;
-        let Some(host) = linked.get("host").and_then(Value::as_str) else { return Some(Link::Several) };
+        let Some(host) = linked.get("host").and_then(Value::as_str) else { return Some(SessionLink::Several) };
         let subagent = linked.get("subagent").and_then(Value::as_str);
-        Some(Link::Session(SessionKey::new(host, subagent)))
+        Some(SessionLink::Session(SessionKey::new(host, subagent)))
     }))
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn linked(catalogue: &dyn Catalogue, key: &SessionKey) -> Result<Opti
         return Ok(None);
     }
     Ok(match of_server(catalogue, key)? {
-        Some(Link::Session(session)) => Some(session),
-        Some(Link::Several) | None => None,
+        Some(SessionLink::Session(session)) => Some(session),
+        Some(SessionLink::Several) | None => None,
     })
 }
 
@@ -126,14 +126,14 @@ impl Engine {
             fits.then_some((found.key, SessionKey::new(server, None), found.plan?))
         });
         let (Some((from, server, plan)), None) = (fitting.next(), fitting.next()) else { return Ok(false) };
-        let written = Written { server: &server, from: &from, to: key, revision };
+        let written = MisattributedWrite { server: &server, from: &from, to: key, revision };
         self.write(plan, Durability::Full, |tx, now| written.take_over(tx, plan, now))?;
         Ok(true)
     }
 }
 
 /// A write that turned out to be another conversation's.
-struct Written<'a> {
+struct MisattributedWrite<'a> {
     /// The server that made it.
     server: &'a SessionKey,
     /// The session that the server acted as: its own, or a conversation that was there before.
@@ -143,7 +143,7 @@ struct Written<'a> {
     revision: u64,
 }
 
-impl Written<'_> {
+impl MisattributedWrite<'_> {
     fn take_over(&self, tx: &mut dyn Tx, plan: PlanId, now: i64) -> Result<(), EngineError> {
         let mut old = session::load(tx, self.from, plan)?;
         let mut new = session::load(tx, self.to, plan)?;
@@ -191,7 +191,7 @@ impl Written<'_> {
         for event in tx.events_of(self.revision)? {
             if let Patch::Todo(uid, _) = event.patch {
                 touched.insert(uid);
-                if event.kind == Kind::Added {
+                if event.kind == EventKind::Added {
                     added.insert(uid);
                 }
             }
@@ -209,7 +209,7 @@ impl Written<'_> {
         if moved.is_empty() {
             return Ok(None);
         }
-        let request = Request::of(Actor::agent(self.to.session_id(), &before));
+        let request = WriteRequest::of(Actor::agent(self.to.session_id(), &before));
         let first = Footprint { todos: moved.iter().copied().collect(), ..Footprint::default() };
         let ops: Vec<Op> = moved.iter().map(|uid| Op::HandOver(Ref::Uid(*uid), after.clone())).collect();
         match apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(ops.clone())) {

@@ -8,10 +8,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use punch_core::{Document, Record, State, Status};
+use punch_core::{Document, Record, RecordStatus, Status};
 
 /// A document brought together with what a plan has.
-pub(crate) struct Merged {
+pub(crate) struct MergedDocument {
     /// Everything: what the plan has, with what the document says about it, then what is new.
     pub(crate) after: Document,
     /// Todos of the plan that the document has too.
@@ -19,9 +19,9 @@ pub(crate) struct Merged {
 }
 
 /// Brings a document together with the plan `before`. `next` is the number of the next generated id.
-pub(crate) fn merge(before: &Document, incoming: &Document, next: u64) -> Merged {
+pub(crate) fn merge(before: &Document, incoming: &Document, next: u64) -> MergedDocument {
     let places = matched(before, incoming);
-    let names = Names::of(before, incoming, &incoming.edges, &places, next);
+    let names = DocumentNames::of(before, incoming, &incoming.edges, &places, next);
     let mut after = Document { phases: before.phases.clone(), records: before.records.clone(), edges: Vec::new() };
     for phase in incoming.phases.iter().chain(incoming.records.iter().filter_map(|record| record.phase.as_ref())) {
         if !after.phases.contains(phase) {
@@ -38,24 +38,24 @@ pub(crate) fn merge(before: &Document, incoming: &Document, next: u64) -> Merged
             None => after.records.push(given),
         }
     }
-    Merged { after, known: places.iter().flatten().count() }
+    MergedDocument { after, known: places.iter().flatten().count() }
 }
 
 /// A document whose todos are all new to the plan `before`: ids that the plan uses already are replaced by free ones, also
 /// where the document refers to them. `next` is the number of the next generated id.
 pub(crate) fn with_free_ids(before: &Document, incoming: &Document, next: u64) -> Document {
-    let names = Names::of(before, incoming, &[], &vec![None; incoming.records.len()], next);
+    let names = DocumentNames::of(before, incoming, &[], &vec![None; incoming.records.len()], next);
     let records = incoming.records.iter().enumerate().map(|(at, record)| names.rename(at, record)).collect();
     Document { records, ..incoming.clone() }
 }
 
 /// What the todos of a document are called in a plan.
-struct Names {
+struct DocumentNames {
     of_places: Vec<Option<String>>,
     renamed: HashMap<String, String>,
 }
 
-impl Names {
+impl DocumentNames {
     /// `places` says which todos of the plan those of the document are; a todo that it lacks keeps its id if that is free.
     ///
     /// Todos without an id get one only where one of these edges needs it.
@@ -190,7 +190,7 @@ fn update(ours: &mut Record, theirs: Record) {
     }
     let closed = matches!(theirs.status.stored(), Status::Completed | Status::Cancelled);
     if closed && ours.status.stored() != theirs.status.stored() && ours.status.stored() != Status::Completed {
-        ours.status = State::Stored(theirs.status.stored());
+        ours.status = RecordStatus::Stored(theirs.status.stored());
     }
     ours.phase = theirs.phase.or_else(|| ours.phase.take());
     ours.priority = theirs.priority.or(ours.priority);
@@ -234,7 +234,7 @@ mod tests {
         let before = Document { records: before, ..Document::default() };
         let incoming = vec![made("T-4", "Theirs, reworded", 8), made("T-5", "Same batch", 8), made("T-6", "Ours", 7)];
         let incoming = Document { records: incoming, ..Document::default() };
-        let Merged { after, known } = merge(&before, &incoming, 7);
+        let MergedDocument { after, known } = merge(&before, &incoming, 7);
         let found: Vec<_> = after.records.iter().map(|r| (r.id.as_deref().unwrap(), r.content.as_str())).collect();
         assert_eq!(found, [("T-4", "Ours"), ("T-5", "Theirs, reworded"), ("T-6", "Same batch")]);
         assert_eq!(known, 3);
@@ -246,10 +246,10 @@ mod tests {
             records: vec![record(Some("T-1"), "Write it"), record(Some("T-2"), "Test it")],
             ..Document::default()
         };
-        let done = Record { status: State::Stored(Status::Completed), ..record(None, "write  it") };
+        let done = Record { status: RecordStatus::Stored(Status::Completed), ..record(None, "write  it") };
         let incoming = Document { records: vec![done, record(Some("T-2"), "Ship it")], ..Document::default() };
         let incoming = Document { edges: vec![(1, 0)], ..incoming };
-        let Merged { after, known } = merge(&before, &incoming, 3);
+        let MergedDocument { after, known } = merge(&before, &incoming, 3);
         let found: Vec<(&str, &str, Vec<&str>)> = after
             .records
             .iter()

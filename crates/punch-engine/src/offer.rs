@@ -7,7 +7,7 @@ use crate::call::{Dialect, Tool};
 
 punch_core::words! {
     /// Tools beyond a dialect's own, on demand.
-    pub enum Group {
+    pub enum ToolGroup {
         /// `todo_claim`.
         Claim = "claim",
         /// `todo_checkpoint`.
@@ -19,7 +19,7 @@ punch_core::words! {
 
 /// One tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offered {
+pub struct OfferedTool {
     /// Its name.
     pub name: String,
     /// What it is for.
@@ -32,17 +32,17 @@ pub struct Offered {
 
 /// The tools of a server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct ToolOffers {
     /// Their dialect.
     pub dialect: Dialect,
     /// In the order in which they are listed.
-    pub tools: Vec<Offered>,
+    pub tools: Vec<OfferedTool>,
 }
 
-impl Offer {
+impl ToolOffers {
     /// The tools of a dialect, with groups.
-    pub fn new(dialect: Dialect, groups: &[Group]) -> Self {
-        let fields = groups.contains(&Group::Fields);
+    pub fn new(dialect: Dialect, groups: &[ToolGroup]) -> Self {
+        let fields = groups.contains(&ToolGroup::Fields);
         let read = |text| read(text, fields);
         let mut tools = read(match dialect {
             Dialect::Native => include_str!("../tools/native.json"),
@@ -51,10 +51,10 @@ impl Offer {
             Dialect::Todowrite => include_str!("../tools/todowrite.json"),
             Dialect::Extended => include_str!("../tools/extended.json"),
         });
-        if groups.contains(&Group::Claim) {
+        if groups.contains(&ToolGroup::Claim) {
             tools.extend(read(include_str!("../tools/claim.json")));
         }
-        if groups.contains(&Group::Checkpoint) {
+        if groups.contains(&ToolGroup::Checkpoint) {
             tools.extend(read(include_str!("../tools/checkpoint.json")));
         }
         Self { dialect, tools }
@@ -66,12 +66,12 @@ impl Offer {
     }
 
     /// The tool of that name.
-    pub fn find(&self, name: &str) -> Option<&Offered> {
+    pub fn find(&self, name: &str) -> Option<&OfferedTool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
 }
 
-impl Offered {
+impl OfferedTool {
     /// What a model pays for: name, description and schema as compact JSON.
     pub fn priced(&self) -> String {
         let mut map = Map::new();
@@ -83,12 +83,12 @@ impl Offered {
 }
 
 /// The files are part of the program and a test reads each of them, so what does not parse cannot be met here.
-fn read(text: &str, fields: bool) -> Vec<Offered> {
+fn read(text: &str, fields: bool) -> Vec<OfferedTool> {
     let list: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
     list.into_iter().filter_map(|value| tool(value, fields)).collect()
 }
 
-fn tool(mut value: Value, fields: bool) -> Option<Offered> {
+fn tool(mut value: Value, fields: bool) -> Option<OfferedTool> {
     // Every call may use the fields under `more`; only their definitions are left out, because each conversation pays for
     // them.
     let more = value["more"].take();
@@ -96,7 +96,7 @@ fn tool(mut value: Value, fields: bool) -> Option<Offered> {
         value["inputSchema"].pointer_mut(at)?.as_object_mut()?.extend(more);
     }
     let text = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
-    Some(Offered {
+    Some(OfferedTool {
         name: text(&value, "name")?,
         description: text(&value, "description")?,
         tool: match value["kind"].as_str()? {

@@ -2,7 +2,7 @@
 //! [`punch_core::drive::Offers`].
 
 use punch_core::Uid;
-use punch_core::drive::{Offer, Offers};
+use punch_core::drive::{Offers, TodoOffer};
 use punch_store::{Snapshot, StoreError, Tx};
 
 /// The offers of a plan.
@@ -16,7 +16,7 @@ pub(crate) fn record(tx: &mut dyn Tx, owner: &str, uid: Option<Uid>, now: i64) -
         return Ok(());
     }
     match uid.filter(|_| !owner.is_empty()) {
-        Some(uid) => tx.put_offer(&Offer { owner: owner.to_owned(), uid, at: now }),
+        Some(uid) => tx.put_offer(&TodoOffer { owner: owner.to_owned(), uid, at: now }),
         None => tx.forget_offer(owner),
     }
 }

@@ -82,14 +82,14 @@ impl AgentQuestion {
     }
 
     /// Returns true if the answer refuses what the agent asks for.
-    pub fn refuses(&self, answer: &Answer) -> bool {
+    pub fn refuses(&self, answer: &QuestionReply) -> bool {
         answer.refuses(&self.options)
     }
 }
 
 /// What an agent of a run asks.
 #[derive(Clone, Debug)]
-pub struct Ask<'a> {
+pub struct QuestionRequest<'a> {
     /// The number of the run.
     pub run: u64,
     /// The number of the seat.
@@ -110,7 +110,7 @@ pub struct Ask<'a> {
 
 /// An answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum QuestionReply {
     /// Allow what the agent asks for, with the option that promises least.
     Allow,
     /// Refuse it.
@@ -123,18 +123,18 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenAnswer {
     /// The answer.
-    pub answer: Answer,
+    pub answer: QuestionReply,
     /// Why, for the agent.
     pub reason: Option<String>,
 }
 
-impl From<Answer> for GivenAnswer {
-    fn from(answer: Answer) -> Self {
+impl From<QuestionReply> for GivenAnswer {
+    fn from(answer: QuestionReply) -> Self {
         Self { answer, reason: None }
     }
 }
 
-impl Answer {
+impl QuestionReply {
     /// Returns the text that is stored.
     pub fn to_text(&self) -> String {
         match self {
@@ -144,7 +144,7 @@ impl Answer {
         }
     }
 
-    /// Reads what [`Answer::to_text`] writes. Anything else refuses.
+    /// Reads what [`QuestionReply::to_text`] writes. Anything else refuses.
     pub fn from_text(given: &str) -> Self {
         match given.strip_prefix(CHOSEN) {
             Some(id) => Self::Option(id.to_owned()),
@@ -193,7 +193,7 @@ pub enum AnswerOutcome {
 
 /// What the runner finds about a question it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum QuestionPoll {
     /// Nothing has happened yet.
     Waiting,
     /// The answer, which is handed out only once.
@@ -223,7 +223,7 @@ impl Engine {
     /// After a crash an agent may ask again what was asked before: an answer that was given meanwhile and never reached
     /// an agent is taken up by [`Engine::take_answer`] with the number that is returned then; a question that is still
     /// open is replaced by the new one.
-    pub fn ask(&self, plan: PlanId, ask: &Ask<'_>) -> Result<u64, EngineError> {
+    pub fn ask(&self, plan: PlanId, ask: &QuestionRequest<'_>) -> Result<u64, EngineError> {
         let (cut, is_cut) = cut(ask.text);
         let body = QuestionBody {
             options: ask.options.clone(),
@@ -266,7 +266,7 @@ impl Engine {
         &self,
         plan: PlanId,
         id: u64,
-        answer: &Answer,
+        answer: &QuestionReply,
         reason: Option<&str>,
         by: &Answerer,
     ) -> Result<AnswerOutcome, EngineError> {
@@ -304,25 +304,25 @@ impl Engine {
 
     /// Returns the answer to a question, once: the caller applies it. Only for the runner of the plan. An answer that
     /// does not count, because it was given on another machine, is not handed out.
-    pub fn take_answer(&self, plan: PlanId, id: u64) -> Result<Taken, EngineError> {
+    pub fn take_answer(&self, plan: PlanId, id: u64) -> Result<QuestionPoll, EngineError> {
         let state = |snapshot: &dyn Snapshot| Ok(snapshot.question(id)?.map(read));
         let waits = |question: &Option<AgentQuestion>| question.as_ref().is_some_and(AgentQuestion::is_open);
         if waits(&self.read(plan, state)?) {
-            return Ok(Taken::Waiting);
+            return Ok(QuestionPoll::Waiting);
         }
         self.write(plan, Durability::Full, |tx, now| {
-            let Some(question) = tx.question(id)?.map(read) else { return Ok(Taken::Gone) };
+            let Some(question) = tx.question(id)?.map(read) else { return Ok(QuestionPoll::Gone) };
             Ok(match &question.state {
-                QuestionState::Open => Taken::Waiting,
-                QuestionState::Closed { .. } => Taken::Gone,
+                QuestionState::Open => QuestionPoll::Waiting,
+                QuestionState::Closed { .. } => QuestionPoll::Gone,
                 QuestionState::Answered(given) => {
                     let machine = given.via.split_once('@').map_or("", |(_, machine)| machine);
                     match tx.take_answer(id, now)? && question.body.accepts(machine) {
-                        true => Taken::Answer(GivenAnswer {
-                            answer: Answer::from_text(&given.answer),
+                        true => QuestionPoll::Answer(GivenAnswer {
+                            answer: QuestionReply::from_text(&given.answer),
                             reason: given.reason.clone(),
                         }),
-                        false => Taken::Gone,
+                        false => QuestionPoll::Gone,
                     }
                 }
             })

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use punch_core::drive::Offers;
-use punch_core::reason::{self, Reader, is_busy, is_startable, own_work};
+use punch_core::reason::{self, PlanReader, is_busy, is_startable, own_work};
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{ReadyMark, Snapshot, StoreError, Which};
 
@@ -57,7 +57,7 @@ impl<'a> ReadyQuery<'a> {
     /// progress.
     pub fn ready(&self, snapshot: &dyn Snapshot, limit: usize) -> Result<Vec<Todo>, StoreError> {
         let mut found =
-            Found { query: *self, offers: Offers::default(), busy: None, free: Vec::new(), offered: Vec::new() };
+            ReadyScan { query: *self, offers: Offers::default(), busy: None, free: Vec::new(), offered: Vec::new() };
         if self.offered != OfferedElsewhere::Included {
             found.offers = offers::load(snapshot)?;
         }
@@ -100,7 +100,7 @@ impl<'a> ReadyQuery<'a> {
 }
 
 /// Ready todos, sorted out as they are read.
-struct Found<'a> {
+struct ReadyScan<'a> {
     query: ReadyQuery<'a>,
     offers: Offers,
     /// Work in progress, once a todo with files was met.
@@ -109,7 +109,7 @@ struct Found<'a> {
     offered: Vec<Todo>,
 }
 
-impl Found<'_> {
+impl ReadyScan<'_> {
     fn take(&mut self, snapshot: &dyn Snapshot, todos: Vec<Todo>) -> Result<(), StoreError> {
         let ReadyQuery { owner, now, .. } = self.query;
         for todo in todos {
@@ -161,7 +161,7 @@ pub(crate) fn load_roots(snapshot: &dyn Snapshot, part: &mut Plan, uid: Uid, now
             return snapshot.load(&Footprint::everything(), part);
         }
         load_reasons(snapshot, part, &layer)?;
-        let reader = Reader::new(part, now);
+        let reader = PlanReader::new(part, now);
         let waiting = layer.iter().filter_map(|uid| part.get(*uid));
         let mut next: Vec<Uid> =
             waiting.flat_map(|todo| reader.reasons(todo)).filter_map(|reason| reason.uid).collect();

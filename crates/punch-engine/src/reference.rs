@@ -4,7 +4,7 @@ use punch_core::{Op, Ref, Refusal, Todo, Uid, text};
 use punch_store::{PlanId, Snapshot, Which};
 
 use crate::call::names::OUTSIDE;
-use crate::{Candidates, Changed, Engine, EngineError, Request};
+use crate::{Candidates, Engine, EngineError, PlanChange, WriteRequest};
 
 /// Candidates listed for an ambiguous reference.
 const SHOWN: usize = 10;
@@ -20,10 +20,10 @@ impl Engine {
     pub fn submit_named(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         names: &[String],
         ops: &dyn Fn(&[Ref]) -> Vec<Op>,
-    ) -> Result<(Changed, Vec<Uid>), EngineError> {
+    ) -> Result<(PlanChange, Vec<Uid>), EngineError> {
         let ids: Vec<Ref> = names.iter().cloned().map(Ref::Id).collect();
         match self.submit(plan, request, &ops(&ids)) {
             Err(EngineError::Refused(refusals)) if refusals.iter().any(|r| names_unknown(r, names)) => {
@@ -44,7 +44,7 @@ impl Engine {
 }
 
 /// The todo that had the id during the write; it may have been archived by it.
-fn named(changed: &Changed, id: &str) -> Option<Uid> {
+fn named(changed: &PlanChange, id: &str) -> Option<Uid> {
     let live = changed.plan.by_id(id).map(|t| t.uid);
     live.or_else(|| changed.outcome.rows.iter().rev().find(|t| t.id == id).map(|t| t.uid))
 }

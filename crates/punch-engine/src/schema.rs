@@ -5,12 +5,12 @@ use punch_core::schema::{about, any_of, count, decided, list, named, object, or_
 use serde_json::Value;
 
 use crate::call::Dialect;
-use crate::{Group, Offer, Offered};
+use crate::{OfferedTool, ToolGroup, ToolOffers};
 
 /// The arguments of every tool of a dialect, by the name of the tool, and any of them.
 pub fn tools(dialect: Dialect) -> Value {
-    let one = |tool: Offered| named(&tool.name, about(Value::Object(tool.input_schema), &tool.description));
-    any_of(Offer::new(dialect, &Group::ALL).tools.into_iter().map(one).collect())
+    let one = |tool: OfferedTool| named(&tool.name, about(Value::Object(tool.input_schema), &tool.description));
+    any_of(ToolOffers::new(dialect, &ToolGroup::ALL).tools.into_iter().map(one).collect())
 }
 
 /// The record of a decision, as `punch why-stop --line` prints it and `punch replay --dialect drive` reads it.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use punch_core::drive::{ContextUse, Counters, Cover};
 use punch_core::evidence::Observation;
 use punch_core::{Dialect, Uid};
-use punch_store::{PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
+use punch_store::{PlanId, SessionKey, SessionRow, Snapshot, StoreError, Tx};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::host::Meter;
+use crate::host::SessionMeter;
 use crate::process::ProcessId;
 use crate::{Engine, EngineError};
 
@@ -104,7 +104,7 @@ pub struct SessionState {
     pub asked_again: Vec<Uid>,
     /// What was used, and for which todos.
     #[serde(skip_serializing_if = "crate::host::is_unused")]
-    pub meter: Meter,
+    pub meter: SessionMeter,
     /// Continuations, turns, reminders.
     #[serde(skip_serializing_if = "is_untouched")]
     pub drive: Counters,
@@ -228,7 +228,7 @@ impl Engine {
 }
 
 /// A body that an older version wrote reads as far as it is understood.
-pub(crate) fn read(session: &Session) -> SessionState {
+pub(crate) fn read(session: &SessionRow) -> SessionState {
     serde_json::from_str(&session.body).unwrap_or_default()
 }
 
@@ -267,5 +267,5 @@ pub(crate) fn keep(
         return Ok(());
     }
     let body = serde_json::to_string(state).unwrap_or_default();
-    tx.put_session(&Session { key: key.clone(), plan, seen_at: now, body })
+    tx.put_session(&SessionRow { key: key.clone(), plan, seen_at: now, body })
 }

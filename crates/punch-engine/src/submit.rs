@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use punch_core::{
-    Actor, Attempts, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Status, Stop, Uid, apply,
+    Actor, ApplyStop, Attempts, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Status, Uid,
+    apply,
 };
 use punch_store::{Ahead, Durability, PlanId, SessionKey, StoreError, Tx};
 
@@ -22,7 +23,7 @@ const DROPPED: usize = 50;
 
 /// Who asks, and under which conditions.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct WriteRequest<'a> {
     /// Who asks: signs events and notes, and owns what it starts.
     pub actor: Actor,
     /// The dialect's preset over the plan's own policy.
@@ -52,7 +53,7 @@ pub struct Request<'a> {
     pub session: Option<WritingSession<'a>>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> WriteRequest<'a> {
     /// A native request of an actor, as safe as can be.
     pub fn of(actor: Actor) -> Self {
         Self {
@@ -83,7 +84,7 @@ impl<'a> Request<'a> {
     }
 }
 
-impl Request<'_> {
+impl WriteRequest<'_> {
     /// The session under whose name the caller works. A completion reads what that session saw of the work.
     pub(crate) fn owner_session(&self) -> Option<SessionKey> {
         let owner = || self.actor.owner().map(|owner| SessionKey::new(owner, None));
@@ -93,7 +94,7 @@ impl Request<'_> {
 
 /// What a write did, with the part of the plan it touched as it is afterwards.
 #[derive(Clone, Debug)]
-pub struct Changed {
+pub struct PlanChange {
     /// Touched todos and what they needed.
     pub plan: Plan,
     /// Events, rows, warnings.
@@ -103,11 +104,11 @@ pub struct Changed {
 }
 
 /// Works out the ops from the part of the plan that is loaded; may ask for more.
-pub type MakeOps<'f> = &'f mut dyn FnMut(&Plan, i64) -> Result<Vec<Op>, Stop>;
+pub type MakeOps<'f> = &'f mut dyn FnMut(&Plan, i64) -> Result<Vec<Op>, ApplyStop>;
 
 impl Engine {
     /// Submits a batch.
-    pub fn submit(&self, plan: PlanId, request: &Request<'_>, ops: &[Op]) -> Result<Changed, EngineError> {
+    pub fn submit(&self, plan: PlanId, request: &WriteRequest<'_>, ops: &[Op]) -> Result<PlanChange, EngineError> {
         let first = Footprint::of(ops);
         let completes = ops.iter().any(|op| matches!(op, Op::Done { .. }));
         let reads_session = completes || request.session.is_some();
@@ -121,10 +122,10 @@ impl Engine {
     pub fn submit_with(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         first: &Footprint,
         make: MakeOps<'_>,
-    ) -> Result<Changed, EngineError> {
+    ) -> Result<PlanChange, EngineError> {
         let session = request.owner_session();
         let ahead = Ahead { dependents: true, session: session.as_ref(), ..Ahead::load(first) };
         self.submit_ahead(plan, request, first, ahead, make)
@@ -133,11 +134,11 @@ impl Engine {
     fn submit_ahead(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         first: &Footprint,
         ahead: Ahead<'_>,
         make: MakeOps<'_>,
-    ) -> Result<Changed, EngineError> {
+    ) -> Result<PlanChange, EngineError> {
         let body = |tx: &mut dyn Tx, now| {
             let before = tx.row()?.revision;
             let changed = apply_in_transaction(tx, now, request, first, make)?;
@@ -156,11 +157,11 @@ impl Engine {
     pub(crate) fn submit_from_file(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         first: &Footprint,
         make: MakeOps<'_>,
         after_commit: &mut AfterCommit,
-    ) -> Result<Changed, EngineError> {
+    ) -> Result<PlanChange, EngineError> {
         let body = |tx: &mut dyn Tx, now| apply_in_transaction(tx, now, request, first, make);
         let (changed, after) = self.transact(plan, request.durability, Ahead::load(first), Some(request), body)?;
         after_commit.add(after);
@@ -171,10 +172,10 @@ impl Engine {
     pub fn rehearse(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         first: &Footprint,
         make: MakeOps<'_>,
-    ) -> Result<Changed, EngineError> {
+    ) -> Result<PlanChange, EngineError> {
         let mut out = None;
         let done =
             self.transact(plan, request.durability, Ahead::load(first), None, |tx, now| -> Result<(), EngineError> {
@@ -216,7 +217,7 @@ impl Engine {
     pub(crate) fn write_for<T>(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         ahead: Ahead<'_>,
         body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
@@ -231,7 +232,7 @@ impl Engine {
         plan: PlanId,
         durability: Durability,
         ahead: Ahead<'_>,
-        request: Option<&Request<'_>>,
+        request: Option<&WriteRequest<'_>>,
         mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<(T, AfterCommit), EngineError> {
         let mut out = None;
@@ -263,10 +264,10 @@ const fn moves_dependents(op: &Op) -> bool {
 pub(crate) fn apply_in_transaction(
     tx: &mut dyn Tx,
     now: i64,
-    request: &Request<'_>,
+    request: &WriteRequest<'_>,
     first: &Footprint,
     make: MakeOps<'_>,
-) -> Result<Changed, EngineError> {
+) -> Result<PlanChange, EngineError> {
     let mut plan = Plan::slice(tx.row()?);
     tx.load(first, &mut plan)?;
     apply_to_slice(tx, now, request, plan, make)
@@ -276,10 +277,10 @@ pub(crate) fn apply_in_transaction(
 pub(crate) fn apply_to_slice(
     tx: &mut dyn Tx,
     now: i64,
-    request: &Request<'_>,
+    request: &WriteRequest<'_>,
     mut plan: Plan,
     make: MakeOps<'_>,
-) -> Result<Changed, EngineError> {
+) -> Result<PlanChange, EngineError> {
     let row = tx.row()?;
     if let Some(expected) = request.if_revision.filter(|expected| *expected != row.revision) {
         return Err(Refusal::Conflict { expected, current: row.revision }.into());
@@ -307,8 +308,8 @@ pub(crate) fn apply_to_slice(
         }
         match made.and_then(|ops| apply(&plan, &ops, &ctx)) {
             Ok(outcome) => break outcome,
-            Err(Stop::Refused(refusals)) => return Err(EngineError::Refused(with_free(tx, refusals, now)?)),
-            Err(Stop::Need(need)) => {
+            Err(ApplyStop::Refused(refusals)) => return Err(EngineError::Refused(with_free(tx, refusals, now)?)),
+            Err(ApplyStop::Need(need)) => {
                 rounds += 1;
                 let mut need = *need;
                 // Asked again with everything loaded: what it asks for does not exist.
@@ -334,11 +335,11 @@ pub(crate) fn apply_to_slice(
         let more = surroundings(&plan, outcome.rows.iter().map(|t| t.uid));
         tx.load(&more, &mut plan)?;
     }
-    Ok(Changed { plan, outcome, now })
+    Ok(PlanChange { plan, outcome, now })
 }
 
 /// Completions with what the request knows about them: the check that passed, the commit.
-fn proven(ops: Vec<Op>, plan: &Plan, request: &Request<'_>) -> Vec<Op> {
+fn proven(ops: Vec<Op>, plan: &Plan, request: &WriteRequest<'_>) -> Vec<Op> {
     if request.commit.is_none() && request.proofs.is_none() {
         return ops;
     }
@@ -361,7 +362,7 @@ fn proven(ops: Vec<Op>, plan: &Plan, request: &Request<'_>) -> Vec<Op> {
 }
 
 /// Turns what a worker of a run calls done into a report: only the runner completes it.
-fn reported(ops: Vec<Op>, request: &Request<'_>) -> Vec<Op> {
+fn reported(ops: Vec<Op>, request: &WriteRequest<'_>) -> Vec<Op> {
     if request.actor.worker_id().is_none() {
         return ops;
     }

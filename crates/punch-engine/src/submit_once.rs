@@ -5,7 +5,7 @@ use punch_core::Footprint;
 use punch_store::{Ahead, PlanId};
 
 use crate::submit::{MakeOps, apply_in_transaction};
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
 impl Engine {
     /// Submits a batch as [`Engine::submit_with`] does and returns what `answer` makes of the outcome. If a batch was
@@ -14,10 +14,10 @@ impl Engine {
     pub fn submit_once(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         key: &str,
         (first, make): (&Footprint, MakeOps<'_>),
-        answer: impl Fn(&Changed) -> String,
+        answer: impl Fn(&PlanChange) -> String,
     ) -> Result<String, EngineError> {
         let session = request.owner_session();
         let ahead = Ahead { answer: Some(key), dependents: true, session: session.as_ref(), ..Ahead::load(first) };

@@ -1,7 +1,7 @@
 //! A plan at a glance, from few rows.
 
-use punch_core::reason::Reader;
-use punch_core::view::{PlanSummary, Progress, Section, TodoRow};
+use punch_core::reason::PlanReader;
+use punch_core::view::{PlanSummary, Progress, SummarySection, TodoRow};
 use punch_core::{Plan, ShownStatus, Status, Todo, Uid};
 use punch_store::{Snapshot, StoreError, Which};
 
@@ -30,13 +30,13 @@ pub fn plan_summary(snapshot: &dyn Snapshot, query: &ReadyQuery<'_>) -> Result<P
         _ => snapshot.list(Which::Unfinished, None, LOOKED_AT)?,
     };
     let held = snapshot.list(Which::Held, None, LOOKED_AT)?;
-    let mut section = |todos: &[Todo], wanted: &dyn Fn(ShownStatus) -> bool| -> Result<Section, StoreError> {
+    let mut section = |todos: &[Todo], wanted: &dyn Fn(ShownStatus) -> bool| -> Result<SummarySection, StoreError> {
         let uids: Vec<Uid> = todos.iter().map(|todo| todo.uid).collect();
         todos.iter().for_each(|todo| part.put(todo.clone()));
         load_reasons(snapshot, &mut part, &uids)?;
-        let reader = Reader::of(&part, query.owner, query.now);
+        let reader = PlanReader::of(&part, query.owner, query.now);
         let todos = uids.iter().filter_map(|uid| part.get(*uid)).filter(|todo| wanted(reader.shown(todo)));
-        Ok(Section::of(todos.map(|todo| TodoRow::of(reader, todo))))
+        Ok(SummarySection::of(todos.map(|todo| TodoRow::of(reader, todo))))
     };
     Ok(PlanSummary {
         working: section(&running, &|_| true)?,

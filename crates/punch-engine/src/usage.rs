@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use punch_core::schedule::{Fit, Sample, calibration, estimate};
 use punch_core::{Complexity, Footprint, Plan, Status, Todo, Uid};
-use punch_store::{Durability, PlanId, Snapshot, Spent, StoreError, Usage};
+use punch_store::{AttemptUsage, Durability, LedgerEntry, PlanId, Snapshot, StoreError};
 use serde::Serialize;
 
 use crate::{Engine, EngineError};
@@ -14,7 +14,7 @@ const LOOKED_AT: usize = 2_000;
 
 /// What is added to an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct UsageDelta {
     /// Tokens.
     pub tokens: u64,
     /// Milliseconds.
@@ -65,8 +65,8 @@ impl Engine {
         plan: PlanId,
         uid: Uid,
         attempt: Option<u32>,
-        used: Used,
-    ) -> Result<(String, Usage), EngineError> {
+        used: UsageDelta,
+    ) -> Result<(String, AttemptUsage), EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let mut part = Plan::slice(tx.row()?);
             tx.load(&Footprint { todos: [uid].into(), ..Footprint::default() }, &mut part)?;
@@ -74,7 +74,7 @@ impl Engine {
                 .get(uid)
                 .ok_or_else(|| EngineError::NotFound { given: format!("#{}", uid.0), near: Vec::new() })?;
             let attempt = attempt.unwrap_or(todo.attempts + 1);
-            tx.spend(&Spent {
+            tx.spend(&LedgerEntry {
                 uid,
                 attempt,
                 run: None,

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use punch_core::drive::{Cover, UserChange, user_changes};
 use punch_core::time::ago;
-use punch_core::{Actor, Dialect, Event, Footprint, Kind, Plan, Uid, text};
-use punch_store::{Durability, PlanId, Session, SessionKey, Snapshot, StoreError, Tx};
+use punch_core::{Actor, Dialect, Event, EventKind, Footprint, Plan, Uid, text};
+use punch_store::{Durability, PlanId, SessionKey, SessionRow, Snapshot, StoreError, Tx};
 
 use crate::activity::{self, ActivityKind};
-use crate::call::names::Names;
+use crate::call::names::SessionNames;
 use crate::config::Settings;
 use crate::{Cursor, Engine, EngineError, Revisions, Role, SessionState, follow, session, todo_of};
 
@@ -42,7 +42,7 @@ pub(crate) struct Informing<'a> {
 
 /// What the user did that a session was not informed of.
 #[derive(Default)]
-pub(crate) struct Uninformed {
+pub(crate) struct UnseenChanges {
     /// Changes to todos of the session, in the order of the first event.
     changes: Vec<UserChange>,
     /// Todos that the user added.
@@ -57,14 +57,14 @@ pub(crate) struct Uninformed {
 
 /// What a session is informed of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Notice {
+pub(crate) struct UserChangeNotice {
     /// One sentence.
     pub text: String,
     /// The todos that it names, with their ids.
     todos: Vec<(Uid, String)>,
 }
 
-impl Uninformed {
+impl UnseenChanges {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && !self.has_gap
     }
@@ -78,7 +78,7 @@ impl Uninformed {
 impl<'a> Informing<'a> {
     /// Informs the session: from now on it counts as informed of everything up to this moment, and answers for what the
     /// user added. Nothing for a session that is bound to no todos.
-    pub fn inform(&self, state: &mut SessionState) -> Result<Option<Notice>, EngineError> {
+    pub fn inform(&self, state: &mut SessionState) -> Result<Option<UserChangeNotice>, EngineError> {
         let since = state.informed();
         self.inform_since(state, since, &[])
     }
@@ -89,7 +89,7 @@ impl<'a> Informing<'a> {
         state: &mut SessionState,
         since: u64,
         listed: &[Uid],
-    ) -> Result<Option<Notice>, EngineError> {
+    ) -> Result<Option<UserChangeNotice>, EngineError> {
         if !state.bound {
             return Ok(None);
         }
@@ -121,13 +121,13 @@ impl<'a> Informing<'a> {
     }
 
     /// What the session was not informed of since a revision.
-    pub fn uninformed(&self, state: &SessionState, since: u64) -> Result<Uninformed, EngineError> {
+    pub fn uninformed(&self, state: &SessionState, since: u64) -> Result<UnseenChanges, EngineError> {
         self.found(state, since, &[])
     }
 
-    fn found(&self, state: &SessionState, since: u64, listed: &[Uid]) -> Result<Uninformed, EngineError> {
+    fn found(&self, state: &SessionState, since: u64, listed: &[Uid]) -> Result<UnseenChanges, EngineError> {
         let row = self.snapshot.row()?;
-        let mut found = Uninformed { until: row.revision, ..Uninformed::default() };
+        let mut found = UnseenChanges { until: row.revision, ..UnseenChanges::default() };
         let unnamed: BTreeMap<Uid, u64> = state.unnamed.iter().copied().collect();
         let first = unnamed.values().copied().min().unwrap_or(since).min(since);
         if first >= row.revision {
@@ -147,7 +147,7 @@ impl<'a> Informing<'a> {
         let concerns = |uid: &Uid, events: &[Event]| match &cover {
             Cover::Plan => true,
             Cover::List(own) => {
-                let is_added = is_main && events.iter().any(|event| event.kind == Kind::Added);
+                let is_added = is_main && events.iter().any(|event| event.kind == EventKind::Added);
                 is_added || own.contains(uid) || state.beside.contains(uid) || listed.contains(uid)
             }
         };
@@ -159,13 +159,13 @@ impl<'a> Informing<'a> {
         let mut part = Plan::slice(row);
         self.snapshot
             .load(&Footprint { todos: events.keys().copied().collect(), ..Footprint::default() }, &mut part)?;
-        let names = Names::of(state);
+        let names = SessionNames::of(state);
         let has_ids = !matches!(state.dialect, Some(Dialect::Todowrite | Dialect::Phases));
         let mut order: Vec<(&Uid, &Vec<Event>)> = events.iter().collect();
         order.sort_by_key(|(_, events)| events.first().map(|event| (event.revision, event.seq)));
         for (uid, events) in order {
             let Some(todo) = part.get(*uid) else { continue };
-            if todo.is_live() && todo.status.is_open() && events.iter().any(|event| event.kind == Kind::Added) {
+            if todo.is_live() && todo.status.is_open() && events.iter().any(|event| event.kind == EventKind::Added) {
                 found.added.insert(*uid);
             }
             found.ids.insert(*uid, todo.id.clone());
@@ -178,7 +178,7 @@ impl<'a> Informing<'a> {
 
     /// A session that answers for a list also answers for open todos that the user added while it worked. Leaving them out
     /// of its next list removes nothing: it may never have seen them.
-    pub fn take_up(&self, state: &mut SessionState, found: &Uninformed) -> Result<(), EngineError> {
+    pub fn take_up(&self, state: &mut SessionState, found: &UnseenChanges) -> Result<(), EngineError> {
         state.taken_up = found.until;
         let Cover::List(covered) = state.cover() else { return Ok(()) };
         if !state.bound || state.role == Role::Worker || self.session.subagent().is_some() {
@@ -194,13 +194,13 @@ impl<'a> Informing<'a> {
     }
 }
 
-impl Uninformed {
+impl UnseenChanges {
     /// The sentence about what happened after a revision; `None` if there is nothing to say. What finds no room in it stays
     /// for the next one.
-    pub fn notice(mut self, state: &mut SessionState, since: u64) -> Option<Notice> {
+    pub fn notice(mut self, state: &mut SessionState, since: u64) -> Option<UserChangeNotice> {
         let earlier: BTreeMap<Uid, u64> = std::mem::take(&mut state.unnamed).into_iter().collect();
         if self.has_gap {
-            return Some(Notice { text: PLAN_MAY_DIFFER.to_owned(), todos: Vec::new() });
+            return Some(UserChangeNotice { text: PLAN_MAY_DIFFER.to_owned(), todos: Vec::new() });
         }
         if self.changes.is_empty() {
             return None;
@@ -210,11 +210,11 @@ impl Uninformed {
         state.unnamed =
             later.map(|change| (change.uid, earlier.get(&change.uid).map_or(since, |at| since.min(*at)))).collect();
         let todo = |change: &UserChange| Some((change.uid, self.ids.get(&change.uid)?.clone()));
-        Some(Notice { text, todos: self.changes[..named].iter().filter_map(todo).collect() })
+        Some(UserChangeNotice { text, todos: self.changes[..named].iter().filter_map(todo).collect() })
     }
 }
 
-impl Notice {
+impl UserChangeNotice {
     /// Records when the session was informed of which todos.
     pub fn record(&self, tx: &mut dyn Tx, session: &SessionKey, agent: &str, now: i64) -> Result<(), StoreError> {
         let source = activity::of_session(session);
@@ -347,7 +347,7 @@ impl Engine {
         self.read(plan, |snapshot| {
             let now = self.now();
             let mut found: Vec<InformedSession> = Vec::new();
-            let waits = |session: &Session| -> Result<bool, EngineError> {
+            let waits = |session: &SessionRow| -> Result<bool, EngineError> {
                 let state = session::read(session);
                 let is_here = session.plan == Some(plan) && state.bound && !state.drive.ended;
                 if !is_here || (state.informed() >= snapshot.row()?.revision && state.unnamed.is_empty()) {

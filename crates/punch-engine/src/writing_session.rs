@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use punch_core::{Dialect, Kind, Patch, Uid};
+use punch_core::{Dialect, EventKind, Patch, Uid};
 use punch_store::{PlanId, SessionKey, Tx};
 
-use crate::{Changed, EngineError, Request, claim, offers, session};
+use crate::{EngineError, PlanChange, WriteRequest, claim, offers, session};
 
 /// Todos of a session that are remembered.
 pub(crate) const REMEMBERED: usize = 10_000;
@@ -26,12 +26,13 @@ impl WritingSession<'_> {
         self,
         tx: &mut dyn Tx,
         plan: PlanId,
-        request: &Request<'_>,
-        changed: &Changed,
+        request: &WriteRequest<'_>,
+        changed: &PlanChange,
         before: u64,
     ) -> Result<(), EngineError> {
         claim::keep_own(tx, changed.now, request)?;
-        let begins = changed.outcome.events.iter().any(|event| matches!(event.kind, Kind::Started | Kind::Claimed));
+        let begins =
+            changed.outcome.events.iter().any(|event| matches!(event.kind, EventKind::Started | EventKind::Claimed));
         if let Some(owner) = request.actor.owner().filter(|_| begins) {
             // It has started something: whatever it was sent to is free again.
             offers::record(tx, owner, None, changed.now)?;
@@ -50,7 +51,7 @@ impl WritingSession<'_> {
 }
 
 /// The todos that a write is about.
-pub(crate) fn touched(changed: &Changed) -> impl Iterator<Item = Uid> {
+pub(crate) fn touched(changed: &PlanChange) -> impl Iterator<Item = Uid> {
     changed.outcome.events.iter().filter_map(|event| match &event.patch {
         Patch::Todo(uid, _) => Some(*uid),
         Patch::Phases(_) | Patch::Policy(_) => None,

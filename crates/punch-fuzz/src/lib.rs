@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use punch_testkit::fuzz::mutated;
 
 /// One edge.
-pub struct Target {
+pub struct FuzzTarget {
     /// The name, also of its folder of seeds and of its file in `fuzz/fuzz_targets`.
     pub name: &'static str,
     /// What is read there.
@@ -21,22 +21,30 @@ pub struct Target {
 }
 
 /// Every edge.
-pub const TARGETS: &[Target] = &[
-    Target { name: "phases", about: "calls of the phases dialect", run: targets::dialect::phases },
-    Target { name: "phases_markdown", about: "Markdown of the phases dialect", run: targets::dialect::phases_markdown },
-    Target { name: "phases_commands", about: "commands of the phases dialect", run: targets::dialect::phases_commands },
-    Target { name: "cursor", about: "calls of the cursor dialect", run: targets::dialect::cursor },
-    Target { name: "todowrite", about: "calls of the todowrite dialect", run: targets::dialect::todowrite },
-    Target { name: "extended", about: "calls of the extended dialect", run: targets::dialect::extended },
-    Target { name: "native", about: "calls of our own tools", run: targets::dialect::native },
-    Target { name: "import", about: "files in every format of import", run: targets::files::import },
-    Target { name: "plan_file", about: "linked plan files, and edits of them", run: targets::files::plan_file },
-    Target { name: "markdown", about: "Markdown that the web board shows", run: targets::files::markdown },
-    Target { name: "filter", about: "the filter language", run: targets::filter::filter },
-    Target { name: "hook", about: "reports of every agent's hooks", run: targets::hook::hook },
-    Target { name: "mcp", about: "frames of the MCP server", run: targets::mcp::mcp },
-    Target { name: "http", about: "requests to the HTTP API", run: targets::http::http },
-    Target { name: "store", about: "stores with changed bytes", run: targets::store::store },
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "phases", about: "calls of the phases dialect", run: targets::dialect::phases },
+    FuzzTarget {
+        name: "phases_markdown",
+        about: "Markdown of the phases dialect",
+        run: targets::dialect::phases_markdown,
+    },
+    FuzzTarget {
+        name: "phases_commands",
+        about: "commands of the phases dialect",
+        run: targets::dialect::phases_commands,
+    },
+    FuzzTarget { name: "cursor", about: "calls of the cursor dialect", run: targets::dialect::cursor },
+    FuzzTarget { name: "todowrite", about: "calls of the todowrite dialect", run: targets::dialect::todowrite },
+    FuzzTarget { name: "extended", about: "calls of the extended dialect", run: targets::dialect::extended },
+    FuzzTarget { name: "native", about: "calls of our own tools", run: targets::dialect::native },
+    FuzzTarget { name: "import", about: "files in every format of import", run: targets::files::import },
+    FuzzTarget { name: "plan_file", about: "linked plan files, and edits of them", run: targets::files::plan_file },
+    FuzzTarget { name: "markdown", about: "Markdown that the web board shows", run: targets::files::markdown },
+    FuzzTarget { name: "filter", about: "the filter language", run: targets::filter::filter },
+    FuzzTarget { name: "hook", about: "reports of every agent's hooks", run: targets::hook::hook },
+    FuzzTarget { name: "mcp", about: "frames of the MCP server", run: targets::mcp::mcp },
+    FuzzTarget { name: "http", about: "requests to the HTTP API", run: targets::http::http },
+    FuzzTarget { name: "store", about: "stores with changed bytes", run: targets::store::store },
 ];
 
 /// Runs the target of a name.
@@ -59,12 +67,12 @@ pub fn seeds(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// Inputs without end, made from the seeds of a target: some as they are, most of them changed. One number gives one row.
-pub struct Inputs {
+pub struct FuzzInputs {
     seeds: Vec<Vec<u8>>,
     state: u64,
 }
 
-impl Inputs {
+impl FuzzInputs {
     /// The row of a number.
     pub fn new(name: &str, seed: u64) -> Self {
         let mut seeds: Vec<Vec<u8>> = seeds(name).into_iter().map(|(_, bytes)| bytes).collect();
@@ -84,7 +92,7 @@ impl Inputs {
     }
 }
 
-impl Iterator for Inputs {
+impl Iterator for FuzzInputs {
     type Item = Vec<u8>;
 
     fn next(&mut self) -> Option<Vec<u8>> {

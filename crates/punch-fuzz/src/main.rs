@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use punch_fuzz::{Inputs, TARGETS, Target};
+use punch_fuzz::{FuzzInputs, FuzzTarget, TARGETS};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(arguments: &[String]) -> Result<(Vec<&'static Target>, u64, u64), String> {
+fn parse(arguments: &[String]) -> Result<(Vec<&'static FuzzTarget>, u64, u64), String> {
     let (mut targets, mut seconds, mut seed) = (Vec::new(), 60, 1);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -45,9 +45,9 @@ fn parse(arguments: &[String]) -> Result<(Vec<&'static Target>, u64, u64), Strin
 }
 
 /// Runs one target; false if an input failed.
-fn fuzz(target: &Target, time: Duration, seed: u64) -> bool {
+fn fuzz(target: &FuzzTarget, time: Duration, seed: u64) -> bool {
     let (begin, mut count, mut size) = (Instant::now(), 0_u64, 0_usize);
-    for input in Inputs::new(target.name, seed) {
+    for input in FuzzInputs::new(target.name, seed) {
         if begin.elapsed() > time {
             break;
         }

@@ -1,6 +1,6 @@
 //! The fuzz bodies for a moment on stable: every checked-in seed, and some changed ones, always the same.
 
-use punch_fuzz::{Inputs, TARGETS, seeds};
+use punch_fuzz::{FuzzInputs, TARGETS, seeds};
 
 /// Inputs of a target with a server or a file behind each; and of one that only reads.
 const INPUTS: [(&str, usize); 2] = [("http", 30), ("store", 40)];
@@ -14,7 +14,7 @@ fn every_seed_and_some_changed_ones_lead_to_an_answer_at_every_edge() {
             (target.run)(&bytes);
         }
         let count = INPUTS.iter().find(|(name, _)| *name == target.name).map_or(PLAIN, |(_, count)| *count);
-        Inputs::new(target.name, 1).take(count).for_each(|input| (target.run)(&input));
+        FuzzInputs::new(target.name, 1).take(count).for_each(|input| (target.run)(&input));
     }
 }
 

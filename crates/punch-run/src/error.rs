@@ -2,7 +2,7 @@
 
 use std::io;
 
-use punch_core::{Shown, text};
+use punch_core::{ErrorValue, text};
 use punch_engine::EngineError;
 
 use crate::agent::SpecError;

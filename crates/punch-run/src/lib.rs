@@ -17,10 +17,10 @@ mod runner;
 pub mod worktree;
 
 pub use error::{MissingApprovals, RunError};
-pub use fleet::{FleetOptions, FleetWorld, work};
+pub use fleet::{FleetOptions, FleetProject, work};
 pub use folder::of_run;
 pub use interrupt::Interrupt;
-pub use observer::{RunEvent, RunObserver, Settled};
-pub use options::{Limits, Options, Permissions, micros};
+pub use observer::{QuestionSettled, RunEvent, RunObserver};
+pub use options::{Permissions, RunLimits, RunOptions, micros};
 pub use punch_engine::dollars;
-pub use runner::{Finished, World, run};
+pub use runner::{RunProject, RunResult, run};

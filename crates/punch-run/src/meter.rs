@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use punch_core::Uid;
 use punch_engine::Sum;
-use punch_store::Spent;
+use punch_store::LedgerEntry;
 
-use crate::options::Limits;
+use crate::options::RunLimits;
 
 /// What a run and its todos have spent so far.
 #[derive(Debug)]
-pub struct Meter {
-    run: Limits,
-    todo: Limits,
+pub struct RunMeter {
+    run: RunLimits,
+    todo: RunLimits,
     sum: Sum,
     todos: HashMap<Uid, Sum>,
     /// The seats whose turn has begun and not ended.
@@ -22,9 +22,9 @@ pub struct Meter {
     before: Duration,
 }
 
-impl Meter {
+impl RunMeter {
     /// Starts with the entries of the ledger and the time that earlier parts of the run took.
-    pub fn new(run: Limits, todo: Limits, ledger: &[Spent], before: Duration) -> Self {
+    pub fn new(run: RunLimits, todo: RunLimits, ledger: &[LedgerEntry], before: Duration) -> Self {
         let mut meter = Self {
             run,
             todo,
@@ -39,13 +39,13 @@ impl Meter {
     }
 
     /// Adds an entry of the ledger.
-    pub fn add(&mut self, spent: &Spent) {
+    pub fn add(&mut self, spent: &LedgerEntry) {
         self.sum.add(spent);
         self.todos.entry(spent.uid).or_default().add(spent);
     }
 
     /// Replaces what was counted by the entries of the ledger.
-    pub fn reload(&mut self, ledger: &[Spent]) {
+    pub fn reload(&mut self, ledger: &[LedgerEntry]) {
         (self.sum, self.todos) = (Sum::default(), HashMap::new());
         ledger.iter().for_each(|spent| self.add(spent));
     }

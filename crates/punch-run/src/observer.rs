@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use punch_engine::{Answer, Answerer};
+use punch_engine::{Answerer, QuestionReply};
 
-use crate::agent::Permission;
+use crate::agent::PermissionRequest;
 
 pub use punch_engine::{RunEvent, one_line as line};
 
@@ -16,14 +16,19 @@ pub trait RunObserver: Sync {
 
     /// Asks the user whether to grant a permission. Blocks until the user answers or the question is settled elsewhere;
     /// `None` then, and if no user can be asked here.
-    fn ask(&self, todo: &str, wanted: &Permission, settled: &Settled) -> Option<(Answer, Answerer)>;
+    fn ask(
+        &self,
+        todo: &str,
+        wanted: &PermissionRequest,
+        settled: &QuestionSettled,
+    ) -> Option<(QuestionReply, Answerer)>;
 }
 
 /// Whether a question still waits for an answer. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Settled(Arc<AtomicBool>);
+pub struct QuestionSettled(Arc<AtomicBool>);
 
-impl Settled {
+impl QuestionSettled {
     /// Returns true once the question was answered elsewhere, or its agent no longer waits.
     pub fn is_settled(&self) -> bool {
         self.0.load(Ordering::Relaxed)

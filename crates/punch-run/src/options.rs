@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use punch_engine::config::{Permission, Settings};
+use punch_engine::config::{PermissionDefault, Settings};
 use punch_engine::{Sum, dollars};
 use serde::Serialize;
 
-use crate::agent::Spec;
-use crate::permission::{self, Otherwise, Policy, RuleError};
+use crate::agent::AgentSpec;
+use crate::permission::{self, Otherwise, PermissionPolicy, RuleError};
 
 /// Limits of a run or a todo; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Limits {
+pub struct RunLimits {
     /// Cost in millionths of a dollar.
     pub cost: Option<u64>,
     /// Tokens read and written.
@@ -22,7 +22,7 @@ pub struct Limits {
     pub turns: Option<u64>,
 }
 
-impl Limits {
+impl RunLimits {
     /// Returns the first limit that is reached, in words.
     pub fn reached(&self, sum: &Sum, time: Duration) -> Option<String> {
         let guess = if sum.estimated > 0 { format!(" ({} of them estimated)", sum.estimated) } else { String::new() };
@@ -41,34 +41,37 @@ impl Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permissions {
     /// What happens to requests that no rule allows.
-    pub policy: Permission,
+    pub policy: PermissionDefault,
     /// Rules for what is allowed without asking: a tool, or a tool and what it is used for.
     pub allow: Vec<String>,
 }
 
 impl Permissions {
     /// Parses the rules. The error names the first invalid one.
-    pub fn rules(&self) -> Result<Policy, RuleError> {
+    pub fn rules(&self) -> Result<PermissionPolicy, RuleError> {
         let otherwise = match self.policy {
-            Permission::Ask => Otherwise::Ask,
-            Permission::Allow => Otherwise::Allow,
-            Permission::Deny => Otherwise::Deny,
+            PermissionDefault::Ask => Otherwise::Ask,
+            PermissionDefault::Allow => Otherwise::Allow,
+            PermissionDefault::Deny => Otherwise::Deny,
         };
-        Ok(Policy { allowed: self.allow.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?, otherwise })
+        Ok(PermissionPolicy {
+            allowed: self.allow.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?,
+            otherwise,
+        })
     }
 }
 
 /// Options of a run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RunOptions {
     /// The agents; seats take them in turn.
-    pub specs: Vec<Spec>,
+    pub specs: Vec<AgentSpec>,
     /// Number of agents that work at the same time.
     pub seats: usize,
     /// Limits of the whole run.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// Limits of each todo.
-    pub todo_limits: Limits,
+    pub todo_limits: RunLimits,
     /// How permission requests are answered.
     pub permissions: Permissions,
     /// Begin a new run even if the last one can be resumed.
@@ -81,22 +84,22 @@ pub struct Options {
     pub oversize: bool,
 }
 
-impl Options {
+impl RunOptions {
     /// Returns the options that the settings ask for.
-    pub fn of(settings: &Settings, specs: Vec<Spec>) -> Self {
+    pub fn of(settings: &Settings, specs: Vec<AgentSpec>) -> Self {
         let some = |n: u64| Some(n).filter(|n| *n > 0);
         let time = |time: Duration| Some(time).filter(|time| !time.is_zero());
         let allow = settings.run_allow.value.as_deref().unwrap_or_default();
         Self {
             specs,
             seats: settings.run_agents.value as usize,
-            limits: Limits {
+            limits: RunLimits {
                 cost: some(micros(settings.run_max_cost.value)),
                 tokens: some(settings.run_max_tokens.value),
                 time: time(settings.run_max_time.value),
                 turns: some(settings.run_max_turns.value),
             },
-            todo_limits: Limits {
+            todo_limits: RunLimits {
                 cost: some(micros(settings.run_todo_cost.value)),
                 tokens: some(settings.run_todo_tokens.value),
                 time: time(settings.run_todo_time.value),
@@ -124,13 +127,13 @@ mod tests {
 
     #[test]
     fn a_limit_is_reached_exactly_when_nothing_is_left() {
-        let limits = Limits { tokens: Some(100), cost: Some(micros(1.5)), ..Limits::default() };
+        let limits = RunLimits { tokens: Some(100), cost: Some(micros(1.5)), ..RunLimits::default() };
         let sum = |tokens, cost| Sum { tokens, cost, estimated: tokens, ..Sum::default() };
         assert_eq!(limits.reached(&sum(99, 1_499_999), Duration::MAX), None);
         let told = limits.reached(&sum(100, 0), Duration::ZERO).unwrap();
         assert_eq!(told, "100 of 100 tokens are used (100 of them estimated)");
         assert_eq!(limits.reached(&sum(0, 1_500_000), Duration::ZERO).unwrap(), "$1.50 of $1.50 are spent");
-        assert_eq!(Limits::default().reached(&sum(u64::MAX, u64::MAX), Duration::MAX), None);
+        assert_eq!(RunLimits::default().reached(&sum(u64::MAX, u64::MAX), Duration::MAX), None);
     }
 
     #[test]

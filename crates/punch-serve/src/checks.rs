@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::Problem;
-use crate::service::{Checked, ToolRequest, ToolService};
+use crate::ServeProblem;
+use crate::service::{CheckResult, ToolRequest, ToolService};
 
 /// All checks of one call together: less than clients wait for an answer, most of them a minute.
 pub const LIMIT: Duration = Duration::from_secs(50);
@@ -20,7 +20,7 @@ pub async fn make(
     id: &str,
     until: Instant,
     cancelled: &CancellationToken,
-) -> Result<Checked, Problem> {
+) -> Result<CheckResult, ServeProblem> {
     let (answer, wait) = oneshot::channel();
     let (service, request, id, cancelled) = (service.clone(), request.clone(), id.to_owned(), cancelled.clone());
     let check = move || {
@@ -28,7 +28,7 @@ pub async fn make(
         let stopped = || cancelled.is_cancelled();
         let _ = answer.send(service.check(&request, &id, limit, &stopped));
     };
-    let failed = |why: String| Problem::new("verify_not_started", why, "call again");
+    let failed = |why: String| ServeProblem::new("verify_not_started", why, "call again");
     thread::Builder::new()
         .name("checks".into())
         .spawn(check)

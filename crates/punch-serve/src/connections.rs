@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
-use crate::http_limits::Limits;
+use crate::http_limits::HttpLimits;
 use crate::write_timeout::WriteTimeout;
 
 /// The pause after a connection could not be accepted, for example because all file descriptors are in use.
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Peer(pub SocketAddr);
 
 /// Serves connections until `end`, then lets open ones finish the request they are in.
-pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits, end: &CancellationToken) {
+pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &HttpLimits, end: &CancellationToken) {
     serve_with(listener, router, limits, end, |stream| ready(Some(stream))).await;
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits
 pub async fn serve_with<S, F>(
     listener: TcpListener,
     router: Router,
-    limits: &Limits,
+    limits: &HttpLimits,
     end: &CancellationToken,
     secure: impl Fn(TcpStream) -> F,
 ) where
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     /// Runs `body` against a server with small limits that reads what it is sent, and ends the server.
-    fn against<F: Future<Output = ()>>(limits: Limits, body: impl FnOnce(std::net::SocketAddr) -> F) {
+    fn against<F: Future<Output = ()>>(limits: HttpLimits, body: impl FnOnce(std::net::SocketAddr) -> F) {
         let read = move |request: axum::extract::Request| async move {
             let (head, body) = request.into_parts();
             match limits.read(&head, body).await {
@@ -128,7 +128,11 @@ mod tests {
     }
 
     /// Runs `body` against a server with these routes, and ends the server.
-    fn routed<F: Future<Output = ()>>(limits: Limits, router: Router, body: impl FnOnce(std::net::SocketAddr) -> F) {
+    fn routed<F: Future<Output = ()>>(
+        limits: HttpLimits,
+        router: Router,
+        body: impl FnOnce(std::net::SocketAddr) -> F,
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -155,7 +159,7 @@ mod tests {
         text
     }
 
-    const SMALL: Limits = Limits {
+    const SMALL: HttpLimits = HttpLimits {
         connections: 4,
         sessions: 1,
         bytes: 100,
@@ -188,7 +192,7 @@ mod tests {
     #[test]
     fn connections_beyond_the_limit_wait_until_another_one_ends() {
         const CLIENTS: usize = 12;
-        assert_eq!(Limits::new(1).connections, 256);
+        assert_eq!(HttpLimits::new(1).connections, 256);
         let (busy, changes) = tokio::sync::watch::channel(Busy::default());
         let (busy, done) = (Arc::new(busy), Arc::new(Semaphore::new(0)));
         let (counted, waits) = (Arc::clone(&busy), Arc::clone(&done));
@@ -209,7 +213,7 @@ mod tests {
         };
         // Nothing here may end because of its time.
         let long = Duration::from_secs(600);
-        let limits = Limits { head: long, body: long, stall: long, ..SMALL };
+        let limits = HttpLimits { head: long, body: long, stall: long, ..SMALL };
         routed(limits, Router::new().route("/", post(hold)), |address| async move {
             let mut clients = Vec::new();
             for _ in 0..CLIENTS {

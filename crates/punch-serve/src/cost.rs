@@ -1,11 +1,11 @@
 //! What a dialect costs, by bytes: a tokenizer would be larger than the rest of the program.
 
-use punch_engine::call::{Caller, Dialect, Tool, budget};
-use punch_engine::{Choice, Engine};
+use punch_engine::call::{Dialect, Tool, ToolCaller, budget};
+use punch_engine::{Engine, PlanChoice};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
-use crate::{Offer, Problem, guide};
+use crate::{ServeProblem, ToolOffers, guide};
 
 /// Tokens of a text, estimated: English and JSON come to about four bytes each.
 pub const fn tokens(text: &str) -> usize {
@@ -23,7 +23,7 @@ pub struct Price {
 
 impl Price {
     /// The price of an offer.
-    pub fn of(offer: &Offer) -> Self {
+    pub fn of(offer: &ToolOffers) -> Self {
         let tools = offer.tools.iter().map(|tool| (tool.name.clone(), tokens(&tool.priced()))).collect();
         Self { tools, instructions: tokens(&guide::instructions(offer.dialect)) }
     }
@@ -36,7 +36,7 @@ impl Price {
 
 /// What calls cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct CallTokens {
     /// How many.
     pub calls: usize,
     /// Tokens that the model writes.
@@ -46,10 +46,10 @@ pub struct Spent {
 }
 
 /// Runs the calls of one recording, in the form that `punch replay` reads, on a plan in memory and counts.
-pub fn replay(dialect: Dialect, recording: &Value, spent: &mut Spent) -> Result<(), Problem> {
+pub fn replay(dialect: Dialect, recording: &Value, spent: &mut CallTokens) -> Result<(), ServeProblem> {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 0));
-    let plan = engine.choose_or_create(&Choice::default())?;
-    let caller = Caller {
+    let plan = engine.choose_or_create(&PlanChoice::default())?;
+    let caller = ToolCaller {
         session: SessionKey::new("cost", None),
         actor: punch_core::Actor::agent("cost", "cost"),
         role: None,
@@ -63,7 +63,7 @@ pub fn replay(dialect: Dialect, recording: &Value, spent: &mut Spent) -> Result<
         embedding: Default::default(),
     };
     let unreadable =
-        || Problem::new("invalid", "a recording has a list `calls` or `batches`", "see `punch replay --help`");
+        || ServeProblem::new("invalid", "a recording has a list `calls` or `batches`", "see `punch replay --help`");
     let (list, batches) = match (recording.get("calls"), recording.get("batches")) {
         (Some(calls), _) => (calls, false),
         (None, Some(batches)) => (batches, true),
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_recording_is_counted_call_by_call() {
-        let mut spent = Spent::default();
+        let mut spent = CallTokens::default();
         let recording = json!({"calls": [
             {"ops": [{"op": "add", "id": "a", "content": "first"}]},
             {"view": "next"},

@@ -15,8 +15,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::http_access::Denial;
-use crate::http_limits::Limits;
-use crate::{Log, Token, TokenName, connections, http_access};
+use crate::http_limits::HttpLimits;
+use crate::{ServeLog, Token, TokenName, connections, http_access};
 
 /// The port when none is given; 0 takes any.
 const PORT: u16 = 4815;
@@ -79,7 +79,7 @@ impl Http {
     pub fn serve<H: ServerHandler>(
         &self,
         connection: impl Fn() -> H + Send + Sync + 'static,
-        log: &Log,
+        log: &ServeLog,
         ready: impl FnOnce(SocketAddr),
     ) -> Result<(), HttpError> {
         let address = || self.address.to_string();
@@ -104,14 +104,14 @@ impl Http {
         &self,
         listener: TcpListener,
         connection: impl Fn() -> H + Send + Sync + 'static,
-        log: &Log,
+        log: &ServeLog,
     ) -> std::io::Result<()> {
         let end = CancellationToken::new();
         let own = match listener.local_addr()?.ip() {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
-        let limits = Limits::new(self.limit);
+        let limits = HttpLimits::new(self.limit);
         let token = self.token.clone();
         let judge = Box::new(move |head: &Parts| http_access::judge(head, &own, &token).map(|()| None));
         let access = McpAccess { judge, token: self.token.clone(), limits, public: None };
@@ -140,7 +140,7 @@ pub struct McpAccess {
     /// The token that the answer to a denied request names.
     pub token: Token,
     /// How much a client may ask.
-    pub limits: Limits,
+    pub limits: HttpLimits,
     /// The name under which other machines reach the server, and the origin of its pages; `None` on loopback.
     pub public: Option<(String, String)>,
 }

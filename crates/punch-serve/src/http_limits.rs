@@ -12,7 +12,7 @@ use crate::http_access::Denial;
 
 /// Limits of one server.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct HttpLimits {
     /// Connections that are open at once; further ones wait until one of them ends.
     pub connections: usize,
     /// Sessions that are open at once. Idle ones end after five minutes.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub stall: Duration,
 }
 
-impl Limits {
+impl HttpLimits {
     /// The limits of a server whose requests have at most `bytes` bytes.
     pub const fn new(bytes: usize) -> Self {
         Self {
@@ -57,10 +57,10 @@ impl Limits {
     /// Returns true if a request with this body opens a session.
     pub fn opens_session(&self, body: &[u8]) -> bool {
         #[derive(Deserialize)]
-        struct Message {
+        struct HttpMessage {
             method: String,
         }
-        serde_json::from_slice::<Message>(body).is_ok_and(|message| message.method == "initialize")
+        serde_json::from_slice::<HttpMessage>(body).is_ok_and(|message| message.method == "initialize")
     }
 
     /// Fails if as many sessions are open as may be.

@@ -23,12 +23,12 @@ const LARGEST: u64 = 64 * 1024;
 
 /// What tells the conversations of one server process apart where no host does.
 #[derive(Clone, Debug)]
-pub struct Tag {
+pub struct ConversationTag {
     base: Arc<str>,
     next: Arc<AtomicU64>,
 }
 
-impl Tag {
+impl ConversationTag {
     /// `base` is unique among processes: a number of the process and its start.
     pub fn new(base: &str) -> Self {
         Self { base: base.into(), next: Arc::default() }
@@ -54,7 +54,7 @@ pub struct TokenName(pub String);
 
 /// What is known about the caller before the call.
 #[derive(Clone, Debug, Default)]
-pub struct Identity {
+pub struct CallerIdentity {
     /// The one session that this server works for; nothing in a call changes it.
     pub fixed: Option<String>,
     /// What the host started us with.
@@ -76,7 +76,7 @@ pub struct Who {
     pub call: Option<String>,
 }
 
-impl Identity {
+impl CallerIdentity {
     /// Takes `session`, `subagent` and `plan` out of the arguments and looks at everything else that names a caller.
     pub fn who(&self, arguments: &mut Map<String, Value>, meta: &Map<String, Value>) -> Who {
         let mut take = |key: &str| arguments.remove(key).and_then(|value| value.as_str().and_then(name));
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    fn who(identity: &Identity, arguments: Value, meta: Value) -> (Who, Value) {
+    fn who(identity: &CallerIdentity, arguments: Value, meta: Value) -> (Who, Value) {
         let (Value::Object(mut arguments), Value::Object(meta)) = (arguments, meta) else { panic!("objects") };
         let who = identity.who(&mut arguments, &meta);
         (who, Value::Object(arguments))
@@ -143,7 +143,7 @@ mod tests {
     fn the_nearest_source_wins() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("session");
-        let mut identity = Identity { fixed: None, session: Some("env".into()), file: Some(file.clone()) };
+        let mut identity = CallerIdentity { fixed: None, session: Some("env".into()), file: Some(file.clone()) };
         let meta = json!({"threadId": "thread", "sessionId": "other", "callId": "c1"});
         let (found, left) = who(&identity, json!({"session": "given", "view": "plan"}), meta.clone());
         assert_eq!((host(&found), found.call.as_deref()), (Some("given"), Some("c1")));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_call_changes_a_fixed_session() {
-        let identity = Identity { fixed: Some("worker".into()), session: Some("env".into()), file: None };
+        let identity = CallerIdentity { fixed: Some("worker".into()), session: Some("env".into()), file: None };
         let meta = json!({"threadId": "thread", "sessionId": "other"});
         for (arguments, meta) in [
             (json!({}), json!({})),
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn names_without_a_sensible_shape_name_nobody() {
-        let identity = Identity::default();
+        let identity = CallerIdentity::default();
         for bad in [json!(""), json!(" "), json!("a\u{1b}[31m"), json!("x".repeat(300)), json!(7), json!(null)] {
             assert_eq!(host(&who(&identity, json!({"session": bad}), json!({"sessionId": bad})).0), None, "{bad}");
         }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn connections_get_keys_of_their_own() {
-        let tag = Tag::new("42-1");
+        let tag = ConversationTag::new("42-1");
         assert_eq!(tag.connection(), tag.own());
         assert_ne!(tag.connection(), tag.own());
     }

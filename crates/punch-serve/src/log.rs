@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex};
 
 /// Where remarks go, shared by everything that serves.
 #[derive(Clone)]
-pub struct Log {
+pub struct ServeLog {
     out: Arc<Mutex<Box<dyn Write + Send>>>,
 }
 
 /// Discards every remark.
-impl Default for Log {
+impl Default for ServeLog {
     fn default() -> Self {
         Self::new(Box::new(std::io::sink()))
     }
 }
 
-impl Log {
+impl ServeLog {
     /// Writes to a file or a stream.
     pub fn new(out: Box<dyn Write + Send>) -> Self {
         Self { out: Arc::new(Mutex::new(out)) }

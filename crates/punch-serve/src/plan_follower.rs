@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use punch_engine::{Choice, Engine, EngineError, Followed, Follower};
+use punch_engine::{Engine, EngineError, Follower, FollowerItem, PlanChoice};
 use punch_store::PlanId;
 
 /// How often a store without a plan is looked at.
@@ -13,14 +13,14 @@ const NO_PLAN: Duration = Duration::from_millis(200);
 
 /// What a change concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChangedTodos {
+pub enum ChangedIds {
     /// The todos with these ids.
     Ids(BTreeSet<String>),
     /// Anything: revisions are missing, or the plan is another one.
     All,
 }
 
-impl ChangedTodos {
+impl ChangedIds {
     /// Returns true if the todo with this id may have changed.
     pub fn contains(&self, id: &str) -> bool {
         match self {
@@ -33,39 +33,39 @@ impl ChangedTodos {
 /// Follows whichever plan is meant.
 pub struct PlanFollower {
     engine: Arc<Engine>,
-    choice: Choice,
+    choice: PlanChoice,
     follower: Option<Follower>,
 }
 
 impl PlanFollower {
     /// Starts with the plan that is meant now.
-    pub fn start(engine: Arc<Engine>, choice: Choice) -> Result<Self, EngineError> {
+    pub fn start(engine: Arc<Engine>, choice: PlanChoice) -> Result<Self, EngineError> {
         let mut out = Self { engine, choice, follower: None };
         out.follower = out.meant()?.map(|plan| out.engine.follow(plan)).transpose()?;
         Ok(out)
     }
 
     /// Returns what the next change concerns; waits for it, and returns `None` after about `timeout`.
-    pub fn next(&mut self, timeout: Duration) -> Result<Option<ChangedTodos>, EngineError> {
+    pub fn next(&mut self, timeout: Duration) -> Result<Option<ChangedIds>, EngineError> {
         let meant = self.meant()?;
         if meant != self.follower.as_ref().map(Follower::plan) {
             self.follower = meant.map(|plan| self.engine.follow(plan)).transpose()?;
-            return Ok(Some(ChangedTodos::All));
+            return Ok(Some(ChangedIds::All));
         }
         let Some(follower) = &mut self.follower else {
             thread::sleep(timeout.min(NO_PLAN));
             return Ok(None);
         };
         Ok(follower.next(&self.engine, timeout)?.and_then(|found| match found {
-            Followed::Revisions(page) => {
-                Some(ChangedTodos::Ids(page.touched.all().map(|todo| todo.id.clone()).collect()))
+            FollowerItem::Revisions(page) => {
+                Some(ChangedIds::Ids(page.touched.all().map(|todo| todo.id.clone()).collect()))
             }
-            Followed::TimePassed { todos, .. } => {
-                Some(ChangedTodos::Ids(todos.into_iter().map(|todo| todo.id.clone()).collect()))
+            FollowerItem::TimePassed { todos, .. } => {
+                Some(ChangedIds::Ids(todos.into_iter().map(|todo| todo.id.clone()).collect()))
             }
-            Followed::Gap(_) => Some(ChangedTodos::All),
+            FollowerItem::Gap(_) => Some(ChangedIds::All),
             // Not asked for.
-            Followed::Activity(_) => None,
+            FollowerItem::Activity(_) => None,
         }))
     }
 

@@ -6,24 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use punch_core::{Refusal, Todo, Verify};
-use punch_engine::call::{Answer, Called, Caller, Tool, ToolWords, Work, budget};
+use punch_engine::call::{CallResult, CompletionSupport, Tool, ToolAnswer, ToolCaller, ToolWords, budget};
 use punch_engine::config::Settings;
 use punch_engine::{
-    BackgroundChecks, Checker, Choice, Engine, EngineError, Proof, Role, UnnamedCall, VerifyError, WorkTree,
+    BackgroundChecks, Checker, Engine, EngineError, PassedCheck, PlanChoice, Role, UnnamedCall, VerifyError, WorkTree,
 };
 use punch_store::{PlanId, SessionKey, StoreError};
 use serde_json::json;
 
-use crate::Problem;
+use crate::ServeProblem;
 use crate::identity::idempotency;
 use crate::plan_follower::PlanFollower;
 use crate::read_cache::ReadCache;
-use crate::service::{Checked, PlanResource, Stopped, ToolRequest, ToolService};
+use crate::service::{CheckResult, ClientGone, PlanResource, ToolRequest, ToolService};
 
 /// Opens the store of a project.
-pub trait Project: Send + Sync {
+pub trait ProjectStore: Send + Sync {
     /// The store; `None` if there is none and `create` is false: reading makes no store.
-    fn open(&self, create: bool) -> Result<Option<Engine>, Problem>;
+    fn open(&self, create: bool) -> Result<Option<Engine>, ServeProblem>;
 
     /// What the model should learn about the store, such as writes that are lost. Each warning is given once.
     fn warning(&self) -> Option<String> {
@@ -34,7 +34,7 @@ pub trait Project: Send + Sync {
 /// A project, and how it is served.
 pub struct ServedProject {
     /// Where the store comes from.
-    pub project: Box<dyn Project>,
+    pub project: Box<dyn ProjectStore>,
     /// Every setting.
     pub settings: Settings,
     /// Identifies the worktree among those that share the store.
@@ -72,7 +72,7 @@ impl PlanToolService {
 
     /// Returns the engine, opened at the first need. A store that was open once is never created again when it is gone: it may
     /// come back.
-    fn engine(&self, create: bool) -> Result<Option<Arc<Engine>>, Problem> {
+    fn engine(&self, create: bool) -> Result<Option<Arc<Engine>>, ServeProblem> {
         let mut held = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if held.is_none() {
             *held = self.opened.project.open(create)?.map(Arc::new);
@@ -80,9 +80,9 @@ impl PlanToolService {
         Ok(held.clone())
     }
 
-    fn choice(&self, request: Option<&ToolRequest>) -> Choice {
+    fn choice(&self, request: Option<&ToolRequest>) -> PlanChoice {
         let settings = &self.opened.settings;
-        Choice {
+        PlanChoice {
             name: request.and_then(|request| request.plan.clone()).or_else(|| settings.plan.value.clone()),
             session: request.map(|request| request.session.clone()),
             worktree: self.opened.worktree.clone(),
@@ -90,24 +90,24 @@ impl PlanToolService {
         }
     }
 
-    fn caller<'a>(&'a self, request: &ToolRequest) -> Caller<'a> {
+    fn caller<'a>(&'a self, request: &ToolRequest) -> ToolCaller<'a> {
         let tree = self.opened.tree.as_ref();
-        Caller {
+        ToolCaller {
             role: self.opened.role,
             structured: request.structured,
-            work: Work {
-                commit: tree.filter(|_| Work::finishes(&request.arguments)).and_then(WorkTree::commit),
+            work: CompletionSupport {
+                commit: tree.filter(|_| CompletionSupport::finishes(&request.arguments)).and_then(WorkTree::commit),
                 proofs: request.proofs.clone(),
                 tree: tree.cloned(),
                 starts_checks: false,
             },
             server: request.server.clone(),
-            ..Caller::under(&self.opened.settings, request.session.clone(), request.by.clone())
+            ..ToolCaller::under(&self.opened.settings, request.session.clone(), request.by.clone())
         }
     }
 
     /// Returns the call with the session that makes it, where the call does not name it.
-    fn identified<'a>(&self, request: &'a ToolRequest) -> Result<Cow<'a, ToolRequest>, Problem> {
+    fn identified<'a>(&self, request: &'a ToolRequest) -> Result<Cow<'a, ToolRequest>, ServeProblem> {
         let Some(engine) = self.engine(false)? else { return Ok(Cow::Borrowed(request)) };
         self.adopt(&engine, request)?;
         let session = match unnamed(request) {
@@ -123,14 +123,14 @@ impl PlanToolService {
     }
 
     /// The one conversation that this process reports for, if it was started for an assignment.
-    fn worker(&self, engine: &Engine) -> Result<Option<SessionKey>, Problem> {
+    fn worker(&self, engine: &Engine) -> Result<Option<SessionKey>, ServeProblem> {
         let Some(assigned) = &self.opened.assigned else { return Ok(None) };
         Ok(Some(engine.linked(assigned)?.unwrap_or_else(|| assigned.clone())))
     }
 
     /// Gives the assignment of this process to the session that calls. An agent of a run has one session only: the one that
     /// the process was started for, whatever a call says.
-    fn adopt(&self, engine: &Engine, request: &ToolRequest) -> Result<(), Problem> {
+    fn adopt(&self, engine: &Engine, request: &ToolRequest) -> Result<(), ServeProblem> {
         let Some(assigned) = &self.opened.assigned else { return Ok(()) };
         let by = if self.opened.is_driven { self.opened.started_for.as_ref() } else { Some(&request.session) };
         Ok(by.map(|by| engine.adopt(assigned, by)).transpose().map(drop)?)
@@ -140,8 +140,8 @@ impl PlanToolService {
     fn reading(
         &self,
         request: &ToolRequest,
-        choose: impl Fn(&ToolRequest) -> Choice,
-    ) -> Result<Option<Answer>, Problem> {
+        choose: impl Fn(&ToolRequest) -> PlanChoice,
+    ) -> Result<Option<ToolAnswer>, ServeProblem> {
         let Some(engine) = self.engine(false)? else { return Ok(None) };
         let stamp = engine.store().stamp(None).map_err(EngineError::from)?;
         if let Some(known) = stamp.and_then(|stamp| self.cache.find(request, stamp, engine.now())) {
@@ -176,7 +176,7 @@ impl PlanToolService {
     }
 
     /// Answers a call that may change the plan; `None` if there is none to claim from.
-    fn writing(&self, request: &ToolRequest) -> Result<Option<Called>, Problem> {
+    fn writing(&self, request: &ToolRequest) -> Result<Option<CallResult>, ServeProblem> {
         let (caller, choice) = (self.caller(request), self.choice(Some(request)));
         let once =
             request.id.as_ref().map(|id| idempotency(&request.session, name_of(request.tool), id, &request.arguments));
@@ -186,9 +186,9 @@ impl PlanToolService {
         if request.tool == Tool::Claim {
             return self.on_plan(&choice, run);
         }
-        let engine = self.engine(true)?.ok_or_else(|| Problem::from(EngineError::Store(StoreError::Abort)))?;
+        let engine = self.engine(true)?.ok_or_else(|| ServeProblem::from(EngineError::Store(StoreError::Abort)))?;
         let plan = engine.choose_or_create(&choice)?;
-        run(&engine, plan).map(Some).map_err(Problem::from)
+        run(&engine, plan).map(Some).map_err(ServeProblem::from)
     }
 
     /// Runs the check of a todo that a session called done. A check that is running already is waited for, and one that
@@ -200,7 +200,7 @@ impl PlanToolService {
         request: &ToolRequest,
         checker: &Checker<'_>,
         id: &str,
-    ) -> Result<Proof, EngineError> {
+    ) -> Result<PassedCheck, EngineError> {
         let session = &request.session;
         let Some(background) = self.opened.checks.as_deref() else {
             return engine.prove_for(plan, Some(session), checker, id);
@@ -248,9 +248,9 @@ impl PlanToolService {
     /// Runs `body` on the plan that is meant; `None` if there is none.
     fn on_plan<T>(
         &self,
-        choice: &Choice,
+        choice: &PlanChoice,
         body: impl FnOnce(&Engine, PlanId) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, Problem> {
+    ) -> Result<Option<T>, ServeProblem> {
         let Some(engine) = self.engine(false)? else { return Ok(None) };
         let Some(plan) = engine.choose(choice)? else { return Ok(None) };
         Ok(Some(body(&engine, plan.id)?))
@@ -258,14 +258,14 @@ impl PlanToolService {
 }
 
 impl ToolService for PlanToolService {
-    fn call(&self, request: &ToolRequest) -> Result<Called, Problem> {
+    fn call(&self, request: &ToolRequest) -> Result<CallResult, ServeProblem> {
         let called = match request.tool {
-            Tool::Read => self.reading(request, |request| self.choice(Some(request)))?.map(Called::Answered),
+            Tool::Read => self.reading(request, |request| self.choice(Some(request)))?.map(CallResult::Answered),
             Tool::Claim | Tool::Write | Tool::Checkpoint => self.writing(&*self.identified(request)?)?,
         };
         let mut answer = match called {
-            Some(Called::Answered(answer)) => answer,
-            Some(Called::Wants(id)) => return Ok(Called::Wants(id)),
+            Some(CallResult::Answered(answer)) => answer,
+            Some(CallResult::Wants(id)) => return Ok(CallResult::Wants(id)),
             None => empty(request.tool),
         };
         if let Some(after_write) = self.opened.after_write.as_ref().filter(|_| answer.changed) {
@@ -274,7 +274,7 @@ impl ToolService for PlanToolService {
         if let Some(warning) = self.opened.project.warning() {
             answer.text = format!("Warning: {warning}\n{}", answer.text);
         }
-        Ok(Called::Answered(answer))
+        Ok(CallResult::Answered(answer))
     }
 
     fn check(
@@ -282,8 +282,8 @@ impl ToolService for PlanToolService {
         request: &ToolRequest,
         id: &str,
         limit: Duration,
-        stopped: &Stopped<'_>,
-    ) -> Result<Checked, Problem> {
+        stopped: &ClientGone<'_>,
+    ) -> Result<CheckResult, ServeProblem> {
         let whole = self.opened.settings.verify_timeout.value;
         let limit = limit.min(whole);
         let identified = self.identified(request)?;
@@ -301,19 +301,19 @@ impl ToolService for PlanToolService {
                 }
             };
             match proven {
-                Ok(proof) => Ok(Checked::Passed(Box::new(proof))),
+                Ok(proof) => Ok(CheckResult::Passed(Box::new(proof))),
                 Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
                 Err(error) => {
                     let words =
                         ToolWords { dialect: request.dialect, shell: self.opened.settings.reminders_shell.value };
-                    Ok(Checked::Answered(engine.refused(plan, words, &error)?))
+                    Ok(CheckResult::Answered(engine.refused(plan, words, &error)?))
                 }
             }
         })?;
-        Ok(checked.unwrap_or_else(|| Checked::Answered(empty(request.tool))))
+        Ok(checked.unwrap_or_else(|| CheckResult::Answered(empty(request.tool))))
     }
 
-    fn read(&self, reading: &PlanResource) -> Result<Option<String>, Problem> {
+    fn read(&self, reading: &PlanResource) -> Result<Option<String>, ServeProblem> {
         let (choice, mut request) =
             (self.choice(None), ToolRequest::reading(json!({"view": "plan", "all": true, "limit": 200})));
         let PlanResource::Todo(id) = reading else {
@@ -335,11 +335,11 @@ impl ToolService for PlanToolService {
         Ok(found.flatten().map(|answer| {
             let json = serde_json::to_string(&answer.structured["todo"]).unwrap_or_default();
             // What would be cut in the middle would be no JSON any more.
-            if json.len() <= Answer::CAP { json } else { budget::text(&answer.text, None) }
+            if json.len() <= ToolAnswer::CAP { json } else { budget::text(&answer.text, None) }
         }))
     }
 
-    fn follow(&self) -> Result<Option<PlanFollower>, Problem> {
+    fn follow(&self) -> Result<Option<PlanFollower>, ServeProblem> {
         let Some(engine) = self.engine(false)? else { return Ok(None) };
         Ok(Some(PlanFollower::start(engine, self.choice(None))?))
     }
@@ -374,10 +374,10 @@ const fn name_of(tool: Tool) -> &'static str {
 }
 
 /// The answer for a plan that does not exist yet.
-fn empty(tool: Tool) -> Answer {
+fn empty(tool: Tool) -> ToolAnswer {
     let (text, structured) = match tool {
         Tool::Claim => ("Nothing is ready to claim.", json!({"todo": null})),
         Tool::Read | Tool::Write | Tool::Checkpoint => ("There are no todos yet.", json!({"todos": [], "total": 0})),
     };
-    Answer { text: text.into(), structured, ..Answer::default() }
+    ToolAnswer { text: text.into(), structured, ..ToolAnswer::default() }
 }

@@ -5,7 +5,7 @@ use punch_engine::call::Dialect;
 
 /// A code that stays, what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ServeProblem {
     /// What programs match on.
     pub code: String,
     /// What is wrong, with which values.
@@ -14,7 +14,7 @@ pub struct Problem {
     pub hint: String,
 }
 
-impl Problem {
+impl ServeProblem {
     /// From its three parts.
     pub fn new(code: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), hint: hint.into() }
@@ -27,7 +27,7 @@ impl Problem {
     }
 }
 
-impl From<EngineError> for Problem {
+impl From<EngineError> for ServeProblem {
     fn from(error: EngineError) -> Self {
         Self::new(error.code(), error.message(), error.tool_hint(Dialect::Native))
     }

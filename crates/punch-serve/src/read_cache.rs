@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use punch_engine::call::{Answer, CachedRead};
+use punch_engine::call::{CachedRead, ToolAnswer};
 
 use crate::service::ToolRequest;
 
@@ -11,7 +11,7 @@ use crate::service::ToolRequest;
 const CAPACITY: usize = 8;
 
 /// An answer, and when it was true.
-struct Entry {
+struct CachedAnswer {
     request: ToolRequest,
     stamp: u64,
     read: CachedRead,
@@ -19,11 +19,11 @@ struct Entry {
 
 /// The last readings, oldest first.
 #[derive(Default)]
-pub struct ReadCache(Mutex<Vec<Entry>>);
+pub struct ReadCache(Mutex<Vec<CachedAnswer>>);
 
 impl ReadCache {
     /// The answer to the same question, if the store is still at `stamp` and it holds at `now`.
-    pub fn find(&self, request: &ToolRequest, stamp: u64, now: i64) -> Option<Answer> {
+    pub fn find(&self, request: &ToolRequest, stamp: u64, now: i64) -> Option<ToolAnswer> {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = entries
             .iter()
@@ -38,6 +38,6 @@ impl ReadCache {
         if entries.len() >= CAPACITY {
             entries.remove(0);
         }
-        entries.push(Entry { request: request.clone(), stamp, read });
+        entries.push(CachedAnswer { request: request.clone(), stamp, read });
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use axum::http::request::Parts;
 use punch_core::view::Plain;
 use punch_engine::Proofs;
-use punch_engine::call::{Answer, Called, budget};
+use punch_engine::call::{CallResult, ToolAnswer, budget};
 use punch_store::SessionKey;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -16,33 +16,33 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::identity::{Identity, Tag, TokenName};
-use crate::service::{Checked, PlanResource, ToolRequest, ToolService};
+use crate::identity::{CallerIdentity, ConversationTag, TokenName};
+use crate::service::{CheckResult, PlanResource, ToolRequest, ToolService};
 use crate::service_thread::ServiceThread;
-use crate::watch::Watch;
-use crate::{Log, Offer, Offered, Problem, checks, guide, resources};
+use crate::watch::SubscriptionWatch;
+use crate::{OfferedTool, ServeLog, ServeProblem, ToolOffers, checks, guide, resources};
 
 /// After so long a caller who asked for progress hears that its call still waits.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How a server presents itself.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ServerSettings {
     /// The tools.
-    pub offer: Offer,
+    pub offer: ToolOffers,
     /// Send structured content beside the text.
     pub structured: bool,
     /// What is known about callers.
-    pub identity: Identity,
+    pub identity: CallerIdentity,
     /// Tells our own conversations apart.
-    pub tag: Tag,
+    pub tag: ConversationTag,
 }
 
 /// Serves one connection; [`Server::connection`] makes servers for others over the same tool service.
 pub struct Server {
-    settings: Arc<Settings>,
+    settings: Arc<ServerSettings>,
     service: ServiceThread,
-    watch: Watch,
+    watch: SubscriptionWatch,
     /// The conversation of this connection, where no host names one.
     own: SessionKey,
     subscriptions: Mutex<HashMap<String, CancellationToken>>,
@@ -50,9 +50,9 @@ pub struct Server {
 
 impl Server {
     /// Starts the thread of the tool service.
-    pub fn start(settings: Settings, service: Arc<dyn ToolService>, log: Log) -> std::io::Result<Self> {
+    pub fn start(settings: ServerSettings, service: Arc<dyn ToolService>, log: ServeLog) -> std::io::Result<Self> {
         let service = ServiceThread::start(service, log)?;
-        let (watch, own) = (Watch::new(service.clone()), settings.tag.connection());
+        let (watch, own) = (SubscriptionWatch::new(service.clone()), settings.tag.connection());
         Ok(Self { settings: Arc::new(settings), service, watch, own, subscriptions: Mutex::default() })
     }
 
@@ -76,7 +76,7 @@ impl Server {
 
     fn tool_request(
         &self,
-        tool: &Offered,
+        tool: &OfferedTool,
         mut arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> ToolRequest {
@@ -112,7 +112,11 @@ impl Server {
     }
 
     /// Runs a call; if it waits for a check, runs the check and then the call again.
-    async fn answer(&self, request: ToolRequest, context: &RequestContext<RoleServer>) -> Result<Answer, Problem> {
+    async fn answer(
+        &self,
+        request: ToolRequest,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ToolAnswer, ServeProblem> {
         let (mut request, until) = (Arc::new(request), Instant::now() + checks::LIMIT);
         loop {
             let light = request.is_light();
@@ -126,23 +130,23 @@ impl Server {
                 }
             };
             let id = match called {
-                Called::Answered(answer) => return Ok(answer),
-                Called::Wants(id) => id,
+                CallResult::Answered(answer) => return Ok(answer),
+                CallResult::Wants(id) => id,
             };
             let check = checks::make(self.service.service(), &request, &id, until, &context.ct);
             match patiently(check, context, &format!("checking {}", punch_core::text::clip(&id, 80))).await? {
-                Checked::Passed(proof) => Arc::make_mut(&mut request).proofs.push(*proof),
-                Checked::Answered(answer) => return Ok(answer),
+                CheckResult::Passed(proof) => Arc::make_mut(&mut request).proofs.push(*proof),
+                CheckResult::Answered(answer) => return Ok(answer),
             }
         }
     }
 
-    fn result(&self, answer: Result<Answer, Problem>) -> CallToolResult {
+    fn result(&self, answer: Result<ToolAnswer, ServeProblem>) -> CallToolResult {
         let (text, structured, is_error) = match answer {
             Ok(answer) => (budget::text(&answer.text, Some(answer.revision)), answer.structured, answer.is_error),
             // A call that was not answered has no receipt.
             Err(problem) => {
-                let Problem { code, message, hint } = &problem;
+                let ServeProblem { code, message, hint } = &problem;
                 let structured = json!({"error": {"code": code, "message": message, "hint": hint}});
                 (budget::text(&problem.text(), None), structured, true)
             }
@@ -368,10 +372,10 @@ impl Drop for Server {
 
 /// Waits for a job, and sends progress notifications to clients that asked for them.
 async fn patiently<T>(
-    job: impl Future<Output = Result<T, Problem>>,
+    job: impl Future<Output = Result<T, ServeProblem>>,
     context: &RequestContext<RoleServer>,
     message: &str,
-) -> Result<T, Problem> {
+) -> Result<T, ServeProblem> {
     tokio::pin!(job);
     let mut waited = 0.0;
     loop {
@@ -379,7 +383,7 @@ async fn patiently<T>(
             biased;
             answer = &mut job => return answer,
             () = context.ct.cancelled() => {
-                return Err(Problem::new("cancelled", "the call was cancelled", "call the tool again if you still need it"));
+                return Err(ServeProblem::new("cancelled", "the call was cancelled", "call the tool again if you still need it"));
             }
             () = tokio::time::sleep(PATIENCE) => {
                 waited += PATIENCE.as_secs_f64();
@@ -393,12 +397,12 @@ async fn patiently<T>(
 }
 
 /// Returns true if a tool changes nothing.
-fn reads(tool: &Offered) -> bool {
+fn reads(tool: &OfferedTool) -> bool {
     tool.tool == punch_engine::call::Tool::Read
 }
 
 /// A tool as the protocol lists it. Clients that load tools only when they are searched for load these at once.
-fn listed(tool: &Offered) -> Tool {
+fn listed(tool: &OfferedTool) -> Tool {
     let mut out = Tool::new(tool.name.clone(), tool.description.clone(), tool.input_schema.clone());
     out.annotations = Some(ToolAnnotations::new().read_only(reads(tool)).destructive(false).open_world(false));
     let meta = Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))]);

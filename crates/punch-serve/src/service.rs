@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use punch_engine::call::{Answer, Called, Dialect, ReadCall, Tool};
-use punch_engine::{Proof, Proofs};
+use punch_engine::call::{CallResult, Dialect, ReadCall, Tool, ToolAnswer};
+use punch_engine::{PassedCheck, Proofs};
 use punch_store::SessionKey;
 use serde_json::Value;
 
-use crate::Problem;
+use crate::ServeProblem;
 use crate::plan_follower::PlanFollower;
 
 /// One tool call and who makes it, as far as the wire says.
@@ -79,20 +79,20 @@ pub enum PlanResource {
 
 /// What came of a check.
 #[derive(Debug)]
-pub enum Checked {
+pub enum CheckResult {
     /// It passed.
-    Passed(Box<Proof>),
+    Passed(Box<PassedCheck>),
     /// The answer to the call that waited for it.
-    Answered(Answer),
+    Answered(ToolAnswer),
 }
 
 /// Returns true once the client no longer waits for the answer.
-pub type Stopped<'a> = dyn Fn() -> bool + Sync + 'a;
+pub type ClientGone<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// Answers tool calls. Its methods block: the server calls them on a thread of their own.
 pub trait ToolService: Send + Sync {
     /// Runs one call.
-    fn call(&self, request: &ToolRequest) -> Result<Called, Problem>;
+    fn call(&self, request: &ToolRequest) -> Result<CallResult, ServeProblem>;
 
     /// Runs the check that a call waits for, while other calls continue. A check that does not pass is answered at once.
     fn check(
@@ -100,12 +100,12 @@ pub trait ToolService: Send + Sync {
         request: &ToolRequest,
         id: &str,
         limit: Duration,
-        stopped: &Stopped<'_>,
-    ) -> Result<Checked, Problem>;
+        stopped: &ClientGone<'_>,
+    ) -> Result<CheckResult, ServeProblem>;
 
     /// The text of a resource; `None` if there is no such todo.
-    fn read(&self, reading: &PlanResource) -> Result<Option<String>, Problem>;
+    fn read(&self, reading: &PlanResource) -> Result<Option<String>, ServeProblem>;
 
     /// Follows the plan that resources show, from now on; `None` while there is no store.
-    fn follow(&self) -> Result<Option<PlanFollower>, Problem>;
+    fn follow(&self) -> Result<Option<PlanFollower>, ServeProblem>;
 }

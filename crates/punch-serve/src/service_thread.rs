@@ -12,24 +12,24 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::service::ToolService;
-use crate::{Log, Problem};
+use crate::{ServeLog, ServeProblem};
 
-type Job = Box<dyn FnOnce(&dyn ToolService) + Send>;
+type ServiceJob = Box<dyn FnOnce(&dyn ToolService) + Send>;
 
 /// Queues jobs for the service.
 #[derive(Clone)]
 pub struct ServiceThread {
-    jobs: Sender<Job>,
+    jobs: Sender<ServiceJob>,
     service: Arc<dyn ToolService>,
     /// Jobs that wait or run.
     waiting: Arc<AtomicUsize>,
-    log: Log,
+    log: ServeLog,
 }
 
 impl ServiceThread {
     /// Starts the thread. It ends when the last handle is gone and the last job done.
-    pub fn start(service: Arc<dyn ToolService>, log: Log) -> std::io::Result<Self> {
-        let (jobs, queue) = channel::<Job>();
+    pub fn start(service: Arc<dyn ToolService>, log: ServeLog) -> std::io::Result<Self> {
+        let (jobs, queue) = channel::<ServiceJob>();
         let waiting = Arc::<AtomicUsize>::default();
         let (own, ours, thread_log) = (service.clone(), waiting.clone(), log.clone());
         thread::Builder::new().name("tool calls".into()).spawn(move || {
@@ -45,10 +45,10 @@ impl ServiceThread {
     }
 
     /// Runs a job at once, on the caller's thread, if nothing waits before it; else hands it back.
-    pub fn at_once<T, J: FnOnce(&dyn ToolService) -> Result<T, Problem>>(
+    pub fn at_once<T, J: FnOnce(&dyn ToolService) -> Result<T, ServeProblem>>(
         &self,
         job: J,
-    ) -> Result<Result<T, Problem>, J> {
+    ) -> Result<Result<T, ServeProblem>, J> {
         if self.waiting.load(Ordering::Acquire) > 0 {
             return Err(job);
         }
@@ -67,10 +67,10 @@ impl ServiceThread {
     pub async fn run<T: Send + 'static>(
         &self,
         cancelled: CancellationToken,
-        job: impl FnOnce(&dyn ToolService) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
+        job: impl FnOnce(&dyn ToolService) -> Result<T, ServeProblem> + Send + 'static,
+    ) -> Result<T, ServeProblem> {
         let (answer, wait) = oneshot::channel();
-        let job: Job = Box::new(move |service| {
+        let job: ServiceJob = Box::new(move |service| {
             if !cancelled.is_cancelled() {
                 let _ = answer.send(job(service));
             }
@@ -83,6 +83,6 @@ impl ServiceThread {
 
 const BUG: &str = "a call ended in a bug; the server continues";
 
-fn gone() -> Problem {
-    Problem::new("cancelled", "the call was cancelled", "call the tool again if you still need it")
+fn gone() -> ServeProblem {
+    ServeProblem::new("cancelled", "the call was cancelled", "call the tool again if you still need it")
 }

@@ -3,15 +3,15 @@
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 
-use crate::wire::Wire;
-use crate::{Log, Server};
+use crate::wire::LineTransport;
+use crate::{ServeLog, Server};
 
 /// Serves until the client closes its side. What it still waits for is answered first.
-pub fn stdio(server: Server, limit: usize, log: &Log) -> std::io::Result<()> {
+pub fn stdio(server: Server, limit: usize, log: &ServeLog) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build()?;
     let end = runtime.block_on(async {
         let (read, write) = stdio_pipes();
-        let wire = Wire::new(read, write, limit, log.clone());
+        let wire = LineTransport::new(read, write, limit, log.clone());
         match rmcp::serve_server(server, wire).await {
             Ok(running) => {
                 let _ = running.waiting().await;

@@ -8,7 +8,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::plan_follower::{ChangedTodos, PlanFollower};
+use crate::plan_follower::{ChangedIds, PlanFollower};
 use crate::service::{PlanResource, ToolService};
 use crate::service_thread::ServiceThread;
 
@@ -20,15 +20,15 @@ const BEHIND: usize = 64;
 
 /// Wakes subscribers.
 #[derive(Clone)]
-pub struct Watch {
+pub struct SubscriptionWatch {
     service: ServiceThread,
-    changes: Changes,
+    changes: ChangeSender,
 }
 
 /// Where the following thread announces changes; `None` while there is no such thread.
-type Changes = Arc<Mutex<Option<Sender<Arc<ChangedTodos>>>>>;
+type ChangeSender = Arc<Mutex<Option<Sender<Arc<ChangedIds>>>>>;
 
-impl Watch {
+impl SubscriptionWatch {
     /// Follows nothing yet.
     pub fn new(service: ServiceThread) -> Self {
         Self { service, changes: Arc::default() }
@@ -45,7 +45,7 @@ impl Watch {
                 () = end.cancelled() => return,
                 received = changes.recv() => match received {
                     Ok(changed) => changed,
-                    Err(RecvError::Lagged(_)) => Arc::new(ChangedTodos::All),
+                    Err(RecvError::Lagged(_)) => Arc::new(ChangedIds::All),
                     Err(RecvError::Closed) => return,
                 },
             };
@@ -62,7 +62,7 @@ impl Watch {
     }
 
     /// Joins those who wait, and starts the following if it is not running.
-    async fn join(&self, end: &CancellationToken) -> Receiver<Arc<ChangedTodos>> {
+    async fn join(&self, end: &CancellationToken) -> Receiver<Arc<ChangedIds>> {
         if let Some(changes) = lock(&self.changes).as_ref() {
             return changes.subscribe();
         }
@@ -85,7 +85,7 @@ impl Watch {
 }
 
 /// Announces changes until no subscriber waits.
-fn announce(service: &dyn ToolService, mut follower: Option<PlanFollower>, shared: &Changes) {
+fn announce(service: &dyn ToolService, mut follower: Option<PlanFollower>, shared: &ChangeSender) {
     loop {
         let changed = match &mut follower {
             Some(following) => following.next(WAIT).unwrap_or_else(|_| {
@@ -95,7 +95,7 @@ fn announce(service: &dyn ToolService, mut follower: Option<PlanFollower>, share
             None => {
                 thread::sleep(WAIT);
                 follower = service.follow().ok().flatten();
-                follower.as_ref().map(|_| ChangedTodos::All)
+                follower.as_ref().map(|_| ChangedIds::All)
             }
         };
         let mut held = lock(shared);
@@ -113,6 +113,6 @@ fn announce(service: &dyn ToolService, mut follower: Option<PlanFollower>, share
     }
 }
 
-fn lock(changes: &Changes) -> MutexGuard<'_, Option<Sender<Arc<ChangedTodos>>>> {
+fn lock(changes: &ChangeSender) -> MutexGuard<'_, Option<Sender<Arc<ChangedIds>>>> {
     changes.lock().unwrap_or_else(PoisonError::into_inner)
 }

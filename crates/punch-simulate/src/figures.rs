@@ -4,7 +4,7 @@ use crate::options::{HOUR, MINUTE, SECOND};
 
 /// Sums over one simulation.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct SimulationFigures {
     /// Simulated time until the last todo was completed, in milliseconds.
     pub span: i64,
     /// Requests that the store served.
@@ -29,7 +29,7 @@ pub struct Figures {
     pub completed: Vec<u64>,
 }
 
-impl Figures {
+impl SimulationFigures {
     /// Empty sums for a fleet.
     pub fn new(workers: u32) -> Self {
         Self { completed: vec![0; workers as usize], ..Self::default() }
@@ -70,7 +70,7 @@ impl Figures {
         )
     }
 
-    /// The names over [`Figures::row`].
+    /// The names over [`SimulationFigures::row`].
     pub const HEAD: &str = "     span  wait p50  wait p99    wasted  fairness  stopped";
 
     /// What went wrong on purpose, in one line.

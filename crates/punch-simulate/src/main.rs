@@ -14,11 +14,11 @@ mod world;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use figures::{Figures, time};
-use fleet::{FleetEnded, FleetMutant, FleetScene, FleetWorld};
-use options::{Faults, HOUR, MINUTE, Mutant, Scene};
+use figures::{SimulationFigures, time};
+use fleet::{FleetMutant, FleetResult, FleetScene, SimulatedFleet};
+use options::{Faults, HOUR, MINUTE, Mutant, SimulationOptions};
 use punch_testkit::fleet_scenarios::SCENARIOS;
-use world::{Ended, World};
+use world::{SimulatedWorld, SimulationResult};
 
 /// Small fleets in which a planted bug has to show up.
 const TRIES: u64 = 40;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct SimulateOptions {
     /// How long to look for anomalies in small fleets.
     length: Duration,
     /// The first seed.
@@ -47,8 +47,8 @@ struct Asked {
     figures: bool,
 }
 
-fn parse(arguments: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { length: Duration::from_secs(20), seed: 1, replay: false, figures: false };
+fn parse(arguments: &[String]) -> Result<SimulateOptions, String> {
+    let mut asked = SimulateOptions { length: Duration::from_secs(20), seed: 1, replay: false, figures: false };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         let mut number = || {
@@ -68,18 +68,18 @@ fn parse(arguments: &[String]) -> Result<Asked, String> {
     Ok(asked)
 }
 
-fn run(scene: Scene) -> Result<Ended, String> {
-    World::new(scene).map(World::run).map_err(|cause| cause.to_string())
+fn run(scene: SimulationOptions) -> Result<SimulationResult, String> {
+    SimulatedWorld::new(scene).map(SimulatedWorld::run).map_err(|cause| cause.to_string())
 }
 
-fn run_fleet(scene: FleetScene) -> Result<FleetEnded, String> {
-    FleetWorld::new(scene).map(FleetWorld::run).map_err(|cause| cause.to_string())
+fn run_fleet(scene: FleetScene) -> Result<FleetResult, String> {
+    SimulatedFleet::new(scene).map(SimulatedFleet::run).map_err(|cause| cause.to_string())
 }
 
-fn simulate(asked: &Asked) -> Result<(), String> {
+fn simulate(asked: &SimulateOptions) -> Result<(), String> {
     if asked.replay {
-        let ended = run(Scene::small(asked.seed))?;
-        println!("{}\n{}\n{}", Figures::HEAD, ended.figures.row(), ended.figures.faults());
+        let ended = run(SimulationOptions::small(asked.seed))?;
+        println!("{}\n{}\n{}", SimulationFigures::HEAD, ended.figures.row(), ended.figures.faults());
         faultless(asked.seed, &ended.anomalies)?;
         let ended = run_fleet(FleetScene::small(asked.seed))?;
         println!("with a coordinator: {} simulated, {} revisions, {}", time(ended.span), ended.writes, ended.faults);
@@ -90,7 +90,7 @@ fn simulate(asked: &Asked) -> Result<(), String> {
     scenarios()?;
     let (begin, mut seed, mut simulated, mut requests) = (Instant::now(), asked.seed, 0, 0);
     while begin.elapsed() < asked.length {
-        let ended = run(Scene::small(seed))?;
+        let ended = run(SimulationOptions::small(seed))?;
         faultless(seed, &ended.anomalies)?;
         let coordinated = run_fleet(FleetScene::small(seed))?;
         faultless(seed, &coordinated.anomalies)?;
@@ -146,7 +146,7 @@ fn mutants() -> Result<usize, String> {
 /// The first fleet in which a planted bug shows, and how.
 fn first_anomaly(mutant: Mutant) -> Result<Option<(u64, String)>, String> {
     for seed in 1..=TRIES {
-        let ended = run(Scene { mutant: Some(mutant), ..Scene::small(seed) })?;
+        let ended = run(SimulationOptions { mutant: Some(mutant), ..SimulationOptions::small(seed) })?;
         if let Some(first) = ended.anomalies.into_iter().next() {
             return Ok(Some((seed, first)));
         }
@@ -167,21 +167,28 @@ fn first_fleet_anomaly(mutant: FleetMutant) -> Result<Option<(u64, String)>, Str
 
 /// Prints how claims, fairness and waste depend on the lease and on how much goes wrong, and one fleet of thousands.
 fn measure(seed: u64) -> Result<(), String> {
-    println!("\n{:>8} {:>7} {}", "lease", "faults", Figures::HEAD);
+    println!("\n{:>8} {:>7} {}", "lease", "faults", SimulationFigures::HEAD);
     for (lease, faults) in [2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR].into_iter().flat_map(|lease| {
         [("none", Faults::NONE), ("some", Faults::SOME), ("many", Faults::MANY)].map(|faults| (lease, faults))
     }) {
-        let scene = Scene { plans: 20, workers: 120, lease, work: 20 * MINUTE, faults: faults.1, ..Scene::small(seed) };
+        let scene = SimulationOptions {
+            plans: 20,
+            workers: 120,
+            lease,
+            work: 20 * MINUTE,
+            faults: faults.1,
+            ..SimulationOptions::small(seed)
+        };
         let ended = run(scene)?;
         faultless(seed, &ended.anomalies)?;
         println!("{:>8} {:>7} {}", time(lease), faults.0, ended.figures.row());
     }
-    let large = Scene::large(seed);
+    let large = SimulationOptions::large(seed);
     println!("\n{} workers, {} todos in {} plans:", large.workers, large.plans * large.todos, large.plans);
     let begin = Instant::now();
     let ended = run(large)?;
     faultless(seed, &ended.anomalies)?;
-    println!("{}\n{}", Figures::HEAD, ended.figures.row());
+    println!("{}\n{}", SimulationFigures::HEAD, ended.figures.row());
     println!("{}, simulated in {} s", ended.figures.faults(), begin.elapsed().as_secs());
     Ok(())
 }
@@ -194,7 +201,7 @@ mod tests {
     fn small_fleets_with_many_faults_keep_every_promise() {
         // In fleet 16, a host crashes before it has started for the first time.
         for seed in [1, 2, 3, 4, 5, 16] {
-            let ended = run(Scene::small(seed)).unwrap_or_else(|cause| panic!("{cause}"));
+            let ended = run(SimulationOptions::small(seed)).unwrap_or_else(|cause| panic!("{cause}"));
             assert!(ended.anomalies.is_empty(), "seed {seed}: {:#?}", ended.anomalies);
             assert!(ended.figures.crashes > 0 && ended.figures.lost > 0, "{}", ended.figures.faults());
         }
@@ -210,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_history() {
-        let row = || run(Scene::small(7)).map(|ended| (ended.figures.row(), ended.figures.faults()));
+        let row = || run(SimulationOptions::small(7)).map(|ended| (ended.figures.row(), ended.figures.faults()));
         assert_eq!(row(), row());
         let fleet = || run_fleet(FleetScene::small(7)).map(|ended| (ended.span, ended.writes, ended.faults));
         assert_eq!(fleet(), fleet());

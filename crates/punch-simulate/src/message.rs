@@ -2,7 +2,7 @@
 
 /// Names a todo in the whole fleet: the number of its plan, and its uid there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Job {
+pub struct TodoKey {
     /// Index of the plan.
     pub plan: usize,
     /// The todo in it.
@@ -11,30 +11,30 @@ pub struct Job {
 
 /// A claimed todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct ClaimedTodo {
     /// The todo.
-    pub job: Job,
+    pub job: TodoKey,
     /// The fence of this claim.
     pub fence: u64,
 }
 
 /// What a worker asks of the store.
 #[derive(Clone, Copy, Debug)]
-pub enum Ask {
+pub enum StoreRequest {
     /// The best ready todo of a plan, under a lease.
     Claim {
         /// Index of the plan.
         plan: usize,
     },
     /// A longer lease.
-    Renew(Claim),
+    Renew(ClaimedTodo),
     /// Completion of a claimed todo.
-    Done(Claim),
+    Done(ClaimedTodo),
 }
 
 /// A request, with what is needed to bring the answer back.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct RequestEnvelope {
     /// Index of the worker.
     pub worker: usize,
     /// Which life of the worker sent it: answers to an earlier one reach nobody.
@@ -50,14 +50,14 @@ pub struct Request {
     /// The highest revision of the plan that any answer had shown when it was sent.
     pub seen: u64,
     /// What is asked.
-    pub ask: Ask,
+    pub ask: StoreRequest,
 }
 
 /// The store's answer.
 #[derive(Clone, Copy, Debug)]
-pub enum Answer {
+pub enum StoreReply {
     /// A todo, or nothing is ready.
-    Claimed(Option<Claim>),
+    Claimed(Option<ClaimedTodo>),
     /// The lease is longer now.
     Renewed,
     /// The todo is completed.

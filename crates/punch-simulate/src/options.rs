@@ -95,7 +95,7 @@ impl Faults {
 
 /// One simulation. The same options with the same seed give the same history.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene {
+pub struct SimulationOptions {
     /// Everything random follows from it.
     pub seed: u64,
     /// Plans.
@@ -116,7 +116,7 @@ pub struct Scene {
     pub mutant: Option<Mutant>,
 }
 
-impl Scene {
+impl SimulationOptions {
     /// A small fleet that is simulated in a moment.
     pub const fn small(seed: u64) -> Self {
         Self {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::{Actor, Add, Dep, Edit, Footprint, Keep, Op, Ref, Status, Uid};
-use punch_engine::{Choice, Engine, EngineError, Request};
+use punch_engine::{Engine, EngineError, PlanChoice, WriteRequest};
 use punch_store::{Durability, MemoryStore, PlanId};
 use punch_testkit::random::Random;
 
-use crate::message::{Answer, Ask, Claim, Job};
-use crate::options::{Mutant, Scene};
+use crate::message::{ClaimedTodo, StoreReply, StoreRequest, TodoKey};
+use crate::options::{Mutant, SimulationOptions};
 
 /// A plan with its engine.
 struct SimulatedPlan {
@@ -21,7 +21,7 @@ struct SimulatedPlan {
     deps: BTreeMap<u64, Vec<u64>>,
     /// When each open todo became ready.
     ready_since: BTreeMap<u64, i64>,
-    claimed: BTreeMap<u64, Holder>,
+    claimed: BTreeMap<u64, ClaimHolder>,
     completed: BTreeSet<u64>,
     /// Todos whose completion was confirmed to a worker.
     confirmed: BTreeSet<u64>,
@@ -33,14 +33,14 @@ struct SimulatedPlan {
 
 /// Who has a todo, by the record.
 #[derive(Clone, Debug)]
-struct Holder {
+struct ClaimHolder {
     owner: String,
     fence: u64,
     until: i64,
 }
 
 /// Who asks, and the wall clock of its host.
-pub struct Caller<'a> {
+pub struct RequestSender<'a> {
     /// The name under which it claims.
     pub owner: &'a str,
     /// What its host takes for the time.
@@ -50,9 +50,9 @@ pub struct Caller<'a> {
 }
 
 /// What the store did with a request.
-pub struct Served {
+pub struct ServedRequest {
     /// The answer.
-    pub answer: Answer,
+    pub answer: StoreReply,
     /// The revision of the plan afterwards.
     pub revision: u64,
     /// How long the claimed todo had been ready.
@@ -60,7 +60,7 @@ pub struct Served {
 }
 
 /// The store, its clock and what went wrong.
-pub struct Server {
+pub struct SimulatedServer {
     plans: Vec<SimulatedPlan>,
     clock: Arc<AtomicI64>,
     lease: i64,
@@ -74,9 +74,9 @@ pub struct Server {
 /// The owner of changes that the simulation itself makes.
 const USER: &str = "user";
 
-impl Server {
+impl SimulatedServer {
     /// Plans of todos that depend on up to three earlier ones each.
-    pub fn new(scene: &Scene, random: &mut Random) -> Result<Self, EngineError> {
+    pub fn new(scene: &SimulationOptions, random: &mut Random) -> Result<Self, EngineError> {
         let clock = Arc::new(AtomicI64::new(0));
         let plans =
             (0..scene.plans).map(|_| SimulatedPlan::new(scene.todos, &clock, random)).collect::<Result<_, _>>()?;
@@ -95,19 +95,19 @@ impl Server {
     }
 
     /// Serves one request at the store's time `now`.
-    pub fn serve(&mut self, now: i64, ask: &Ask, caller: &Caller<'_>) -> Served {
+    pub fn serve(&mut self, now: i64, ask: &StoreRequest, caller: &RequestSender<'_>) -> ServedRequest {
         self.served += 1;
         let wrong_clock = self.mutant == Some(Mutant::HostClock);
         self.clock.store(if wrong_clock { caller.wall_clock } else { now }, Ordering::Relaxed);
         let (index, mut waited) = (plan_of(ask), None);
         let answer = match ask {
-            Ask::Claim { plan } => {
+            StoreRequest::Claim { plan } => {
                 let claim = self.claim(now, *plan, caller.owner);
                 waited = claim.and_then(|claim| self.plans[*plan].ready_since.get(&claim.job.uid)).map(|at| now - at);
-                Answer::Claimed(claim)
+                StoreReply::Claimed(claim)
             }
-            Ask::Renew(claim) => self.renew(now, *claim, caller.owner),
-            Ask::Done(claim) => self.done(now, *claim, caller.owner),
+            StoreRequest::Renew(claim) => self.renew(now, *claim, caller.owner),
+            StoreRequest::Done(claim) => self.done(now, *claim, caller.owner),
         };
         self.check_promise(ask, &answer, caller.owner);
         let plan = &mut self.plans[index];
@@ -121,25 +121,25 @@ impl Server {
             }
             plan.revision = revision;
         }
-        Served { answer, revision: self.plans[index].revision, waited }
+        ServedRequest { answer, revision: self.plans[index].revision, waited }
     }
 
     /// Checks what an answer promises: only the last claim of a todo is renewed, and what was confirmed as completed is not
     /// handed out again.
-    fn check_promise(&mut self, ask: &Ask, answer: &Answer, owner: &str) {
+    fn check_promise(&mut self, ask: &StoreRequest, answer: &StoreReply, owner: &str) {
         match (ask, answer) {
-            (Ask::Renew(claim), Answer::Renewed) => {
-                let Job { plan: index, uid } = claim.job;
+            (StoreRequest::Renew(claim), StoreReply::Renewed) => {
+                let TodoKey { plan: index, uid } = claim.job;
                 if self.plans[index].fence(uid) != Some(claim.fence) {
                     let what = format!("todo {uid} of plan {index} with the old fence {}", claim.fence);
                     self.anomalies.push(format!("lost: {owner} renewed {what}"));
                 }
             }
-            (Ask::Done(claim), Answer::Completed) => {
+            (StoreRequest::Done(claim), StoreReply::Completed) => {
                 self.plans[claim.job.plan].confirmed.insert(claim.job.uid);
             }
-            (Ask::Claim { .. }, Answer::Claimed(Some(claim))) => {
-                let Job { plan: index, uid } = claim.job;
+            (StoreRequest::Claim { .. }, StoreReply::Claimed(Some(claim))) => {
+                let TodoKey { plan: index, uid } = claim.job;
                 if self.plans[index].confirmed.contains(&uid) {
                     self.anomalies.push(format!("lost: todo {uid} of plan {index} was completed, and {owner} got it"));
                 }
@@ -148,10 +148,11 @@ impl Server {
         }
     }
 
-    fn claim(&mut self, now: i64, index: usize, owner: &str) -> Option<Claim> {
+    fn claim(&mut self, now: i64, index: usize, owner: &str) -> Option<ClaimedTodo> {
         let lease = self.lease;
         let plan = &mut self.plans[index];
-        let request = Request { durability: Durability::Relaxed, ..Request::of(Actor::agent("worker", owner)) };
+        let request =
+            WriteRequest { durability: Durability::Relaxed, ..WriteRequest::of(Actor::agent("worker", owner)) };
         let stale = (self.mutant == Some(Mutant::StaleLook)).then(|| plan.look.take()).flatten();
         let claimed = match stale {
             Some(uid) => plan.take_by_force(uid, owner, lease, now),
@@ -180,19 +181,20 @@ impl Server {
             wrong.push(format!("early: {owner} got todo {uid} of plan {index}, which needs {dep}"));
         }
         plan.last_fence = plan.last_fence.max(fence);
-        plan.claimed.insert(uid, Holder { owner: owner.to_owned(), fence, until: now + lease });
+        plan.claimed.insert(uid, ClaimHolder { owner: owner.to_owned(), fence, until: now + lease });
         self.anomalies.extend(wrong);
-        Some(Claim { job: Job { plan: index, uid }, fence })
+        Some(ClaimedTodo { job: TodoKey { plan: index, uid }, fence })
     }
 
-    fn renew(&mut self, now: i64, claim: Claim, owner: &str) -> Answer {
+    fn renew(&mut self, now: i64, claim: ClaimedTodo, owner: &str) -> StoreReply {
         let lease = self.lease;
-        let Job { plan: index, uid } = claim.job;
+        let TodoKey { plan: index, uid } = claim.job;
         let plan = &mut self.plans[index];
         let holds = plan.claimed.get(&uid).is_some_and(|holder| holder.fence == claim.fence);
         // A worker that lost its claim learns it from the fence, whatever its name is.
         let current = plan.fence(uid);
-        let request = Request { durability: Durability::Relaxed, ..Request::of(Actor::agent("worker", owner)) };
+        let request =
+            WriteRequest { durability: Durability::Relaxed, ..WriteRequest::of(Actor::agent("worker", owner)) };
         let target = Ref::Uid(Uid(uid));
         let renewed = current == Some(claim.fence)
             && plan
@@ -209,29 +211,29 @@ impl Server {
                 if let Some(holder) = plan.claimed.get_mut(&uid).filter(|_| holds) {
                     holder.until = now + lease;
                 }
-                Answer::Renewed
+                StoreReply::Renewed
             }
-            false if self.mutant == Some(Mutant::LateRenewal) => Answer::Renewed,
-            false => Answer::Refused,
+            false if self.mutant == Some(Mutant::LateRenewal) => StoreReply::Renewed,
+            false => StoreReply::Refused,
         }
     }
 
-    fn done(&mut self, now: i64, claim: Claim, owner: &str) -> Answer {
-        let Job { plan: index, uid } = claim.job;
+    fn done(&mut self, now: i64, claim: ClaimedTodo, owner: &str) -> StoreReply {
+        let TodoKey { plan: index, uid } = claim.job;
         let plan = &mut self.plans[index];
         if plan.completed.contains(&uid) {
             let same = plan.claimed.get(&uid).is_some_and(|holder| holder.fence == claim.fence);
             // A repeated report of what is completed is confirmed; of someone else's work it is not.
-            return if same { Answer::Completed } else { Answer::Refused };
+            return if same { StoreReply::Completed } else { StoreReply::Refused };
         }
         if self.mutant == Some(Mutant::EarlyAnswer) && claim.fence.is_multiple_of(7) {
-            return Answer::Completed;
+            return StoreReply::Completed;
         }
         let fence = (self.mutant != Some(Mutant::NoFence)).then_some(claim.fence);
-        let request = Request::of(Actor::agent("worker", owner));
+        let request = WriteRequest::of(Actor::agent("worker", owner));
         let op = Op::Done { target: Ref::Uid(Uid(uid)), evidence: None, fence };
         if plan.engine.submit(plan.id, &request, &[op]).is_err() {
-            return Answer::Refused;
+            return StoreReply::Refused;
         }
         let holder = plan.claimed.get(&uid);
         if holder.is_none_or(|holder| holder.fence != claim.fence) {
@@ -243,12 +245,12 @@ impl Server {
         plan.completed.insert(uid);
         plan.ready_since.remove(&uid);
         plan.note_ready(now);
-        Answer::Completed
+        StoreReply::Completed
     }
 
     /// Compares what was promised with what is stored, when all work is over. `confirmed` are completions that workers
     /// were told of.
-    pub fn audit(&mut self, confirmed: &BTreeSet<Job>) {
+    pub fn audit(&mut self, confirmed: &BTreeSet<TodoKey>) {
         for (index, plan) in self.plans.iter().enumerate() {
             let Ok(whole) = plan.engine.whole(plan.id) else {
                 self.anomalies.push(format!("plan {index} cannot be read"));
@@ -256,7 +258,7 @@ impl Server {
             };
             for uid in plan.deps.keys() {
                 let stored = whole.get(Uid(*uid)).is_some_and(|todo| todo.status == Status::Completed);
-                let promised = confirmed.contains(&Job { plan: index, uid: *uid });
+                let promised = confirmed.contains(&TodoKey { plan: index, uid: *uid });
                 if promised && !stored {
                     self.anomalies
                         .push(format!("lost: todo {uid} of plan {index} was confirmed as completed and is not"));
@@ -267,10 +269,10 @@ impl Server {
     }
 }
 
-const fn plan_of(ask: &Ask) -> usize {
+const fn plan_of(ask: &StoreRequest) -> usize {
     match ask {
-        Ask::Claim { plan } => *plan,
-        Ask::Renew(claim) | Ask::Done(claim) => claim.job.plan,
+        StoreRequest::Claim { plan } => *plan,
+        StoreRequest::Renew(claim) | StoreRequest::Done(claim) => claim.job.plan,
     }
 }
 
@@ -278,7 +280,7 @@ impl SimulatedPlan {
     fn new(todos: u32, clock: &Arc<AtomicI64>, random: &mut Random) -> Result<Self, EngineError> {
         let time = Arc::clone(clock);
         let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.load(Ordering::Relaxed)));
-        let id = engine.choose_or_create(&Choice::default())?;
+        let id = engine.choose_or_create(&PlanChoice::default())?;
         let mut ops = Vec::new();
         for number in 0..todos {
             let earlier =
@@ -295,7 +297,7 @@ impl SimulatedPlan {
             };
             ops.push(Op::Add(Add { edit, ..Add::default() }));
         }
-        let changed = engine.submit(id, &Request::by(USER, None), &ops)?;
+        let changed = engine.submit(id, &WriteRequest::by(USER, None), &ops)?;
         let whole = engine.whole(id)?;
         let deps = whole
             .live()
@@ -332,12 +334,12 @@ impl SimulatedPlan {
     }
 
     /// What a claim without a transaction amounts to: the todo changes hands although someone has it.
-    fn take_by_force(&self, uid: u64, owner: &str, lease: i64, now: i64) -> Option<punch_engine::Claimed> {
+    fn take_by_force(&self, uid: u64, owner: &str, lease: i64, now: i64) -> Option<punch_engine::ClaimResult> {
         let target = || Ref::Uid(Uid(uid));
-        let _ = self.engine.submit(self.id, &Request::by(USER, None), &[Op::Unclaim(target())]);
-        let request = Request::of(Actor::agent("worker", owner));
+        let _ = self.engine.submit(self.id, &WriteRequest::by(USER, None), &[Op::Unclaim(target())]);
+        let request = WriteRequest::of(Actor::agent("worker", owner));
         let changed = self.engine.submit(self.id, &request, &[Op::Claim(target(), now + lease)]).ok()?;
-        Some(punch_engine::Claimed { changed, uid: Uid(uid) })
+        Some(punch_engine::ClaimResult { changed, uid: Uid(uid) })
     }
 
     /// What is wrong with the log: gaps, fences that do not grow, todos that were completed twice.

@@ -7,23 +7,23 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use punch_engine::EngineError;
 use punch_testkit::random::Random;
 
-use crate::figures::Figures;
-use crate::message::{Answer, Ask, Job, Request};
-use crate::options::{HOUR, MINUTE, SECOND, Scene};
-use crate::server::{Caller, Server};
-use crate::worker::{Effects, Notice, Worker};
+use crate::figures::SimulationFigures;
+use crate::message::{RequestEnvelope, StoreReply, StoreRequest, TodoKey};
+use crate::options::{HOUR, MINUTE, SECOND, SimulationOptions};
+use crate::server::{RequestSender, SimulatedServer};
+use crate::worker::{Effects, SimulatedWorker, WorkNotice};
 
 /// No simulation lasts longer; one that does has come to a standstill.
 const LONGEST: i64 = 60 * 24 * HOUR;
 
 /// Something that happens at a moment.
-enum Happening {
+enum WorldEvent {
     /// A worker's own timer.
     Wake { worker: usize, life: u32 },
     /// A request reaches the store.
-    Request(Request),
+    Request(RequestEnvelope),
     /// An answer reaches its worker.
-    Answer(Request, Answer, u64),
+    Answer(RequestEnvelope, StoreReply, u64),
     /// A worker dies; it starts again later.
     Crash { worker: usize },
     /// A worker starts, for the first time or after it died. One that died before this happened starts later.
@@ -37,9 +37,9 @@ enum Happening {
 }
 
 /// A worker on its host.
-struct Host {
+struct SimulatedHost {
     name: String,
-    worker: Option<Worker>,
+    worker: Option<SimulatedWorker>,
     life: u32,
     /// Nothing happens on it before then.
     paused_until: i64,
@@ -51,11 +51,11 @@ struct Host {
     skew: i64,
     cut_off_until: i64,
     /// What it would have done while it was paused.
-    delayed: Vec<Happening>,
+    delayed: Vec<WorldEvent>,
     random: Random,
 }
 
-impl Host {
+impl SimulatedHost {
     /// What the monotonic clock of the host shows.
     fn clock(&self, now: i64) -> i64 {
         let counted = now - self.lost_time;
@@ -70,35 +70,35 @@ impl Host {
 }
 
 /// A fleet at work.
-pub struct World {
-    scene: Scene,
+pub struct SimulatedWorld {
+    scene: SimulationOptions,
     now: i64,
     serial: u64,
     queue: BinaryHeap<Reverse<(i64, u64)>>,
-    happenings: BTreeMap<u64, Happening>,
-    hosts: Vec<Host>,
-    server: Server,
+    happenings: BTreeMap<u64, WorldEvent>,
+    hosts: Vec<SimulatedHost>,
+    server: SimulatedServer,
     random: Random,
     /// Completions that workers were told of.
-    confirmed: BTreeSet<Job>,
+    confirmed: BTreeSet<TodoKey>,
     /// Who works on a todo right now.
-    at_work: BTreeMap<Job, usize>,
-    figures: Figures,
+    at_work: BTreeMap<TodoKey, usize>,
+    figures: SimulationFigures,
 }
 
 /// How a simulation ended.
-pub struct Ended {
+pub struct SimulationResult {
     /// Broken promises.
     pub anomalies: Vec<String>,
     /// What was measured.
-    pub figures: Figures,
+    pub figures: SimulationFigures,
 }
 
-impl World {
+impl SimulatedWorld {
     /// A fleet before its first message.
-    pub fn new(scene: Scene) -> Result<Self, EngineError> {
+    pub fn new(scene: SimulationOptions) -> Result<Self, EngineError> {
         let mut random = Random::new(scene.seed, 0);
-        let server = Server::new(&scene, &mut random)?;
+        let server = SimulatedServer::new(&scene, &mut random)?;
         let mut world = Self {
             scene,
             now: 0,
@@ -110,12 +110,12 @@ impl World {
             random,
             confirmed: BTreeSet::new(),
             at_work: BTreeMap::new(),
-            figures: Figures::new(scene.workers),
+            figures: SimulationFigures::new(scene.workers),
         };
         for index in 0..scene.workers as usize {
             let mut random = Random::new(scene.seed, 1 + index as u64);
             let skew = scene.faults.skew;
-            world.hosts.push(Host {
+            world.hosts.push(SimulatedHost {
                 // Every third worker has the name of another one: only fences tell them apart.
                 name: format!("host-{}", if index % 3 == 2 { index - 1 } else { index }),
                 worker: None,
@@ -129,14 +129,14 @@ impl World {
                 random,
             });
             let start = world.random.between(0, MINUTE);
-            world.plan(start, Happening::Start { worker: index, life: 0 });
+            world.plan(start, WorldEvent::Start { worker: index, life: 0 });
             world.plan_faults(index);
         }
         Ok(world)
     }
 
     /// Runs until every todo is completed.
-    pub fn run(mut self) -> Ended {
+    pub fn run(mut self) -> SimulationResult {
         while self.server.open() > 0 && self.server.anomalies.len() < 20 {
             let Some(Reverse((at, serial))) = self.queue.pop() else { break };
             let Some(happening) = self.happenings.remove(&serial) else { continue };
@@ -151,10 +151,10 @@ impl World {
         self.server.audit(&self.confirmed);
         self.figures.span = self.now;
         self.figures.requests = self.server.served;
-        Ended { anomalies: self.server.anomalies, figures: self.figures }
+        SimulationResult { anomalies: self.server.anomalies, figures: self.figures }
     }
 
-    fn plan(&mut self, at: i64, happening: Happening) {
+    fn plan(&mut self, at: i64, happening: WorldEvent) {
         self.serial += 1;
         self.queue.push(Reverse((at, self.serial)));
         self.happenings.insert(self.serial, happening);
@@ -164,10 +164,10 @@ impl World {
     fn plan_faults(&mut self, worker: usize) {
         let faults = self.scene.faults;
         let kinds = [
-            (faults.crash_every, Happening::Crash { worker }),
-            (faults.pause_every, Happening::Pause { worker, clock_too: false }),
-            (faults.suspend_every, Happening::Pause { worker, clock_too: true }),
-            (faults.partition_every, Happening::Partition { worker }),
+            (faults.crash_every, WorldEvent::Crash { worker }),
+            (faults.pause_every, WorldEvent::Pause { worker, clock_too: false }),
+            (faults.suspend_every, WorldEvent::Pause { worker, clock_too: true }),
+            (faults.partition_every, WorldEvent::Partition { worker }),
         ];
         for (every, happening) in kinds {
             if every > 0 {
@@ -177,43 +177,43 @@ impl World {
         }
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn happen(&mut self, happening: WorldEvent) {
         match happening {
-            Happening::Wake { worker, life } => {
-                if self.delay(worker, || Happening::Wake { worker, life }) || self.hosts[worker].life != life {
+            WorldEvent::Wake { worker, life } => {
+                if self.delay(worker, || WorldEvent::Wake { worker, life }) || self.hosts[worker].life != life {
                     return;
                 }
                 self.wake(worker);
             }
-            Happening::Request(request) => self.deliver(request),
-            Happening::Answer(request, answer, revision) => {
+            WorldEvent::Request(request) => self.deliver(request),
+            WorldEvent::Answer(request, answer, revision) => {
                 let worker = request.worker;
-                if self.delay(worker, || Happening::Answer(request, answer, revision)) {
+                if self.delay(worker, || WorldEvent::Answer(request, answer, revision)) {
                     return;
                 }
                 self.hear(request, answer);
             }
-            Happening::Crash { worker } => self.crash(worker),
-            Happening::Start { worker, life } if life == self.hosts[worker].life => self.start(worker),
-            Happening::Start { .. } => {}
-            Happening::Pause { worker, clock_too } => self.pause(worker, clock_too),
-            Happening::Resume { worker } => {
+            WorldEvent::Crash { worker } => self.crash(worker),
+            WorldEvent::Start { worker, life } if life == self.hosts[worker].life => self.start(worker),
+            WorldEvent::Start { .. } => {}
+            WorldEvent::Pause { worker, clock_too } => self.pause(worker, clock_too),
+            WorldEvent::Resume { worker } => {
                 for happening in std::mem::take(&mut self.hosts[worker].delayed) {
                     self.happen(happening);
                 }
             }
-            Happening::Partition { worker } => {
+            WorldEvent::Partition { worker } => {
                 let host = &mut self.hosts[worker];
                 host.cut_off_until = self.now + host.random.between(SECOND, 2 * HOUR);
                 let again = host.cut_off_until + host.random.exponential(self.scene.faults.partition_every);
                 self.figures.partitions += 1;
-                self.plan(again, Happening::Partition { worker });
+                self.plan(again, WorldEvent::Partition { worker });
             }
         }
     }
 
     /// Returns true if the host is paused; what happens to it waits until it continues.
-    fn delay(&mut self, worker: usize, happening: impl FnOnce() -> Happening) -> bool {
+    fn delay(&mut self, worker: usize, happening: impl FnOnce() -> WorldEvent) -> bool {
         let paused = self.hosts[worker].paused_until > self.now;
         if paused {
             self.hosts[worker].delayed.push(happening());
@@ -223,7 +223,7 @@ impl World {
 
     fn start(&mut self, worker: usize) {
         let (scene, host) = (self.scene, &mut self.hosts[worker]);
-        host.worker = Some(Worker::new(scene.seats, scene.lease, scene.mutant, host.clock(self.now)));
+        host.worker = Some(SimulatedWorker::new(scene.seats, scene.lease, scene.mutant, host.clock(self.now)));
         self.wake(worker);
     }
 
@@ -234,13 +234,13 @@ impl World {
         let life = host.life;
         let back = self.now + host.random.between(SECOND, 30 * MINUTE);
         let again = back + host.random.exponential(self.scene.faults.crash_every);
-        for claim in gone.iter().flat_map(Worker::claims) {
+        for claim in gone.iter().flat_map(SimulatedWorker::claims) {
             self.leave(claim.job, worker);
             self.figures.interrupted += 1;
         }
         self.figures.crashes += 1;
-        self.plan(back, Happening::Start { worker, life });
-        self.plan(again, Happening::Crash { worker });
+        self.plan(back, WorldEvent::Start { worker, life });
+        self.plan(again, WorldEvent::Crash { worker });
     }
 
     fn pause(&mut self, worker: usize, clock_too: bool) {
@@ -254,13 +254,13 @@ impl World {
             }
             self.figures.pauses += 1;
             let end = host.paused_until;
-            self.plan(end, Happening::Resume { worker });
+            self.plan(end, WorldEvent::Resume { worker });
             // A stopped agent does no harm. What it does after it continues is judged then.
-            let claims: Vec<_> = self.hosts[worker].worker.iter().flat_map(Worker::claims).collect();
+            let claims: Vec<_> = self.hosts[worker].worker.iter().flat_map(SimulatedWorker::claims).collect();
             claims.into_iter().for_each(|claim| self.leave(claim.job, worker));
         }
         let next = self.hosts[worker].paused_until + self.hosts[worker].random.exponential(every);
-        self.plan(next, Happening::Pause { worker, clock_too });
+        self.plan(next, WorldEvent::Pause { worker, clock_too });
     }
 
     fn wake(&mut self, worker: usize) {
@@ -274,7 +274,7 @@ impl World {
         self.follow_up(worker, effects);
     }
 
-    fn hear(&mut self, request: Request, answer: Answer) {
+    fn hear(&mut self, request: RequestEnvelope, answer: StoreReply) {
         let (mean, host) = (self.scene.work, &mut self.hosts[request.worker]);
         if host.life != request.life {
             return;
@@ -286,11 +286,11 @@ impl World {
         let Some(running) = &mut host.worker else { return };
         let mut effects = Effects::default();
         running.hear(clock, (request.seat, request.number), request.sent, (request.ask, answer), work, &mut effects);
-        if let (Ask::Done(claim), Answer::Completed) = (request.ask, answer) {
+        if let (StoreRequest::Done(claim), StoreReply::Completed) = (request.ask, answer) {
             self.confirmed.insert(claim.job);
         }
         if unaware {
-            effects.notices.retain(|notice| !matches!(notice, Notice::Begins(_)));
+            effects.notices.retain(|notice| !matches!(notice, WorkNotice::Begins(_)));
         }
         self.follow_up(request.worker, effects);
     }
@@ -303,10 +303,10 @@ impl World {
         for (seat, number, ask) in effects.send {
             let host = &self.hosts[worker];
             let plan = match ask {
-                Ask::Claim { plan } => plan,
-                Ask::Renew(claim) | Ask::Done(claim) => claim.job.plan,
+                StoreRequest::Claim { plan } => plan,
+                StoreRequest::Renew(claim) | StoreRequest::Done(claim) => claim.job.plan,
             };
-            let request = Request {
+            let request = RequestEnvelope {
                 worker,
                 life: host.life,
                 seat,
@@ -322,27 +322,27 @@ impl World {
         if let Some(running) = &host.worker {
             let at = host.at(running.next_moment(), self.now);
             let life = host.life;
-            self.plan(at, Happening::Wake { worker, life });
+            self.plan(at, WorldEvent::Wake { worker, life });
         }
     }
 
-    fn send(&mut self, request: Request) {
+    fn send(&mut self, request: RequestEnvelope) {
         let copies = 1 + u32::from(self.random.per_ten_thousand(self.scene.faults.doubled));
         for _ in 0..copies {
             if let Some(at) = self.travel(request.worker) {
-                self.plan(at, Happening::Request(request));
+                self.plan(at, WorldEvent::Request(request));
             }
         }
     }
 
-    fn deliver(&mut self, request: Request) {
+    fn deliver(&mut self, request: RequestEnvelope) {
         let host = &self.hosts[request.worker];
         let name = host.name.clone();
-        let caller = Caller { owner: &name, wall_clock: self.now + host.skew, seen: request.seen };
+        let caller = RequestSender { owner: &name, wall_clock: self.now + host.skew, seen: request.seen };
         let served = self.server.serve(self.now, &request.ask, &caller);
         self.figures.waits.extend(served.waited);
         if let Some(at) = self.travel(request.worker) {
-            self.plan(at, Happening::Answer(request, served.answer, served.revision));
+            self.plan(at, WorldEvent::Answer(request, served.answer, served.revision));
         }
     }
 
@@ -356,9 +356,9 @@ impl World {
         (!lost).then_some(at)
     }
 
-    fn note(&mut self, worker: usize, notice: Notice) {
+    fn note(&mut self, worker: usize, notice: WorkNotice) {
         match notice {
-            Notice::Begins(claim) => {
+            WorkNotice::Begins(claim) => {
                 if let Some(other) = self.at_work.insert(claim.job, worker).filter(|other| *other != worker) {
                     let (job, names) = (claim.job, [other, worker].map(|index| self.hosts[index].name.clone()));
                     self.server.anomalies.push(format!(
@@ -367,12 +367,12 @@ impl World {
                     ));
                 }
             }
-            Notice::Stops(claim, after) => {
+            WorkNotice::Stops(claim, after) => {
                 self.leave(claim.job, worker);
                 self.figures.wasted += after;
                 self.figures.interrupted += 1;
             }
-            Notice::Completes(claim, after) => {
+            WorkNotice::Completes(claim, after) => {
                 self.leave(claim.job, worker);
                 self.figures.useful += after;
                 self.figures.completed[worker] += 1;
@@ -380,7 +380,7 @@ impl World {
         }
     }
 
-    fn leave(&mut self, job: Job, worker: usize) {
+    fn leave(&mut self, job: TodoKey, worker: usize) {
         if self.at_work.get(&job) == Some(&worker) {
             self.at_work.remove(&job);
         }

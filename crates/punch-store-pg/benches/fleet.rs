@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_core::{Actor, Add, Context, Edit, Footprint, InProgressLimit, Keep, Op, Plan, Policy, Ref, Stop, apply};
+use punch_core::{
+    Actor, Add, ApplyStop, Context, Edit, Footprint, InProgressLimit, Keep, Op, Plan, Policy, Ref, apply,
+};
 use punch_store::{Ahead, Durability, OpenMode, PlanId, Store, StoreError, Tx};
 use punch_store_pg::{PgOptions, PgStore};
 use punch_testkit::goals::{Goal, Goals};
@@ -330,8 +332,8 @@ fn put(tx: &mut dyn Tx, ops: &[Op], owner: &str, first: &Footprint) -> Result<()
         match apply(&plan, ops, &context) {
             Ok(outcome) => return tx.put(&outcome),
             // As the engine does it: a slice that grows step by step would cost more than everything.
-            Err(Stop::Need(need)) => tx.load(&Footprint { all: need.all || rounds > 8, ..*need }, &mut plan)?,
-            Err(Stop::Refused(refusals)) => {
+            Err(ApplyStop::Need(need)) => tx.load(&Footprint { all: need.all || rounds > 8, ..*need }, &mut plan)?,
+            Err(ApplyStop::Refused(refusals)) => {
                 return Err(StoreError::Conflict { what: format!("{refusals:?}") });
             }
         }

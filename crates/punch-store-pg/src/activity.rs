@@ -1,30 +1,30 @@
 //! Activity.
 
-use crate::answer::{Error, Row};
+use crate::answer::{SqlRow, WireError};
 use punch_core::Uid;
 use punch_store::backend::ACTIVITY_SWEEP;
 use punch_store::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, StoreError};
 
 use crate::link::ask;
 use crate::value::{Columns, count, most};
-use crate::view::View;
+use crate::view::PgTransaction;
 
 /// Activities after a number, oldest first.
-pub fn since(view: &View<'_>, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
+pub fn since(view: &PgTransaction<'_>, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
     const SQL: &str = "SELECT seq, at, kind, source, todo, body FROM punch.activity WHERE plan = $1 AND seq > $2 \
                        ORDER BY seq LIMIT $3";
     view.rows(ask!("read activity", SQL, view.plan.0, most(since), count(limit)), activity)
 }
 
 /// Activities about one todo, newest first. There are too few rows for an index to be worth its writes.
-pub fn of(view: &View<'_>, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
+pub fn of(view: &PgTransaction<'_>, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
     const SQL: &str = "SELECT seq, at, kind, source, todo, body FROM punch.activity WHERE plan = $1 AND todo = $2 \
                        ORDER BY seq DESC LIMIT $3";
     view.rows(ask!("read activity", SQL, view.plan.0, most(todo.0), count(limit)), activity)
 }
 
 /// The numbers at both ends.
-pub fn span(view: &View<'_>) -> Result<ActivitySpan, StoreError> {
+pub fn span(view: &PgTransaction<'_>) -> Result<ActivitySpan, StoreError> {
     const SQL: &str = "SELECT coalesce(min(seq), 0), coalesce(max(seq), 0) FROM punch.activity WHERE plan = $1";
     let span = view.first(ask!("read activity", SQL, view.plan.0), |row| {
         Ok(ActivitySpan { oldest: row.number(0)?, newest: row.number(1)? })
@@ -34,7 +34,7 @@ pub fn span(view: &View<'_>) -> Result<ActivitySpan, StoreError> {
 
 /// Adds an activity and, now and then, clears old ones away. The plan is locked, so the next number is known after the
 /// first: a write with many activities asks once.
-pub fn append(view: &View<'_>, activity: &Activity) -> Result<u64, StoreError> {
+pub fn append(view: &PgTransaction<'_>, activity: &Activity) -> Result<u64, StoreError> {
     const ADD: &str =
         "INSERT INTO punch.activity (plan, seq, at, kind, source, todo, body) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     const SURPLUS: &str = "DELETE FROM punch.activity WHERE plan = $1 AND seq <= $2";
@@ -58,7 +58,7 @@ pub fn append(view: &View<'_>, activity: &Activity) -> Result<u64, StoreError> {
     Ok(seq)
 }
 
-fn activity(row: &Row) -> Result<Activity, Error> {
+fn activity(row: &SqlRow) -> Result<Activity, WireError> {
     Ok(Activity {
         seq: row.number(0)?,
         at: row.int(1)?,

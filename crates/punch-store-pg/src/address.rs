@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use punch_store::{Reason, StoreError, StoreLabel};
+use punch_store::{StoreError, StoreLabel, StoreObstacle};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -19,7 +19,7 @@ const KEEPALIVE: Duration = Duration::from_secs(5);
 
 /// How certificates of the server are judged, as libpq's `sslmode` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verify {
+pub(crate) enum CertificateCheck {
     /// Any certificate will do: `prefer` and `require`.
     Nothing,
     /// The certificate comes from a known authority: `verify-ca`.
@@ -34,7 +34,7 @@ pub(crate) struct Address {
     pub config: Config,
     pub label: StoreLabel,
     pub schema: String,
-    pub verify: Verify,
+    pub verify: CertificateCheck,
     pub root_certificate: Option<PathBuf>,
     /// Why a password may be missing.
     pub password_note: Option<String>,
@@ -121,7 +121,7 @@ struct OwnParameters {
 }
 
 pub(crate) fn refuse(store: &StoreLabel, why: String) -> StoreError {
-    StoreError::Unavailable { store: store.clone(), reason: Reason::Address, why }
+    StoreError::Unavailable { store: store.clone(), reason: StoreObstacle::Address, why }
 }
 
 fn has_password(base: &str) -> bool {
@@ -183,15 +183,15 @@ fn wanted(config: &Config) -> [String; 4] {
     [host, port, text(config.get_dbname()), text(config.get_user())]
 }
 
-fn ssl(config: &Config, mode: Option<&str>) -> Option<(SslMode, Verify)> {
+fn ssl(config: &Config, mode: Option<&str>) -> Option<(SslMode, CertificateCheck)> {
     let local = !config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
     match mode {
-        Some("disable") => Some((SslMode::Disable, Verify::Nothing)),
-        Some("allow" | "prefer" | "") | None if local => Some((SslMode::Disable, Verify::Nothing)),
-        Some("allow" | "prefer" | "") | None => Some((SslMode::Prefer, Verify::Nothing)),
-        Some("require") => Some((SslMode::Require, Verify::Nothing)),
-        Some("verify-ca") => Some((SslMode::Require, Verify::Authority)),
-        Some("verify-full") => Some((SslMode::Require, Verify::Full)),
+        Some("disable") => Some((SslMode::Disable, CertificateCheck::Nothing)),
+        Some("allow" | "prefer" | "") | None if local => Some((SslMode::Disable, CertificateCheck::Nothing)),
+        Some("allow" | "prefer" | "") | None => Some((SslMode::Prefer, CertificateCheck::Nothing)),
+        Some("require") => Some((SslMode::Require, CertificateCheck::Nothing)),
+        Some("verify-ca") => Some((SslMode::Require, CertificateCheck::Authority)),
+        Some("verify-full") => Some((SslMode::Require, CertificateCheck::Full)),
         Some(_) => None,
     }
 }
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(of("postgres://db/x").config.get_ssl_mode(), SslMode::Prefer);
         assert_eq!(of("postgres:///x?host=/run").config.get_ssl_mode(), SslMode::Disable);
         let full = of("postgres://db/x?sslmode=verify-full&sslrootcert=/etc/ca.pem");
-        assert_eq!((full.config.get_ssl_mode(), full.verify), (SslMode::Require, Verify::Full));
+        assert_eq!((full.config.get_ssl_mode(), full.verify), (SslMode::Require, CertificateCheck::Full));
         assert_eq!(full.root_certificate.as_deref(), Some(Path::new("/etc/ca.pem")));
     }
 }

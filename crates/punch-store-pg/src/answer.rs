@@ -9,7 +9,7 @@ use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody};
 
 /// What went wrong between us and the server.
 #[derive(Debug)]
-pub enum Error {
+pub enum WireError {
     /// The server refused.
     Server(Box<ServerError>),
     /// The connection is of no use any more.
@@ -29,7 +29,7 @@ pub struct ServerError {
     pub constraint: Option<String>,
 }
 
-impl Error {
+impl WireError {
     /// Reads an error of the server.
     pub fn server(body: &ErrorResponseBody) -> Self {
         let mut error = ServerError::default();
@@ -69,13 +69,13 @@ impl Error {
     }
 }
 
-impl From<io::Error> for Error {
+impl From<io::Error> for WireError {
     fn from(error: io::Error) -> Self {
         Self::Connection(error)
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Server(error) => match &error.detail {
@@ -90,43 +90,43 @@ impl fmt::Display for Error {
 
 /// A row of an answer. Columns come in binary form; every integer is a `bigint`.
 #[derive(Clone)]
-pub struct Row {
+pub struct SqlRow {
     body: DataRowBody,
     ranges: Vec<Option<Range<usize>>>,
 }
 
-impl Row {
+impl SqlRow {
     pub fn new(body: DataRowBody) -> io::Result<Self> {
         let ranges = body.ranges().collect()?;
         Ok(Self { body, ranges })
     }
 
     /// The bytes of a column; `None` stands for NULL.
-    fn bytes(&self, at: usize) -> Result<Option<&[u8]>, Error> {
-        let range = self.ranges.get(at).ok_or_else(|| Error::Column(format!("there is no column {at}")))?;
+    fn bytes(&self, at: usize) -> Result<Option<&[u8]>, WireError> {
+        let range = self.ranges.get(at).ok_or_else(|| WireError::Column(format!("there is no column {at}")))?;
         Ok(range.clone().and_then(|range| self.body.buffer().get(range)))
     }
 
     /// A `bigint`.
-    pub fn bigint(&self, at: usize) -> Result<Option<i64>, Error> {
+    pub fn bigint(&self, at: usize) -> Result<Option<i64>, WireError> {
         let number = |bytes: &[u8]| bytes.try_into().map(i64::from_be_bytes);
-        self.bytes(at)?.map(number).transpose().map_err(|_| Error::Column(format!("column {at} is not a bigint")))
+        self.bytes(at)?.map(number).transpose().map_err(|_| WireError::Column(format!("column {at} is not a bigint")))
     }
 
     /// A `text`.
-    pub fn string(&self, at: usize) -> Result<Option<&str>, Error> {
+    pub fn string(&self, at: usize) -> Result<Option<&str>, WireError> {
         self.bytes(at)?
             .map(std::str::from_utf8)
             .transpose()
-            .map_err(|_| Error::Column(format!("column {at} is not UTF-8")))
+            .map_err(|_| WireError::Column(format!("column {at} is not UTF-8")))
     }
 
     /// A `boolean`.
-    pub fn boolean(&self, at: usize) -> Result<Option<bool>, Error> {
+    pub fn boolean(&self, at: usize) -> Result<Option<bool>, WireError> {
         match self.bytes(at)? {
             None => Ok(None),
             Some([byte]) => Ok(Some(*byte != 0)),
-            Some(_) => Err(Error::Column(format!("column {at} is not a boolean"))),
+            Some(_) => Err(WireError::Column(format!("column {at} is not a boolean"))),
         }
     }
 }

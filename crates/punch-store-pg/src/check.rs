@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::answer::{Error, Row};
+use crate::answer::{SqlRow, WireError};
 use punch_core::{Dep, Todo};
 use punch_store::backend::{content_number, held_until, live_deps};
 use punch_store::{Ahead, Durability, PlanId, StoreError};
@@ -12,7 +12,7 @@ use crate::link::ask;
 use crate::store::PgStore;
 use crate::todo::{self, columns, queue};
 use crate::value::Columns;
-use crate::view::View;
+use crate::view::PgTransaction;
 
 const PAGE: i64 = 10_000;
 
@@ -24,7 +24,7 @@ const ROWS: &str = concat!(
 );
 
 /// Finds todos and edges of a plan that do not say what the bodies say.
-pub fn check_plan(view: &View<'_>, out: &mut Vec<String>) -> Result<(), StoreError> {
+pub fn check_plan(view: &PgTransaction<'_>, out: &mut Vec<String>) -> Result<(), StoreError> {
     const EDGES: &str = "SELECT dep, dependent FROM punch.edge WHERE plan = $1";
     const DANGLING: &str = "SELECT id, dependent FROM punch.dangling WHERE plan = $1";
     let plan = view.plan.0;
@@ -62,7 +62,7 @@ pub fn check_plan(view: &View<'_>, out: &mut Vec<String>) -> Result<(), StoreErr
     Ok(())
 }
 
-fn is_same(todo: &Todo, row: &Row) -> Result<bool, Error> {
+fn is_same(todo: &Todo, row: &SqlRow) -> Result<bool, WireError> {
     Ok(row.string(7)? == Some(&*escape::key(&todo.id))
         && row.int(8)? == todo.position
         && row.int(9)? == queue(todo)

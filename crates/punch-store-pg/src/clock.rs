@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// The last time that the server gave, and when it came.
-pub struct Clock(Mutex<(i64, Instant)>);
+pub struct ServerClock(Mutex<(i64, Instant)>);
 
-impl Clock {
+impl ServerClock {
     pub fn new(server: i64) -> Self {
         Self(Mutex::new((server, Instant::now())))
     }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use punch_store::{
-    CloneFacts, CloneFactsTx, PlanId, Reason, Replacement, StoreError, StoreLabel, create_own_folder, platform,
+    CloneFacts, CloneFactsTx, PlanId, Replacement, StoreError, StoreLabel, StoreObstacle, create_own_folder, platform,
     read_own, update_own,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::fail;
-use crate::view::View;
+use crate::view::PgTransaction;
 
 /// A larger file is not ours.
 const LARGEST: u64 = 16 << 20;
@@ -20,7 +20,7 @@ const LARGEST: u64 = 16 << 20;
 /// Facts of one store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Facts {
+struct StoreFacts {
     worktree_plans: BTreeMap<String, i64>,
     plan_files: BTreeMap<i64, String>,
 }
@@ -37,7 +37,7 @@ pub struct CloneFile {
     path: Option<PathBuf>,
     identity: String,
     label: StoreLabel,
-    memory: Mutex<Facts>,
+    memory: Mutex<StoreFacts>,
 }
 
 impl CloneFile {
@@ -45,14 +45,14 @@ impl CloneFile {
         Self { path, identity: identity.to_owned(), label: label.clone(), memory: Mutex::default() }
     }
 
-    fn read(&self) -> Result<Facts, StoreError> {
+    fn read(&self) -> Result<StoreFacts, StoreError> {
         let Some(path) = &self.path else {
             return Ok(self.memory.lock().unwrap_or_else(PoisonError::into_inner).clone());
         };
         Ok(self.read_all(path)?.remove(&self.identity).unwrap_or_default())
     }
 
-    fn read_all(&self, path: &Path) -> Result<BTreeMap<String, Facts>, StoreError> {
+    fn read_all(&self, path: &Path) -> Result<BTreeMap<String, StoreFacts>, StoreError> {
         let bytes = match read_own(path, LARGEST) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
@@ -84,11 +84,11 @@ impl CloneFile {
 
     fn failed(&self, path: &Path, what: &str, error: &std::io::Error) -> StoreError {
         let why = format!("cannot {what} `{}`, which holds the settings of this clone: {error}", path.display());
-        fail::unavailable(&self.label, Reason::System, why)
+        fail::unavailable(&self.label, StoreObstacle::System, why)
     }
 }
 
-fn apply(facts: &mut Facts, changes: &[FactsChange]) {
+fn apply(facts: &mut StoreFacts, changes: &[FactsChange]) {
     for change in changes {
         match change {
             FactsChange::Worktree(worktree, plan) => drop(facts.worktree_plans.insert(worktree.clone(), plan.0)),
@@ -98,15 +98,15 @@ fn apply(facts: &mut Facts, changes: &[FactsChange]) {
     }
 }
 
-impl View<'_> {
-    fn known_facts(&self) -> Result<Facts, StoreError> {
+impl PgTransaction<'_> {
+    fn known_facts(&self) -> Result<StoreFacts, StoreError> {
         let mut facts = self.store.facts.read()?;
         apply(&mut facts, &self.facts.borrow());
         Ok(facts)
     }
 }
 
-impl CloneFacts for View<'_> {
+impl CloneFacts for PgTransaction<'_> {
     fn worktree_plan(&self, worktree: &str) -> Result<Option<PlanId>, StoreError> {
         Ok(self.known_facts()?.worktree_plans.get(worktree).copied().map(PlanId))
     }
@@ -116,7 +116,7 @@ impl CloneFacts for View<'_> {
     }
 }
 
-impl CloneFactsTx for View<'_> {
+impl CloneFactsTx for PgTransaction<'_> {
     fn put_worktree_plan(&mut self, worktree: &str) -> Result<(), StoreError> {
         self.change_plan(|_, _| {});
         self.facts.get_mut().push(FactsChange::Worktree(worktree.to_owned(), self.plan));

@@ -1,17 +1,17 @@
 //! Controls, seats and the lease of a runner.
 
-use crate::answer::{Error, Row};
-use punch_store::{Control, ControlScope, PlanId, RunGrant, RunLease, SeatRecord, StoreError, Wanted};
+use crate::answer::{SqlRow, WireError};
+use punch_store::{ControlRecord, ControlScope, PlanId, RequestedState, RunGrant, RunLease, SeatRecord, StoreError};
 
 use crate::link::ask;
 use crate::value::{Columns, most};
-use crate::view::View;
+use crate::view::PgTransaction;
 
 /// Stands for the run as a whole in the column `seat`.
 const WHOLE_RUN: i64 = -1;
 
 /// One control.
-pub fn one(view: &View<'_>, scope: &ControlScope) -> Result<Option<Control>, StoreError> {
+pub fn one(view: &PgTransaction<'_>, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
     const SQL: &str = "SELECT plan, run, seat, session, wanted, by, at FROM punch.control \
                        WHERE project = $1 AND plan = $2 AND run = $3 AND seat = $4 AND session = $5";
     let (plan, run, seat, session) = key(scope);
@@ -19,14 +19,14 @@ pub fn one(view: &View<'_>, scope: &ControlScope) -> Result<Option<Control>, Sto
 }
 
 /// The controls of a run and its seats.
-pub fn of_run(view: &View<'_>, run: u64) -> Result<Vec<Control>, StoreError> {
+pub fn of_run(view: &PgTransaction<'_>, run: u64) -> Result<Vec<ControlRecord>, StoreError> {
     const SQL: &str = "SELECT plan, run, seat, session, wanted, by, at FROM punch.control \
                        WHERE project = $1 AND plan = $2 AND run = $3 ORDER BY seat";
     view.rows(ask!("read controls", SQL, view.store.project, view.plan.0, most(run)), control)
 }
 
 /// Keeps a control; what is to go has none.
-pub fn put(view: &View<'_>, control: &Control) {
+pub fn put(view: &PgTransaction<'_>, control: &ControlRecord) {
     const FORGET: &str = "DELETE FROM punch.control \
                           WHERE project = $1 AND plan = $2 AND run = $3 AND seat = $4 AND session = $5";
     const PUT: &str = "INSERT INTO punch.control (project, plan, run, seat, session, wanted, by, at) \
@@ -35,8 +35,8 @@ pub fn put(view: &View<'_>, control: &Control) {
     let (what, project) = ("keep a control", view.store.project);
     let (plan, run, seat, session) = key(&control.scope);
     match control.wanted {
-        Wanted::Go => view.enqueue(ask!(what, FORGET, project, plan, run, seat, session)),
-        Wanted::Pause | Wanted::Stop => {
+        RequestedState::Go => view.enqueue(ask!(what, FORGET, project, plan, run, seat, session)),
+        RequestedState::Pause | RequestedState::Stop => {
             let (wanted, by) = (control.wanted.as_str(), &control.by);
             view.enqueue(ask!(what, PUT, project, plan, run, seat, session, wanted, by, control.at));
         }
@@ -44,7 +44,7 @@ pub fn put(view: &View<'_>, control: &Control) {
 }
 
 /// The seats of a run.
-pub fn seats(view: &View<'_>, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
+pub fn seats(view: &PgTransaction<'_>, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
     const SQL: &str = "SELECT run, n, at, body FROM punch.seat WHERE plan = $1 AND run = $2 ORDER BY n";
     view.rows(ask!("read seats", SQL, view.plan.0, most(run)), |row| {
         Ok(SeatRecord { run: row.number(0)?, n: row.small(1)?, at: row.int(2)?, body: row.text(3)? })
@@ -52,14 +52,14 @@ pub fn seats(view: &View<'_>, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
 }
 
 /// Keeps a seat.
-pub fn put_seat(view: &View<'_>, seat: &SeatRecord) {
+pub fn put_seat(view: &PgTransaction<'_>, seat: &SeatRecord) {
     const PUT: &str = "INSERT INTO punch.seat (plan, run, n, at, body) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (plan, run, n) DO UPDATE SET at = $4, body = $5";
     view.enqueue(ask!("keep a seat", PUT, view.plan.0, most(seat.run), i64::from(seat.n), seat.at, &seat.body));
 }
 
 /// Forgets the seats and controls of a run.
-pub fn clear(view: &View<'_>, run: u64) {
+pub fn clear(view: &PgTransaction<'_>, run: u64) {
     const SEATS: &str = "DELETE FROM punch.seat WHERE plan = $1 AND run = $2";
     const CONTROLS: &str = "DELETE FROM punch.control WHERE project = $1 AND plan = $2 AND run = $3";
     view.enqueue(ask!("end a run", SEATS, view.plan.0, most(run)));
@@ -67,7 +67,7 @@ pub fn clear(view: &View<'_>, run: u64) {
 }
 
 /// The latest lease on the plan.
-pub fn lease(view: &View<'_>) -> Result<Option<RunLease>, StoreError> {
+pub fn lease(view: &PgTransaction<'_>) -> Result<Option<RunLease>, StoreError> {
     const SQL: &str = "SELECT holder, epoch, until FROM punch.runner WHERE plan = $1";
     view.first(ask!("read the lease of the runner", SQL, view.plan.0), |row| {
         Ok(RunLease { holder: row.text(0)?, epoch: row.number(1)?, until: row.maybe_int(2)? })
@@ -75,7 +75,7 @@ pub fn lease(view: &View<'_>) -> Result<Option<RunLease>, StoreError> {
 }
 
 /// Takes the plan for a runner.
-pub fn take(view: &View<'_>, holder: &str, lease_ms: i64, now: i64) -> Result<RunGrant, StoreError> {
+pub fn take(view: &PgTransaction<'_>, holder: &str, lease_ms: i64, now: i64) -> Result<RunGrant, StoreError> {
     const PUT: &str = "INSERT INTO punch.runner (plan, holder, epoch, until) VALUES ($1, $2, $3, $4) \
                        ON CONFLICT (plan) DO UPDATE SET holder = $2, epoch = $3, until = $4";
     let latest = lease(view)?;
@@ -89,7 +89,7 @@ pub fn take(view: &View<'_>, holder: &str, lease_ms: i64, now: i64) -> Result<Ru
 }
 
 /// Prolongs a lease that was not released.
-pub fn renew(view: &View<'_>, epoch: u64, until: i64) -> Result<bool, StoreError> {
+pub fn renew(view: &PgTransaction<'_>, epoch: u64, until: i64) -> Result<bool, StoreError> {
     let own = lease(view)?.is_some_and(|lease| lease.epoch == epoch && lease.until.is_some());
     if own {
         set_until(view, Some(until));
@@ -98,7 +98,7 @@ pub fn renew(view: &View<'_>, epoch: u64, until: i64) -> Result<bool, StoreError
 }
 
 /// Ends a lease.
-pub fn release(view: &View<'_>, epoch: u64) -> Result<bool, StoreError> {
+pub fn release(view: &PgTransaction<'_>, epoch: u64) -> Result<bool, StoreError> {
     let own = lease(view)?.is_some_and(|lease| lease.epoch == epoch);
     if own {
         set_until(view, None);
@@ -106,7 +106,7 @@ pub fn release(view: &View<'_>, epoch: u64) -> Result<bool, StoreError> {
     Ok(own)
 }
 
-fn set_until(view: &View<'_>, until: Option<i64>) {
+fn set_until(view: &PgTransaction<'_>, until: Option<i64>) {
     const SQL: &str = "UPDATE punch.runner SET until = $2 WHERE plan = $1";
     view.enqueue(ask!("write the lease of the runner", SQL, view.plan.0, until));
 }
@@ -120,7 +120,7 @@ fn key(scope: &ControlScope) -> (i64, i64, i64, &str) {
     }
 }
 
-fn control(row: &Row) -> Result<Control, Error> {
+fn control(row: &SqlRow) -> Result<ControlRecord, WireError> {
     let (plan, run, seat) = (row.int(0)?, row.number(1)?, row.int(2)?);
     let plan_id = PlanId(plan);
     let scope = match (plan, u32::try_from(seat)) {
@@ -130,6 +130,6 @@ fn control(row: &Row) -> Result<Control, Error> {
         (_, Err(_)) => ControlScope::Run { plan: plan_id, run },
     };
     // A word of a newer program: the careful reading is that work stops.
-    let wanted = Wanted::parse(&row.text(4)?).unwrap_or(Wanted::Pause);
-    Ok(Control { scope, wanted, by: row.text(5)?, at: row.int(6)? })
+    let wanted = RequestedState::parse(&row.text(4)?).unwrap_or(RequestedState::Pause);
+    Ok(ControlRecord { scope, wanted, by: row.text(5)?, at: row.int(6)? })
 }

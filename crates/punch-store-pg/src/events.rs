@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use crate::answer::Row;
-use punch_core::{Event, Kind, Patch, Plan, Todo, Uid};
+use crate::answer::SqlRow;
+use punch_core::{Event, EventKind, Patch, Plan, Todo, Uid};
 use punch_store::{PlanId, StoreError, backend};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as KindError, StrDeserializer};
 
 use crate::escape::escape;
-use crate::link::{Ask, ask};
-use crate::value::{Columns, Value, count, most};
-use crate::view::View;
+use crate::link::{Statement, ask};
+use crate::value::{Columns, SqlValue, count, most};
+use crate::view::PgTransaction;
 use crate::{fail, hand_out};
 
 /// Events of one statement.
@@ -34,11 +34,11 @@ const SINCE: &str = "SELECT revision, seq, at, kind, by, patch, owner, undoes FR
                      ORDER BY plan, revision, seq";
 
 /// Queues events of a transaction.
-pub fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError> {
+pub fn append(view: &PgTransaction<'_>, events: &[Event]) -> Result<(), StoreError> {
     for chunk in events.chunks(CHUNK) {
-        let ints = |of: &dyn Fn(&Event) -> Option<i64>| Value::Ints(chunk.iter().map(of).collect());
+        let ints = |of: &dyn Fn(&Event) -> Option<i64>| SqlValue::Ints(chunk.iter().map(of).collect());
         let texts = |of: &dyn Fn(&Event) -> Option<String>| {
-            Value::Texts(chunk.iter().map(|event| of(event).map(|text| escape(&text).into_owned())).collect())
+            SqlValue::Texts(chunk.iter().map(|event| of(event).map(|text| escape(&text).into_owned())).collect())
         };
         let mut patches = Vec::with_capacity(chunk.len());
         for event in chunk {
@@ -55,21 +55,21 @@ pub fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError> {
             texts(&|event| event.owner.clone()),
             ints(&|event| event.undoes.map(u64::cast_signed)),
             ints(&uid),
-            Value::Texts(patches),
+            SqlValue::Texts(patches),
         ];
-        view.enqueue(Ask { what: "write events", sql: APPEND, params });
+        view.enqueue(Statement { what: "write events", sql: APPEND, params });
     }
     Ok(())
 }
 
 /// The question for the events of some revisions.
-pub fn ask_of(plan: PlanId, revisions: &BTreeSet<u64>) -> Ask {
+pub fn ask_of(plan: PlanId, revisions: &BTreeSet<u64>) -> Statement {
     let revisions = revisions.iter().map(|revision| Some(most(*revision))).collect();
-    Ask { what: "read events", sql: OF, params: vec![plan.0.into(), Value::Ints(revisions)] }
+    Statement { what: "read events", sql: OF, params: vec![plan.0.into(), SqlValue::Ints(revisions)] }
 }
 
 /// Events by their revision.
-pub fn by_revision(view: &View<'_>, rows: &[Row]) -> Result<BTreeMap<u64, Vec<Event>>, StoreError> {
+pub fn by_revision(view: &PgTransaction<'_>, rows: &[SqlRow]) -> Result<BTreeMap<u64, Vec<Event>>, StoreError> {
     let mut out: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
     for row in rows {
         let event = decode(view, row)?;
@@ -79,11 +79,11 @@ pub fn by_revision(view: &View<'_>, rows: &[Row]) -> Result<BTreeMap<u64, Vec<Ev
 }
 
 /// Whole revisions after `since`, until there are `limit` events.
-pub fn since(view: &View<'_>, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+pub fn since(view: &PgTransaction<'_>, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
     between(view, since, u64::MAX, limit)
 }
 
-fn between(view: &View<'_>, since: u64, before: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+fn between(view: &PgTransaction<'_>, since: u64, before: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
     if limit == 0 {
         return Ok(Vec::new());
     }
@@ -92,17 +92,17 @@ fn between(view: &View<'_>, since: u64, before: u64, limit: usize) -> Result<Vec
 }
 
 /// The events of one revision.
-pub fn of(view: &View<'_>, revision: u64) -> Result<Vec<Event>, StoreError> {
+pub fn of(view: &PgTransaction<'_>, revision: u64) -> Result<Vec<Event>, StoreError> {
     view.ask(ask_of(view.plan, &[revision].into()))?.iter().map(|row| decode(view, row)).collect()
 }
 
-fn decode(view: &View<'_>, row: &Row) -> Result<Event, StoreError> {
+fn decode(view: &PgTransaction<'_>, row: &SqlRow) -> Result<Event, StoreError> {
     let label = view.store.label();
-    let read = || -> Result<Result<Event, String>, crate::answer::Error> {
+    let read = || -> Result<Result<Event, String>, crate::answer::WireError> {
         let revision = row.int(0)?.cast_unsigned();
         let name = row.text(3)?;
         let word: StrDeserializer<'_, KindError> = name.as_str().into_deserializer();
-        let kind = Kind::deserialize(word).map_err(|e| e.to_string());
+        let kind = EventKind::deserialize(word).map_err(|e| e.to_string());
         let patch = serde_json::from_str(&row.text(5)?).map_err(|e| e.to_string());
         let (seq, at, by, owner) = (row.small(1)?, row.int(2)?, row.text(4)?, row.maybe_text(6)?);
         let undoes = row.maybe_int(7)?.map(i64::cast_unsigned);
@@ -115,7 +115,7 @@ fn decode(view: &View<'_>, row: &Row) -> Result<Event, StoreError> {
 }
 
 /// What folding starts from.
-pub fn baseline(view: &View<'_>) -> Result<Plan, StoreError> {
+pub fn baseline(view: &PgTransaction<'_>) -> Result<Plan, StoreError> {
     const ROW: &str = "SELECT body FROM punch.baseline WHERE plan = $1";
     const TODOS: &str = "SELECT uid, updated_at, body FROM punch.baseline_todo WHERE plan = $1 ORDER BY uid";
     let what = "read the baseline";
@@ -133,7 +133,7 @@ pub fn baseline(view: &View<'_>) -> Result<Plan, StoreError> {
 }
 
 /// Exports the events before a revision, folds them into the baseline and deletes them.
-pub fn prune(view: &View<'_>, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
+pub fn prune(view: &PgTransaction<'_>, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
     let mut folded = baseline(view)?;
     let mut touched = BTreeSet::new();
     let mut last = None;
@@ -165,7 +165,11 @@ pub fn prune(view: &View<'_>, before: u64, export: &mut dyn Write) -> Result<u64
 }
 
 /// Writes what folding starts from; only `todos` differ from what is there.
-pub fn put_baseline<'a>(view: &View<'_>, plan: &Plan, todos: impl Iterator<Item = &'a Todo>) -> Result<(), StoreError> {
+pub fn put_baseline<'a>(
+    view: &PgTransaction<'_>,
+    plan: &Plan,
+    todos: impl Iterator<Item = &'a Todo>,
+) -> Result<(), StoreError> {
     const ROW: &str =
         "INSERT INTO punch.baseline (plan, body) VALUES ($1, $2) ON CONFLICT (plan) DO UPDATE SET body = $2";
     const TODOS: &str = "INSERT INTO punch.baseline_todo (plan, uid, updated_at, body) \
@@ -179,9 +183,13 @@ pub fn put_baseline<'a>(view: &View<'_>, plan: &Plan, todos: impl Iterator<Item 
         for todo in chunk {
             bodies.push(Some(escape(&view.to_json("the baseline", &todo.fields)?).into_owned()));
         }
-        let uids = Value::uids(chunk.iter().map(|todo| &todo.uid));
-        let times = Value::Ints(chunk.iter().map(|todo| Some(todo.updated_at)).collect());
-        view.enqueue(Ask { what, sql: TODOS, params: vec![view.plan.0.into(), uids, times, Value::Texts(bodies)] });
+        let uids = SqlValue::uids(chunk.iter().map(|todo| &todo.uid));
+        let times = SqlValue::Ints(chunk.iter().map(|todo| Some(todo.updated_at)).collect());
+        view.enqueue(Statement {
+            what,
+            sql: TODOS,
+            params: vec![view.plan.0.into(), uids, times, SqlValue::Texts(bodies)],
+        });
     }
     Ok(())
 }

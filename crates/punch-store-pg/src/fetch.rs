@@ -2,27 +2,27 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::answer::Row;
+use crate::answer::SqlRow;
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{Ahead, PlanId, ReadyMark, StoreError};
 
 use crate::known::{ReadyWindow, ask_dependents, ask_running};
-use crate::link::Ask;
+use crate::link::Statement;
 use crate::store::PgStore;
 use crate::value::Columns;
-use crate::view::View;
+use crate::view::PgTransaction;
 use crate::{fail, hand_out, load, read};
 
 /// The questions of a write, in the order in which they are asked.
 pub struct Fetch {
     plan: PlanId,
     /// Questions that the write asks again word by word.
-    loads: Vec<Ask>,
+    loads: Vec<Statement>,
     /// The first of `loads` asks for todos by ids.
     has_ids: bool,
     /// Todos that are named by number.
     named: Vec<Uid>,
-    dependents: Vec<Ask>,
+    dependents: Vec<Statement>,
     /// Whether todos in progress are asked for.
     running: bool,
     ready: Option<ReadyWindow>,
@@ -51,14 +51,14 @@ impl Fetch {
     }
 
     /// The questions.
-    pub fn asks(&self) -> Vec<Ask> {
+    pub fn asks(&self) -> Vec<Statement> {
         let ready = self.ready.iter().map(|window| window.ask(self.plan));
         let running = self.running.then(|| ask_running(self.plan));
         self.loads.iter().chain(&self.dependents).cloned().chain(running).chain(ready).collect()
     }
 
     /// Gives the answers to the transaction.
-    pub fn hand_over(self, mut answers: Vec<Vec<Row>>, view: &View<'_>) -> Result<(), StoreError> {
+    pub fn hand_over(self, mut answers: Vec<Vec<SqlRow>>, view: &PgTransaction<'_>) -> Result<(), StoreError> {
         let mut dependents = answers.split_off(self.loads.len().min(answers.len()));
         let mut running = dependents.split_off(self.dependents.len().min(dependents.len()));
         let ready = running.split_off(usize::from(self.running).min(running.len()));
@@ -83,9 +83,9 @@ impl Fetch {
     }
 }
 
-impl View<'_> {
+impl PgTransaction<'_> {
     /// Takes over all dependents of todos: rows with one more column, which names what they depend on.
-    fn know_dependents(&self, of: impl Iterator<Item = Uid>, rows: &[Row]) -> Result<(), StoreError> {
+    fn know_dependents(&self, of: impl Iterator<Item = Uid>, rows: &[SqlRow]) -> Result<(), StoreError> {
         let mut lists: HashMap<Uid, BTreeSet<Uid>> = of.map(|uid| (uid, BTreeSet::new())).collect();
         for (todo, row) in self.todos(rows)?.iter().zip(rows) {
             let dep = row.number(7).map_err(|e| fail::sql(self.store.label(), "read todos", &e))?;
@@ -97,7 +97,7 @@ impl View<'_> {
     }
 
     /// Takes over ready todos that were fetched with the lock.
-    fn know_ready(&self, mut window: ReadyWindow, rows: &[Row]) -> Result<(), StoreError> {
+    fn know_ready(&self, mut window: ReadyWindow, rows: &[SqlRow]) -> Result<(), StoreError> {
         let parts: Result<Vec<i64>, _> = rows.iter().map(|row| row.int(7)).collect();
         let parts = parts.map_err(|e| fail::sql(self.store.label(), "read todos", &e))?;
         window.take(&parts.into_iter().zip(self.todos(rows)?).collect::<Vec<_>>());

@@ -1,28 +1,28 @@
 //! Batches, offers, mirrored todos, files of completed todos and announced calls.
 
 use punch_core::Uid;
-use punch_core::drive::{OFFER_MS, Offer};
+use punch_core::drive::{OFFER_MS, TodoOffer};
 use punch_store::{
-    BATCHES_KEPT, Batch, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, OFFERS_KEPT, PlanId,
-    SessionKey, StoreError,
+    BATCHES_KEPT, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, OFFERS_KEPT,
+    PlanId, SessionKey, StoreError,
 };
 
-use crate::link::{Ask, ask};
+use crate::link::{Statement, ask};
 use crate::value::{Columns, count, most};
-use crate::view::View;
+use crate::view::PgTransaction;
 
 /// Batches, oldest first.
-pub fn batches(view: &View<'_>) -> Result<Vec<Batch>, StoreError> {
+pub fn batches(view: &PgTransaction<'_>) -> Result<Vec<HandOut>, StoreError> {
     const SQL: &str = "SELECT owner, at, todos FROM punch.batch WHERE plan = $1 ORDER BY at, owner";
     let rows =
         view.rows(ask!("read batches", SQL, view.plan.0), |row| Ok((row.text(0)?, row.int(1)?, row.text(2)?)))?;
     let batch =
-        |(owner, at, todos): (String, i64, String)| Ok(Batch { owner, todos: view.parse("a batch", &todos)?, at });
+        |(owner, at, todos): (String, i64, String)| Ok(HandOut { owner, todos: view.parse("a batch", &todos)?, at });
     rows.into_iter().map(batch).collect()
 }
 
 /// Keeps a batch.
-pub fn put_batch(view: &View<'_>, batch: &Batch) -> Result<(), StoreError> {
+pub fn put_batch(view: &PgTransaction<'_>, batch: &HandOut) -> Result<(), StoreError> {
     const PUT: &str = "INSERT INTO punch.batch (plan, owner, at, todos) VALUES ($1, $2, $3, $4) \
                        ON CONFLICT (plan, owner) DO UPDATE SET at = $3, todos = $4";
     const OLD: &str = "DELETE FROM punch.batch WHERE plan = $1 AND owner IN (SELECT owner FROM punch.batch WHERE plan = $1 \
@@ -35,22 +35,24 @@ pub fn put_batch(view: &View<'_>, batch: &Batch) -> Result<(), StoreError> {
 }
 
 /// Forgets a batch.
-pub fn forget_batch(view: &View<'_>, owner: &str) {
+pub fn forget_batch(view: &PgTransaction<'_>, owner: &str) {
     view.enqueue(ask!("forget a batch", "DELETE FROM punch.batch WHERE plan = $1 AND owner = $2", view.plan.0, owner));
 }
 
 /// The question for offers.
-pub fn ask_offers(plan: PlanId) -> Ask {
+pub fn ask_offers(plan: PlanId) -> Statement {
     ask!("read offers", "SELECT owner, todo, at FROM punch.offer WHERE plan = $1 ORDER BY at, owner", plan.0)
 }
 
 /// Offers, oldest first.
-pub fn offers(view: &View<'_>) -> Result<Vec<Offer>, StoreError> {
-    view.rows(ask_offers(view.plan), |row| Ok(Offer { owner: row.text(0)?, uid: Uid(row.number(1)?), at: row.int(2)? }))
+pub fn offers(view: &PgTransaction<'_>) -> Result<Vec<TodoOffer>, StoreError> {
+    view.rows(ask_offers(view.plan), |row| {
+        Ok(TodoOffer { owner: row.text(0)?, uid: Uid(row.number(1)?), at: row.int(2)? })
+    })
 }
 
 /// Keeps an offer.
-pub fn put_offer(view: &View<'_>, offer: &Offer) {
+pub fn put_offer(view: &PgTransaction<'_>, offer: &TodoOffer) {
     const OLD: &str = "DELETE FROM punch.offer WHERE plan = $1 AND (at <= $2 OR at > $3)";
     const PUT: &str = "INSERT INTO punch.offer (plan, owner, todo, at) VALUES ($1, $2, $3, $4) \
                        ON CONFLICT (plan, owner) DO UPDATE SET todo = $3, at = $4";
@@ -63,12 +65,12 @@ pub fn put_offer(view: &View<'_>, offer: &Offer) {
 }
 
 /// Forgets an offer.
-pub fn forget_offer(view: &View<'_>, owner: &str) {
+pub fn forget_offer(view: &PgTransaction<'_>, owner: &str) {
     view.enqueue(ask!("forget an offer", "DELETE FROM punch.offer WHERE plan = $1 AND owner = $2", view.plan.0, owner));
 }
 
 /// The todos that were copied from an agent's own list.
-pub fn mirrored(view: &View<'_>) -> Result<Vec<Uid>, StoreError> {
+pub fn mirrored(view: &PgTransaction<'_>) -> Result<Vec<Uid>, StoreError> {
     const SQL: &str = "SELECT todos FROM punch.mirrored WHERE plan = $1";
     match view.first(ask!("read mirrored todos", SQL, view.plan.0), |row| row.text(0))? {
         Some(todos) => view.parse("the list of mirrored todos", &todos),
@@ -77,7 +79,7 @@ pub fn mirrored(view: &View<'_>) -> Result<Vec<Uid>, StoreError> {
 }
 
 /// Keeps which todos were copied.
-pub fn put_mirrored(view: &View<'_>, todos: &[Uid]) -> Result<(), StoreError> {
+pub fn put_mirrored(view: &PgTransaction<'_>, todos: &[Uid]) -> Result<(), StoreError> {
     const PUT: &str =
         "INSERT INTO punch.mirrored (plan, todos) VALUES ($1, $2) ON CONFLICT (plan) DO UPDATE SET todos = $2";
     let todos = view.to_json("the list of mirrored todos", &todos)?;
@@ -86,7 +88,7 @@ pub fn put_mirrored(view: &View<'_>, todos: &[Uid]) -> Result<(), StoreError> {
 }
 
 /// What the files of a todo held.
-pub fn completed_files(view: &View<'_>, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
+pub fn completed_files(view: &PgTransaction<'_>, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
     const SQL: &str = "SELECT todo, at, blobs FROM punch.completed_files WHERE plan = $1 AND todo = $2";
     view.first(ask!("read files of a completed todo", SQL, view.plan.0, most(todo.0)), |row| {
         Ok(CompletedFiles { todo: Uid(row.number(0)?), at: row.int(1)?, blobs: row.text(2)? })
@@ -94,7 +96,7 @@ pub fn completed_files(view: &View<'_>, todo: Uid) -> Result<Option<CompletedFil
 }
 
 /// Keeps what the files of a todo held.
-pub fn put_completed_files(view: &View<'_>, files: &CompletedFiles) -> Result<(), StoreError> {
+pub fn put_completed_files(view: &PgTransaction<'_>, files: &CompletedFiles) -> Result<(), StoreError> {
     const FORGET: &str = "DELETE FROM punch.completed_files WHERE plan = $1 AND todo = $2";
     const PUT: &str = "INSERT INTO punch.completed_files (project, plan, todo, at, blobs) VALUES ($1, $2, $3, $4, $5)";
     // Numbers are given to all projects together, so that some are kept for less time; what is forgotten git can still say.
@@ -110,14 +112,14 @@ pub fn put_completed_files(view: &View<'_>, files: &CompletedFiles) -> Result<()
 }
 
 /// Forgets the files of todos that were removed, or completed before `until`.
-pub fn prune_completed_files(view: &View<'_>, until: i64) {
+pub fn prune_completed_files(view: &PgTransaction<'_>, until: i64) {
     const SQL: &str = "DELETE FROM punch.completed_files WHERE plan = $1 AND (at <= $2 OR todo IN \
                        (SELECT uid FROM punch.todo WHERE plan = $1 AND removed IS NOT NULL))";
     view.enqueue(ask!("forget files of completed todos", SQL, view.plan.0, until));
 }
 
 /// Announced calls, oldest first.
-pub fn expected_calls(view: &View<'_>) -> Result<Vec<ExpectedCall>, StoreError> {
+pub fn expected_calls(view: &PgTransaction<'_>) -> Result<Vec<ExpectedCall>, StoreError> {
     const SQL: &str = "SELECT seq, host, subagent, plan, call, fingerprint, at FROM punch.expected_call \
                        WHERE project = $1 ORDER BY seq";
     view.rows(ask!("read announced calls", SQL, view.store.project), |row| {
@@ -133,7 +135,7 @@ pub fn expected_calls(view: &View<'_>) -> Result<Vec<ExpectedCall>, StoreError> 
 }
 
 /// Keeps an announced call.
-pub fn put_expected_call(view: &View<'_>, call: &ExpectedCall) {
+pub fn put_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) {
     const PUT: &str = "INSERT INTO punch.expected_call (project, host, subagent, plan, call, fingerprint, at) \
                        VALUES ($1, $2, $3, $4, $5, $6, $7)";
     const OLD: &str = "DELETE FROM punch.expected_call WHERE seq = ANY (ARRAY (SELECT seq FROM punch.expected_call \
@@ -146,7 +148,7 @@ pub fn put_expected_call(view: &View<'_>, call: &ExpectedCall) {
 }
 
 /// Forgets an announced call.
-pub fn forget_expected_call(view: &View<'_>, call: &ExpectedCall) {
+pub fn forget_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) {
     const SQL: &str = "DELETE FROM punch.expected_call WHERE project = $1 AND seq = $2 AND host = $3 AND fingerprint = $4 \
                        AND at = $5";
     let (host, seq) = (call.session.session_id(), most(call.seq));

@@ -10,17 +10,17 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{ChannelBinding as Wanted, TargetSessionAttrs};
 
 use crate::address::Address;
-use crate::answer::Error;
+use crate::answer::WireError;
 use crate::socket::{self, within};
-use crate::wire::Wire;
+use crate::wire::PgWire;
 
 /// Connects to the first host that answers and is of the wanted kind. Each has the time that `connect_timeout` gives it, for
 /// the login too.
-pub async fn connect(address: &Address) -> Result<Wire, Error> {
-    let mut failed = Error::Login("the address names no host".into());
+pub async fn connect(address: &Address) -> Result<PgWire, WireError> {
+    let mut failed = WireError::Login("the address names no host".into());
     for target in socket::targets(&address.config) {
         let opened = async {
-            let mut wire = Wire::new(socket::connect(address, &target).await?);
+            let mut wire = PgWire::new(socket::connect(address, &target).await?);
             log_in(&mut wire, &address.config).await?;
             fits(&wire, address.config.get_target_session_attrs())?;
             Ok(wire)
@@ -34,17 +34,17 @@ pub async fn connect(address: &Address) -> Result<Wire, Error> {
 }
 
 /// Whether a server takes writes, where the address asks for that.
-fn fits(wire: &Wire, wanted: TargetSessionAttrs) -> Result<(), Error> {
+fn fits(wire: &PgWire, wanted: TargetSessionAttrs) -> Result<(), WireError> {
     let is_on = |name| wire.parameter(name) == Some("on");
     let reads_only = is_on("in_hot_standby") || is_on("default_transaction_read_only");
     match wanted {
-        TargetSessionAttrs::ReadWrite if reads_only => Err(Error::Login("the server takes no writes".into())),
-        TargetSessionAttrs::ReadOnly if !reads_only => Err(Error::Login("the server takes writes".into())),
+        TargetSessionAttrs::ReadWrite if reads_only => Err(WireError::Login("the server takes no writes".into())),
+        TargetSessionAttrs::ReadOnly if !reads_only => Err(WireError::Login("the server takes writes".into())),
         _ => Ok(()),
     }
 }
 
-async fn log_in(wire: &mut Wire, config: &Config) -> Result<(), Error> {
+async fn log_in(wire: &mut PgWire, config: &Config) -> Result<(), WireError> {
     let user = config.get_user().unwrap_or_default();
     let optional = [
         ("database", config.get_dbname()),
@@ -55,7 +55,7 @@ async fn log_in(wire: &mut Wire, config: &Config) -> Result<(), Error> {
     let parameters = [("client_encoding", "UTF8"), ("user", user)].into_iter().chain(named);
     frontend::startup_message(parameters, wire.outgoing())?;
     wire.flush().await?;
-    let password = || config.get_password().ok_or_else(|| Error::Login("a password is missing".into()));
+    let password = || config.get_password().ok_or_else(|| WireError::Login("a password is missing".into()));
     let mut scram: Option<ScramSha256> = None;
     loop {
         match wire.message().await? {
@@ -63,7 +63,7 @@ async fn log_in(wire: &mut Wire, config: &Config) -> Result<(), Error> {
             Message::BackendKeyData(body) => wire.process = Some(body.process_id().into()),
             // A server that asked for SCRAM has to prove that it knows the password, too.
             Message::AuthenticationOk if scram.is_some() => {
-                return Err(Error::Login("the server did not prove that it knows the password".into()));
+                return Err(WireError::Login("the server did not prove that it knows the password".into()));
             }
             Message::AuthenticationOk => may_skip_binding(config)?,
             Message::AuthenticationCleartextPassword => {
@@ -86,34 +86,34 @@ async fn log_in(wire: &mut Wire, config: &Config) -> Result<(), Error> {
                 scram = Some(begun);
             }
             Message::AuthenticationSaslContinue(body) => {
-                let begun = scram.as_mut().ok_or_else(Error::unexpected)?;
+                let begun = scram.as_mut().ok_or_else(WireError::unexpected)?;
                 begun.update(body.data())?;
                 frontend::sasl_response(begun.message(), wire.outgoing())?;
                 wire.flush().await?;
             }
             Message::AuthenticationSaslFinal(body) => {
-                scram.take().ok_or_else(Error::unexpected)?.finish(body.data())?;
+                scram.take().ok_or_else(WireError::unexpected)?.finish(body.data())?;
             }
-            Message::ErrorResponse(body) => return Err(Error::server(&body)),
-            _ => return Err(Error::Login("the server asks for a login that is not supported".into())),
+            Message::ErrorResponse(body) => return Err(WireError::server(&body)),
+            _ => return Err(WireError::Login("the server asks for a login that is not supported".into())),
         }
     }
 }
 
-fn knows_scram(body: &AuthenticationSaslBody) -> Result<(), Error> {
+fn knows_scram(body: &AuthenticationSaslBody) -> Result<(), WireError> {
     let mut mechanisms = body.mechanisms();
     while let Some(mechanism) = mechanisms.next()? {
         if mechanism == SCRAM_SHA_256 {
             return Ok(());
         }
     }
-    Err(Error::Login("the server asks for a login that is not supported".into()))
+    Err(WireError::Login("the server asks for a login that is not supported".into()))
 }
 
 /// Logins are not bound to the TLS connection.
-fn may_skip_binding(config: &Config) -> Result<(), Error> {
+fn may_skip_binding(config: &Config) -> Result<(), WireError> {
     match config.get_channel_binding() {
-        Wanted::Require => Err(Error::Login("channel_binding=require is not supported".into())),
+        Wanted::Require => Err(WireError::Login("channel_binding=require is not supported".into())),
         _ => Ok(()),
     }
 }

@@ -7,10 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 use punch_core::{Footprint, LONGEST_LEASE, Plan, Todo, Uid};
 use punch_store::{ListMark, PlanId, ReadyMark};
 
-use crate::link::{Ask, ask};
+use crate::link::{Statement, ask};
 use crate::load;
 use crate::todo::{columns, queue};
-use crate::value::{Value, count};
+use crate::value::{SqlValue, count};
 
 /// Todos in progress that are remembered at most. Where more are in progress, they are asked for.
 const RUNNING_MOST: usize = 100;
@@ -72,7 +72,7 @@ impl ReadyWindow {
     }
 
     /// What to ask.
-    pub fn ask(&self, plan: PlanId) -> Ask {
+    pub fn ask(&self, plan: PlanId) -> Statement {
         ask!("read todos", MAY_BE_READY, plan.0, self.until, self.from + LONGEST_LEASE)
     }
 
@@ -90,7 +90,7 @@ impl ReadyWindow {
 
 /// What a write knows.
 #[derive(Default)]
-pub struct Known {
+pub struct KnownTodos {
     todos: HashMap<Uid, Todo>,
     /// Complete lists of dependents.
     dependents: HashMap<Uid, BTreeSet<Uid>>,
@@ -105,7 +105,7 @@ pub struct Known {
 /// How many todos are remembered at most: an import may write a million.
 const MOST: usize = 5_000;
 
-impl Known {
+impl KnownTodos {
     fn remember(&mut self, todo: &Todo) {
         if self.is_off {
             return;
@@ -218,19 +218,19 @@ fn is_running(todo: &Todo) -> bool {
 }
 
 /// The question for todos in progress: one more than is remembered.
-pub fn ask_running(plan: PlanId) -> Ask {
+pub fn ask_running(plan: PlanId) -> Statement {
     ask!("read todos", RUNNING, plan.0, count(RUNNING_MOST + 1))
 }
 
 /// The questions for all dependents of the todos that a footprint names.
-pub fn ask_dependents(plan: PlanId, of: &Footprint) -> Vec<Ask> {
-    let ask = |sql, value| Ask { params: vec![plan.0.into(), value], ..ask!("read todos", sql) };
+pub fn ask_dependents(plan: PlanId, of: &Footprint) -> Vec<Statement> {
+    let ask = |sql, value| Statement { params: vec![plan.0.into(), value], ..ask!("read todos", sql) };
     let mut out = Vec::new();
     if !of.ids.is_empty() {
         out.push(ask(DEPENDENTS_OF_IDS, load::keys(&of.ids)));
     }
     if !of.todos.is_empty() {
-        out.push(ask(DEPENDENTS_OF_UIDS, Value::uids(&of.todos)));
+        out.push(ask(DEPENDENTS_OF_UIDS, SqlValue::uids(&of.todos)));
     }
     out
 }

@@ -1,15 +1,15 @@
 //! Runs and the ledger. The ledger is only added to; sums are made when they are asked for.
 
-use crate::answer::{Error, Row};
+use crate::answer::{SqlRow, WireError};
 use punch_core::Uid;
-use punch_store::{Run, Spent, StoreError, Usage};
+use punch_store::{AttemptUsage, LedgerEntry, StoreError, StoredRun};
 
 use crate::link::ask;
 use crate::value::{Columns, count, most};
-use crate::view::View;
+use crate::view::PgTransaction;
 
 /// Sums by todo and attempt.
-pub fn usage(view: &View<'_>, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
+pub fn usage(view: &PgTransaction<'_>, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError> {
     // Added up here: a sum that overflows must not be an error.
     const SQL: &str = "SELECT uid, attempt, CASE WHEN estimated THEN 0 ELSE tokens_in END, \
                        CASE WHEN estimated THEN 0 ELSE tokens_out END, ms, at, again FROM punch.ledger \
@@ -18,9 +18,9 @@ pub fn usage(view: &View<'_>, of: Option<Uid>) -> Result<Vec<Usage>, StoreError>
     let entries = view.rows(ask, |row| {
         let tokens = row.number(2)?.saturating_add(row.number(3)?).saturating_sub(row.number(6)?);
         let (uid, attempt) = (Uid(row.number(0)?), row.small(1)?);
-        Ok(Usage { uid, attempt, tokens: sum(tokens, 0), ms: row.number(4)?, at: row.int(5)? })
+        Ok(AttemptUsage { uid, attempt, tokens: sum(tokens, 0), ms: row.number(4)?, at: row.int(5)? })
     })?;
-    let mut out: Vec<Usage> = Vec::new();
+    let mut out: Vec<AttemptUsage> = Vec::new();
     for entry in entries {
         match out.last_mut().filter(|last| (last.uid, last.attempt) == (entry.uid, entry.attempt)) {
             Some(last) => {
@@ -34,28 +34,28 @@ pub fn usage(view: &View<'_>, of: Option<Uid>) -> Result<Vec<Usage>, StoreError>
 }
 
 /// The entries of a run.
-pub fn entries(view: &View<'_>, run: u64) -> Result<Vec<Spent>, StoreError> {
+pub fn entries(view: &PgTransaction<'_>, run: u64) -> Result<Vec<LedgerEntry>, StoreError> {
     const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
                        FROM punch.ledger WHERE plan = $1 AND run = $2 ORDER BY seq";
     view.rows(ask!("read the ledger", SQL, view.plan.0, most(run)), spent)
 }
 
 /// The entries about one todo.
-pub fn of_todo(view: &View<'_>, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+pub fn of_todo(view: &PgTransaction<'_>, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError> {
     const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
                        FROM punch.ledger WHERE plan = $1 AND uid = $2 ORDER BY seq";
     view.rows(ask!("read the ledger", SQL, view.plan.0, most(todo.0)), spent)
 }
 
 /// Entries of any kind, after the first `skip`.
-pub fn all(view: &View<'_>, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+pub fn all(view: &PgTransaction<'_>, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError> {
     const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
                        FROM punch.ledger WHERE plan = $1 ORDER BY seq LIMIT $3 OFFSET $2";
     view.rows(ask!("read the ledger", SQL, view.plan.0, count(skip), count(limit)), spent)
 }
 
 /// Adds an entry.
-pub fn append(view: &View<'_>, spent: &Spent) {
+pub fn append(view: &PgTransaction<'_>, spent: &LedgerEntry) {
     const SQL: &str = "INSERT INTO punch.ledger (plan, seq, uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, \
                        turns, estimated, at, again) SELECT $1, 1 + coalesce(max(seq), 0), $2, $3, $4, $5, $6, $7, $8, $9, \
                        $10, $11, $12, $13, $14 FROM punch.ledger WHERE plan = $1";
@@ -80,19 +80,19 @@ pub fn append(view: &View<'_>, spent: &Spent) {
 }
 
 /// Runs, newest first.
-pub fn runs(view: &View<'_>, limit: usize) -> Result<Vec<Run>, StoreError> {
+pub fn runs(view: &PgTransaction<'_>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
     const SQL: &str = "SELECT id, started_at, ended_at, body FROM punch.run WHERE plan = $1 ORDER BY id DESC LIMIT $2";
     view.rows(ask!("read the runs", SQL, view.plan.0, count(limit)), run)
 }
 
 /// One run.
-pub fn one(view: &View<'_>, id: u64) -> Result<Option<Run>, StoreError> {
+pub fn one(view: &PgTransaction<'_>, id: u64) -> Result<Option<StoredRun>, StoreError> {
     const SQL: &str = "SELECT id, started_at, ended_at, body FROM punch.run WHERE plan = $1 AND id = $2";
     view.first(ask!("read a run", SQL, view.plan.0, most(id)), run)
 }
 
 /// Keeps a run.
-pub fn put(view: &View<'_>, run: &Run) {
+pub fn put(view: &PgTransaction<'_>, run: &StoredRun) {
     const SQL: &str = "INSERT INTO punch.run (plan, id, started_at, ended_at, body) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (plan, id) DO UPDATE SET started_at = $3, ended_at = $4, body = $5";
     view.enqueue(ask!("keep a run", SQL, view.plan.0, most(run.id), run.started_at, run.ended_at, &run.body));
@@ -102,12 +102,12 @@ fn sum(a: u64, b: u64) -> u64 {
     a.saturating_add(b).min(i64::MAX.unsigned_abs())
 }
 
-fn run(row: &Row) -> Result<Run, Error> {
-    Ok(Run { id: row.number(0)?, started_at: row.int(1)?, ended_at: row.maybe_int(2)?, body: row.text(3)? })
+fn run(row: &SqlRow) -> Result<StoredRun, WireError> {
+    Ok(StoredRun { id: row.number(0)?, started_at: row.int(1)?, ended_at: row.maybe_int(2)?, body: row.text(3)? })
 }
 
-fn spent(row: &Row) -> Result<Spent, Error> {
-    Ok(Spent {
+fn spent(row: &SqlRow) -> Result<LedgerEntry, WireError> {
+    Ok(LedgerEntry {
         uid: Uid(row.number(0)?),
         attempt: row.small(1)?,
         run: row.maybe_number(2)?,

@@ -9,12 +9,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use punch_store::{Reason, StoreError};
+use punch_store::{StoreError, StoreObstacle};
 
 use crate::address::{Address, SCHEMA};
-use crate::answer::{Error, Row};
-use crate::value::Value;
-use crate::wire::{Outcome, Request, Wire};
+use crate::answer::{SqlRow, WireError};
+use crate::value::SqlValue;
+use crate::wire::{PgWire, WireOutcome, WireRequest};
 use crate::{fail, handshake};
 
 /// The oldest server that works.
@@ -28,31 +28,31 @@ const NAMED_AFTER: u32 = 2;
 
 /// A statement with its parameters. Tables are named in the schema `punch`; a connection puts the real one in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct Statement {
     /// What is done, for an error: "cannot {what}".
     pub what: &'static str,
     pub sql: &'static str,
-    pub params: Vec<Value>,
+    pub params: Vec<SqlValue>,
 }
 
-/// Makes an [`Ask`].
+/// Makes a [`Statement`].
 macro_rules! ask {
     ($what:expr, $sql:expr $(, $param:expr)* $(,)?) => {
-        $crate::link::Ask { what: $what, sql: $sql, params: vec![$($crate::value::Value::from($param)),*] }
+        $crate::link::Statement { what: $what, sql: $sql, params: vec![$($crate::value::SqlValue::from($param)),*] }
     };
 }
 pub(crate) use ask;
 
 /// The kinds of transactions. Each has names of its own, because each begins with another statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TransactionKind {
     /// Sees one moment and changes nothing.
     Read,
     /// Sees what was committed before each statement.
     Write,
 }
 
-impl Kind {
+impl TransactionKind {
     const fn begin(self) -> &'static str {
         match self {
             Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -63,7 +63,7 @@ impl Kind {
 
 /// Limits of the server in milliseconds, for transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct TransactionLimits {
     /// How long to wait for a lock.
     pub lock: u128,
     /// How long a statement may take.
@@ -72,9 +72,9 @@ pub struct Settings {
     pub silence: u128,
 }
 
-impl Settings {
+impl TransactionLimits {
     /// Until the end of the transaction.
-    fn of_transaction(&self) -> Ask {
+    fn of_transaction(&self) -> Statement {
         const SET: &str = "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true), \
                            set_config('idle_in_transaction_session_timeout', $3, true), \
                            set_config('plan_cache_mode', 'force_generic_plan', true)";
@@ -93,30 +93,30 @@ impl Settings {
 }
 
 /// A connection.
-pub struct Link {
-    wire: Wire,
+pub struct ServerLink {
+    wire: PgWire,
     schema: String,
     /// What makes names of this connection unlike all others.
     mark: u64,
-    statements: HashMap<(Option<Kind>, &'static str), Known>,
+    statements: HashMap<(Option<TransactionKind>, &'static str), PreparedStatement>,
     /// The transaction that is open.
-    open: Option<Kind>,
+    open: Option<TransactionKind>,
     /// No pooler lies in between: the connection leads to the process that it was announced to lead to.
     is_direct: bool,
     /// Settings that the session has. Only sessions that are not shared through a pooler get any.
-    session: Option<Settings>,
+    session: Option<TransactionLimits>,
     /// A pooler that does not keep names lies in between.
     pub unprepared: bool,
 }
 
-struct Known {
+struct PreparedStatement {
     sql: Cow<'static, str>,
     number: usize,
     uses: u32,
     is_named: bool,
 }
 
-impl Link {
+impl ServerLink {
     /// Connects, and refuses servers that are not PostgreSQL or too old.
     pub async fn open(address: &Address) -> Result<Self, StoreError> {
         let wire = handshake::connect(address).await.map_err(|error| refused(address, &error))?;
@@ -146,11 +146,11 @@ impl Link {
     /// pooler, each transaction may have another session, and others use it too.
     pub async fn begin(
         &mut self,
-        kind: Kind,
-        settings: &Settings,
-        asks: &[Ask],
-    ) -> Result<Vec<Vec<Row>>, (usize, Error)> {
-        let is_settled = kind == Kind::Write && self.is_direct;
+        kind: TransactionKind,
+        settings: &TransactionLimits,
+        asks: &[Statement],
+    ) -> Result<Vec<Vec<SqlRow>>, (usize, WireError)> {
+        let is_settled = kind == TransactionKind::Write && self.is_direct;
         if is_settled && self.session.as_ref() != Some(settings) {
             self.run(&settings.of_session()).await.map_err(|error| (usize::MAX, error))?;
             self.session = Some(settings.clone());
@@ -158,32 +158,32 @@ impl Link {
         self.open = Some(kind);
         let mut first = vec![ask!("begin a transaction", kind.begin())];
         first.extend((!is_settled).then(|| settings.of_transaction()));
-        let all: Vec<&Ask> = first.iter().chain(asks).collect();
+        let all: Vec<&Statement> = first.iter().chain(asks).collect();
         let done = self.ask(&all).await.map_err(|(n, error)| (n.checked_sub(first.len()).unwrap_or(usize::MAX), error));
         done.map(|mut rows| rows.split_off(first.len()))
     }
 
     /// Asks in one round trip. What follows a statement that fails is not executed; an error comes with its place.
-    pub async fn send(&mut self, asks: &[Ask]) -> Result<Vec<Vec<Row>>, (usize, Error)> {
+    pub async fn send(&mut self, asks: &[Statement]) -> Result<Vec<Vec<SqlRow>>, (usize, WireError)> {
         self.ask(&asks.iter().collect::<Vec<_>>()).await
     }
 
     /// Asks and commits in one round trip. If a statement fails, the transaction is still open.
-    pub async fn commit(&mut self, asks: &[Ask]) -> Result<(), (usize, Error)> {
+    pub async fn commit(&mut self, asks: &[Statement]) -> Result<(), (usize, WireError)> {
         let commit = ask!("commit", COMMIT);
-        let all: Vec<&Ask> = asks.iter().chain([&commit]).collect();
+        let all: Vec<&Statement> = asks.iter().chain([&commit]).collect();
         self.ask(&all).await?;
         self.open = None;
         Ok(())
     }
 
-    async fn ask(&mut self, asks: &[&Ask]) -> Result<Vec<Vec<Row>>, (usize, Error)> {
+    async fn ask(&mut self, asks: &[&Statement]) -> Result<Vec<Vec<SqlRow>>, (usize, WireError)> {
         let may_name = self.open.is_some() && !self.unprepared;
         let Self { wire, schema, mark, statements, open, .. } = self;
         let mut names = Vec::with_capacity(asks.len());
         for ask in asks {
             let number = statements.len();
-            let known = statements.entry((*open, ask.sql)).or_insert_with(|| Known {
+            let known = statements.entry((*open, ask.sql)).or_insert_with(|| PreparedStatement {
                 sql: qualified(ask.sql, schema),
                 number,
                 uses: 0,
@@ -208,11 +208,11 @@ impl Link {
                 named.push((!name.is_empty()).then_some(key));
             }
             let sql = (!is_known).then_some(&*known.sql);
-            requests.push(Request { name, sql, params: &ask.params });
+            requests.push(WireRequest { name, sql, params: &ask.params });
         }
         let outcome = wire.exchange(&requests).await;
         drop(requests);
-        let Outcome { rows, parsed, failed } = outcome.map_err(|error| (0, error))?;
+        let WireOutcome { rows, parsed, failed } = outcome.map_err(|error| (0, error))?;
         for key in named.into_iter().take(parsed).flatten() {
             if let Some(known) = statements.get_mut(&key) {
                 known.is_named = true;
@@ -225,7 +225,7 @@ impl Link {
     }
 
     /// Runs plain statements that answer nothing.
-    pub async fn run(&mut self, sql: &str) -> Result<(), Error> {
+    pub async fn run(&mut self, sql: &str) -> Result<(), WireError> {
         self.wire.run(sql).await
     }
 
@@ -236,7 +236,7 @@ impl Link {
     }
 
     /// The payload of the next notification on the channels that this connection listens to.
-    pub async fn notification(&mut self) -> Result<String, Error> {
+    pub async fn notification(&mut self) -> Result<String, WireError> {
         self.wire.notification().await
     }
 
@@ -247,30 +247,30 @@ impl Link {
 }
 
 /// Refuses servers that are not PostgreSQL or too old.
-fn judge(address: &Address, wire: &Wire) -> Result<(), StoreError> {
+fn judge(address: &Address, wire: &PgWire) -> Result<(), StoreError> {
     let version = wire.parameter("server_version").unwrap_or_default();
     if wire.parameter("crdb_version").is_some() || version.contains("-YB-") {
         let why = "the server speaks the protocol of PostgreSQL but is another database, which is not supported";
-        return Err(fail::unavailable(&address.label, Reason::Foreign, why));
+        return Err(fail::unavailable(&address.label, StoreObstacle::Foreign, why));
     }
     let major: String = version.chars().take_while(char::is_ascii_digit).collect();
     match major.parse::<u32>() {
         Ok(major) if major < OLDEST => {
             let why = format!("the server runs PostgreSQL {version}, but {OLDEST} or newer is needed");
-            Err(fail::unavailable(&address.label, Reason::Foreign, why))
+            Err(fail::unavailable(&address.label, StoreObstacle::Foreign, why))
         }
         _ => Ok(()),
     }
 }
 
-fn refused(address: &Address, error: &Error) -> StoreError {
+fn refused(address: &Address, error: &WireError) -> StoreError {
     let note = address.password_note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
     let (why, store) = (format!("cannot connect: {error}{note}"), address.label.clone());
     match fail::sql(&address.label, "connect", error) {
         StoreError::Unavailable { reason, .. } => StoreError::Unavailable { store, reason, why },
         // Before a connection stands, whatever goes wrong is about reaching the server or logging in.
-        _ if why.contains("password") => StoreError::Unavailable { store, reason: Reason::Owner, why },
-        _ => StoreError::Unavailable { store, reason: Reason::System, why },
+        _ if why.contains("password") => StoreError::Unavailable { store, reason: StoreObstacle::Owner, why },
+        _ => StoreError::Unavailable { store, reason: StoreObstacle::System, why },
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::answer::Row;
+use crate::answer::SqlRow;
 use punch_core::{Footprint, Plan, Todo};
 use punch_store::{PlanId, StoreError};
 
 use crate::escape;
 use crate::events;
-use crate::link::{Ask, ask};
+use crate::link::{Statement, ask};
 use crate::todo::columns;
-use crate::value::Value;
-use crate::view::View;
+use crate::value::SqlValue;
+use crate::view::PgTransaction;
 
 const ALL: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 ORDER BY t.uid");
 pub const BY_IDS: &str =
@@ -41,17 +41,17 @@ const WAITING: &str = concat!(
 );
 
 /// Ids as they stand in the column.
-pub fn keys<'a>(ids: impl IntoIterator<Item = &'a String>) -> Value {
-    Value::Texts(ids.into_iter().map(|id| Some(escape::key(id).into_owned())).collect())
+pub fn keys<'a>(ids: impl IntoIterator<Item = &'a String>) -> SqlValue {
+    SqlValue::Texts(ids.into_iter().map(|id| Some(escape::key(id).into_owned())).collect())
 }
 
 /// The questions that a footprint leads to.
-pub fn asks(plan: PlanId, footprint: &Footprint) -> Vec<Ask> {
+pub fn asks(plan: PlanId, footprint: &Footprint) -> Vec<Statement> {
     let Footprint { ids, todos, dependents, running, all_running, first, dangling, revisions, all } = footprint;
     let mut out = Vec::new();
-    let mut put = |sql: &'static str, params: Vec<Value>| {
-        let params = [Value::from(plan.0)].into_iter().chain(params).collect();
-        out.push(Ask { what: "read todos", sql, params });
+    let mut put = |sql: &'static str, params: Vec<SqlValue>| {
+        let params = [SqlValue::from(plan.0)].into_iter().chain(params).collect();
+        out.push(Statement { what: "read todos", sql, params });
     };
     if *all {
         put(ALL, vec![]);
@@ -60,10 +60,10 @@ pub fn asks(plan: PlanId, footprint: &Footprint) -> Vec<Ask> {
             put(BY_IDS, vec![keys(ids)]);
         }
         if !todos.is_empty() {
-            put(BY_UIDS, vec![Value::uids(todos)]);
+            put(BY_UIDS, vec![SqlValue::uids(todos)]);
         }
         if !dependents.is_empty() {
-            put(DEPENDENTS, vec![Value::uids(dependents)]);
+            put(DEPENDENTS, vec![SqlValue::uids(dependents)]);
         }
         if *all_running {
             put(RUNNING, vec![]);
@@ -85,7 +85,7 @@ pub fn asks(plan: PlanId, footprint: &Footprint) -> Vec<Ask> {
 }
 
 /// Puts what the footprint asks for into the slice and marks it as loaded.
-pub fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
+pub fn load(view: &PgTransaction<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
     if view.load_known(footprint, into) {
         return Ok(());
     }
@@ -106,9 +106,9 @@ pub fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(
 }
 
 /// The live todos with these ids. The key of a long id may be that of another one too.
-pub fn by_ids(view: &View<'_>, ids: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
-    let ask = Ask { params: vec![view.plan.0.into(), keys(ids)], ..ask!("read todos", BY_IDS) };
-    let rows: Vec<Row> = view.ask(ask)?;
+pub fn by_ids(view: &PgTransaction<'_>, ids: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+    let ask = Statement { params: vec![view.plan.0.into(), keys(ids)], ..ask!("read todos", BY_IDS) };
+    let rows: Vec<SqlRow> = view.ask(ask)?;
     let mut todos = view.todos(&rows)?;
     todos.retain(|todo| ids.contains(&todo.id));
     Ok(todos)

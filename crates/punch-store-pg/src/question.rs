@@ -1,6 +1,6 @@
 //! Questions of agents.
 
-use crate::answer::{Error, Row};
+use crate::answer::{SqlRow, WireError};
 use punch_core::Uid;
 use punch_store::{
     QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, StoreError,
@@ -8,7 +8,7 @@ use punch_store::{
 
 use crate::link::ask;
 use crate::value::{Columns, count, most};
-use crate::view::View;
+use crate::view::PgTransaction;
 
 macro_rules! select {
     ($rest:literal) => {
@@ -21,7 +21,7 @@ macro_rules! select {
 }
 
 /// Questions, newest first.
-pub fn list(view: &View<'_>, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
+pub fn list(view: &PgTransaction<'_>, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
     let sql = match which {
         QuestionFilter::Open => select!("state = 'open' ORDER BY id DESC LIMIT $2"),
         QuestionFilter::All => select!("true ORDER BY id DESC LIMIT $2"),
@@ -30,12 +30,12 @@ pub fn list(view: &View<'_>, which: QuestionFilter, limit: usize) -> Result<Vec<
 }
 
 /// One question.
-pub fn one(view: &View<'_>, id: u64) -> Result<Option<Question>, StoreError> {
+pub fn one(view: &PgTransaction<'_>, id: u64) -> Result<Option<Question>, StoreError> {
     view.first(ask!("read a question", select!("id = $2"), view.plan.0, most(id)), question)
 }
 
 /// Adds a question, and forgets settled ones that are far behind it.
-pub fn append(view: &View<'_>, question: &Question) -> Result<u64, StoreError> {
+pub fn append(view: &PgTransaction<'_>, question: &Question) -> Result<u64, StoreError> {
     const ADD: &str = "INSERT INTO punch.question (plan, id, asked_at, run, seat, session, todo, agent, content, options, state) \
                        SELECT $1, 1 + coalesce(max(id), 0), $2, $3, $4, $5, $6, $7, $8, $9, 'open' FROM punch.question \
                        WHERE plan = $1 RETURNING id";
@@ -61,7 +61,7 @@ pub fn append(view: &View<'_>, question: &Question) -> Result<u64, StoreError> {
 }
 
 /// Answers or closes a question that is open.
-pub fn settle(view: &View<'_>, id: u64, state: &QuestionState) -> Result<QuestionOutcome, StoreError> {
+pub fn settle(view: &PgTransaction<'_>, id: u64, state: &QuestionState) -> Result<QuestionOutcome, StoreError> {
     match one(view, id)?.map(|question| question.state) {
         None => Ok(QuestionOutcome::Unknown),
         Some(QuestionState::Open) => {
@@ -73,13 +73,13 @@ pub fn settle(view: &View<'_>, id: u64, state: &QuestionState) -> Result<Questio
 }
 
 /// Takes the answer to a question, once.
-pub fn take(view: &View<'_>, id: u64, now: i64) -> Result<bool, StoreError> {
+pub fn take(view: &PgTransaction<'_>, id: u64, now: i64) -> Result<bool, StoreError> {
     const TAKE: &str = "UPDATE punch.question SET taken_at = $3 WHERE plan = $1 AND id = $2 AND state = 'answered' \
                         AND taken_at IS NULL RETURNING id";
     Ok(view.change(ask!("take an answer", TAKE, view.plan.0, most(id), now), |row| row.int(0))?.is_some())
 }
 
-fn settled(view: &View<'_>, id: u64, state: &QuestionState) {
+fn settled(view: &PgTransaction<'_>, id: u64, state: &QuestionState) {
     const ANSWERED: &str = "UPDATE punch.question SET state = 'answered', settled_at = $3, answer = $4, by = $5, via = $6, \
                             reason = $7 WHERE plan = $1 AND id = $2 AND state = 'open'";
     const CLOSED: &str = "UPDATE punch.question SET state = 'closed', settled_at = $3, reason = $4 \
@@ -94,7 +94,7 @@ fn settled(view: &View<'_>, id: u64, state: &QuestionState) {
     }
 }
 
-fn question(row: &Row) -> Result<Question, Error> {
+fn question(row: &SqlRow) -> Result<Question, WireError> {
     let text = |at: usize| row.maybe_text(at).map(Option::unwrap_or_default);
     let at = row.maybe_int(10)?.unwrap_or_default();
     let state = match row.text(9)?.as_str() {

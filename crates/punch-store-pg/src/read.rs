@@ -2,23 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use crate::answer::{Error, Row};
-use punch_core::drive::Offer;
+use crate::answer::{SqlRow, WireError};
+use punch_core::drive::TodoOffer;
 use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
 use punch_store::backend::content_number;
 use punch_store::{
-    ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
-    Decision, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
-    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which, WorkerRecord,
+    ANSWER_LIFETIME_MS, Activity, ActivitySpan, AttemptUsage, Catalogue, CheckpointRow, CompletedFiles, ControlRecord,
+    ControlScope, DecisionRow, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanId, PlanInfo, Question,
+    QuestionFilter, ReadMarker, ReadyMark, RunLease, SeatRecord, SessionKey, SessionRow, Snapshot, StoreError,
+    StoredRun, Which, WorkerRecord,
 };
 
-use crate::link::{Ask, ask};
+use crate::link::{Statement, ask};
 use crate::todo::columns;
-use crate::value::{Columns, Value, count};
-use crate::view::View;
+use crate::value::{Columns, SqlValue, count};
+use crate::view::PgTransaction;
 use crate::{activity, control, events, hand_out, ledger, load, question, reader, worker};
 
-impl Catalogue for View<'_> {
+impl Catalogue for PgTransaction<'_> {
     fn now(&self) -> Option<i64> {
         self.time.get().or_else(|| Some(self.store.clock.now()))
     }
@@ -39,17 +40,17 @@ impl Catalogue for View<'_> {
         })
     }
 
-    fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
+    fn session(&self, key: &SessionKey) -> Result<Option<SessionRow>, StoreError> {
         self.first(ask_session(self.store.project, key, self.is_write()), session)
     }
 
-    fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
         const ALL: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session WHERE project = $1 \
                            ORDER BY seen_at DESC, host, subagent";
         self.rows(ask!("read the sessions", ALL, self.store.project), session)
     }
 
-    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError> {
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {
         const ONE: &str = "SELECT host, subagent, seq, at, body FROM punch.decision WHERE project = $1 AND host = $2 \
                            AND subagent = $3 ORDER BY seq DESC LIMIT $4";
         const ALL: &str = "SELECT host, subagent, seq, at, body FROM punch.decision WHERE project = $1 \
@@ -62,7 +63,7 @@ impl Catalogue for View<'_> {
             None => ask!(what, ALL, project, count(limit)),
         };
         self.rows(ask, |row| {
-            Ok(Decision {
+            Ok(DecisionRow {
                 key: SessionKey::new(row.text(0)?, Some(&row.text(1)?)),
                 seq: row.number(2)?,
                 at: row.int(3)?,
@@ -71,7 +72,7 @@ impl Catalogue for View<'_> {
         })
     }
 
-    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError> {
+    fn control(&self, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
         control::one(self, scope)
     }
 
@@ -85,7 +86,7 @@ impl Catalogue for View<'_> {
 }
 
 /// The question for a session. It belongs to no plan: the lock of the plan does not keep others from writing it.
-pub fn ask_session(project: i64, key: &SessionKey, locked: bool) -> Ask {
+pub fn ask_session(project: i64, key: &SessionKey, locked: bool) -> Statement {
     const ONE: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
                        WHERE project = $1 AND host = $2 AND subagent = $3";
     const LOCKED: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session \
@@ -95,7 +96,7 @@ pub fn ask_session(project: i64, key: &SessionKey, locked: bool) -> Ask {
 }
 
 /// The question for the answer under a key.
-pub fn ask_answer(plan: PlanId, key: &str) -> Ask {
+pub fn ask_answer(plan: PlanId, key: &str) -> Statement {
     ask!("read an answer", "SELECT body, at FROM punch.answer WHERE plan = $1 AND key = $2", plan.0, key)
 }
 
@@ -120,7 +121,7 @@ const READY_LEASE: &str = concat!(
      AND (t.effective, t.pos, t.uid) > ($2, $3, $4) ORDER BY t.effective, t.pos, t.uid LIMIT $5"
 );
 
-impl Snapshot for View<'_> {
+impl Snapshot for PgTransaction<'_> {
     fn info(&self) -> Result<PlanInfo, StoreError> {
         self.plan_info()
     }
@@ -233,9 +234,9 @@ impl Snapshot for View<'_> {
             return Ok(Vec::new());
         }
         let numbers: BTreeSet<i64> = contents.iter().map(|content| content_number(content).into()).collect();
-        let numbers = Value::Ints(numbers.into_iter().map(Some).collect());
+        let numbers = SqlValue::Ints(numbers.into_iter().map(Some).collect());
         let params = vec![self.plan.0.into(), numbers];
-        let mut out = self.ask_todos(Ask { params, ..ask!("read todos", SAYING) })?;
+        let mut out = self.ask_todos(Statement { params, ..ask!("read todos", SAYING) })?;
         out.retain(|todo| contents.contains(&todo.content));
         out.sort_by_key(ListMark::of);
         Ok(out)
@@ -258,36 +259,36 @@ impl Snapshot for View<'_> {
         Ok(found.filter(|(_, at)| *at > now - ANSWER_LIFETIME_MS).map(|(body, _)| body))
     }
 
-    fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError> {
+    fn checkpoint(&self, id: &str) -> Result<Option<CheckpointRow>, StoreError> {
         const ONE: &str = "SELECT id, at, body FROM punch.checkpoint WHERE plan = $1 AND id = $2";
         self.first(ask!("read a checkpoint", ONE, self.plan.0, id), checkpoint)
     }
 
-    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError> {
         ledger::usage(self, of)
     }
 
-    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError> {
+    fn ledger(&self, run: u64) -> Result<Vec<LedgerEntry>, StoreError> {
         ledger::entries(self, run)
     }
 
-    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+    fn spent_on(&self, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError> {
         ledger::of_todo(self, todo)
     }
 
-    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError> {
         ledger::all(self, skip, limit)
     }
 
-    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+    fn runs(&self, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         ledger::runs(self, limit)
     }
 
-    fn run(&self, id: u64) -> Result<Option<Run>, StoreError> {
+    fn run(&self, id: u64) -> Result<Option<StoredRun>, StoreError> {
         ledger::one(self, id)
     }
 
-    fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {
+    fn checkpoints(&self, limit: usize) -> Result<Vec<CheckpointRow>, StoreError> {
         const ALL: &str =
             "SELECT id, at, body FROM punch.checkpoint WHERE plan = $1 ORDER BY at DESC, id DESC LIMIT $2";
         self.rows(ask!("read the checkpoints", ALL, self.plan.0, count(limit)), checkpoint)
@@ -313,7 +314,7 @@ impl Snapshot for View<'_> {
         question::one(self, id)
     }
 
-    fn run_controls(&self, run: u64) -> Result<Vec<Control>, StoreError> {
+    fn run_controls(&self, run: u64) -> Result<Vec<ControlRecord>, StoreError> {
         control::of_run(self, run)
     }
 
@@ -321,11 +322,11 @@ impl Snapshot for View<'_> {
         control::seats(self, run)
     }
 
-    fn batches(&self) -> Result<Vec<Batch>, StoreError> {
+    fn batches(&self) -> Result<Vec<HandOut>, StoreError> {
         hand_out::batches(self)
     }
 
-    fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+    fn offers(&self) -> Result<Vec<TodoOffer>, StoreError> {
         hand_out::offers(self)
     }
 
@@ -373,8 +374,8 @@ const fn listing(which: Which) -> &'static str {
     }
 }
 
-fn session(row: &Row) -> Result<Session, Error> {
-    Ok(Session {
+fn session(row: &SqlRow) -> Result<SessionRow, WireError> {
+    Ok(SessionRow {
         key: SessionKey::new(row.text(0)?, Some(&row.text(1)?)),
         plan: row.maybe_int(2)?.map(PlanId),
         seen_at: row.int(3)?,
@@ -382,6 +383,6 @@ fn session(row: &Row) -> Result<Session, Error> {
     })
 }
 
-fn checkpoint(row: &Row) -> Result<Checkpoint, Error> {
-    Ok(Checkpoint { id: row.text(0)?, at: row.int(1)?, body: row.text(2)? })
+fn checkpoint(row: &SqlRow) -> Result<CheckpointRow, WireError> {
+    Ok(CheckpointRow { id: row.text(0)?, at: row.int(1)?, body: row.text(2)? })
 }

@@ -1,27 +1,27 @@
 //! Which schema a database has, and how an older one becomes current. All steps run in one transaction under an advisory
 //! lock, so that many processes can try at once. Migrations are only added, never edited.
 
-use crate::answer::Row;
-use punch_store::{OpenMode, Reason, StoreError, Upgrade, Version};
+use crate::answer::SqlRow;
+use punch_store::{OpenMode, SchemaVersion, StoreError, StoreObstacle, Upgrade};
 
 use crate::address::{Address, SCHEMA};
 use crate::fail;
-use crate::link::{Link, ask, qualified};
+use crate::link::{ServerLink, ask, qualified};
 use crate::value::Columns;
 
 /// One step of the schema.
-struct Migration {
-    to: Version,
+struct PgMigration {
+    to: SchemaVersion,
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[
-    Migration { to: Version { major: 1, minor: 0 }, sql: include_str!("../migrations/0001_plans.sql") },
-    Migration { to: Version { major: 1, minor: 1 }, sql: include_str!("../migrations/0002_workers.sql") },
+const MIGRATIONS: &[PgMigration] = &[
+    PgMigration { to: SchemaVersion { major: 1, minor: 0 }, sql: include_str!("../migrations/0001_plans.sql") },
+    PgMigration { to: SchemaVersion { major: 1, minor: 1 }, sql: include_str!("../migrations/0002_workers.sql") },
 ];
 
 /// What this program writes.
-pub const KNOWN: Version = MIGRATIONS[MIGRATIONS.len() - 1].to;
+pub const KNOWN: SchemaVersion = MIGRATIONS[MIGRATIONS.len() - 1].to;
 
 /// "Punc", as in the header of SQLite stores.
 const LOCK: i64 = 0x5075_6E63;
@@ -31,7 +31,7 @@ const FIND: &str = "SELECT m.major::int8, m.minor::int8, p.id, p.identity, \
                     FROM punch.meta m LEFT JOIN punch.project p ON p.name = $1";
 
 /// What was found in a database.
-pub struct Found {
+pub struct SchemaState {
     pub project: i64,
     pub identity: String,
     pub now: i64,
@@ -39,20 +39,25 @@ pub struct Found {
     pub upgrade: Option<Upgrade>,
 }
 
-struct Meta {
-    version: Version,
+struct MetaRow {
+    version: SchemaVersion,
     project: Option<(i64, String)>,
     now: i64,
 }
 
 /// Looks at the schema and finds the project; makes what is missing if the mode says so.
-pub async fn examine(link: &mut Link, address: &Address, project: &str, mode: OpenMode) -> Result<Found, StoreError> {
+pub async fn examine(
+    link: &mut ServerLink,
+    address: &Address,
+    project: &str,
+    mode: OpenMode,
+) -> Result<SchemaState, StoreError> {
     let mut upgrade = None;
     let mut found = look(link, address, project).await?;
     if found.as_ref().is_none_or(|meta| meta.version < KNOWN) {
         if found.is_none() && mode == OpenMode::Existing {
             let why = format!("the database has no schema `{}` of punch", address.schema);
-            return Err(fail::unavailable(&address.label, Reason::Missing, why));
+            return Err(fail::unavailable(&address.label, StoreObstacle::Missing, why));
         }
         let from = migrate(link, address).await?;
         upgrade = from.map(|from| Upgrade { from, to: KNOWN, copy: None });
@@ -68,14 +73,14 @@ pub async fn examine(link: &mut Link, address: &Address, project: &str, mode: Op
         (Some(project), _) => project,
         (None, OpenMode::Existing) => {
             let why = format!("the database has no project `{project}`");
-            return Err(fail::unavailable(&address.label, Reason::Missing, why));
+            return Err(fail::unavailable(&address.label, StoreObstacle::Missing, why));
         }
         (None, OpenMode::Create) => make_project(link, address, project, meta.now).await?,
     };
-    Ok(Found { project, identity, now: meta.now, newer: meta.version > KNOWN, upgrade })
+    Ok(SchemaState { project, identity, now: meta.now, newer: meta.version > KNOWN, upgrade })
 }
 
-async fn look(link: &mut Link, address: &Address, project: &str) -> Result<Option<Meta>, StoreError> {
+async fn look(link: &mut ServerLink, address: &Address, project: &str) -> Result<Option<MetaRow>, StoreError> {
     let what = "read the schema";
     let rows = match link.send(&[ask!(what, FIND, project)]).await {
         Ok(rows) => rows,
@@ -84,22 +89,22 @@ async fn look(link: &mut Link, address: &Address, project: &str) -> Result<Optio
         }
         Err((_, error)) if error.code().is_some_and(|code| code == "42703") => {
             let why = format!("the schema `{}` has other tables than those that punch makes", address.schema);
-            return Err(fail::unavailable(&address.label, Reason::Foreign, why));
+            return Err(fail::unavailable(&address.label, StoreObstacle::Foreign, why));
         }
         Err((_, error)) => return Err(fail::sql(&address.label, what, &error)),
     };
-    let read = |row: &Row| -> Result<Meta, crate::answer::Error> {
-        let version = Version { major: row.small(0)?, minor: row.small(1)? };
-        Ok(Meta { version, project: row.maybe_int(2)?.zip(row.maybe_text(3)?), now: row.int(4)? })
+    let read = |row: &SqlRow| -> Result<MetaRow, crate::answer::WireError> {
+        let version = SchemaVersion { major: row.small(0)?, minor: row.small(1)? };
+        Ok(MetaRow { version, project: row.maybe_int(2)?.zip(row.maybe_text(3)?), now: row.int(4)? })
     };
     let row = rows.first().and_then(|rows| rows.first());
     row.map(|row| read(row).map_err(|error| fail::sql(&address.label, what, &error))).transpose()
 }
 
 /// Runs what is missing. Returns the version before; `None` if there was no schema, or another process was faster.
-async fn migrate(link: &mut Link, address: &Address) -> Result<Option<Version>, StoreError> {
+async fn migrate(link: &mut ServerLink, address: &Address) -> Result<Option<SchemaVersion>, StoreError> {
     let what = "bring the schema up to date";
-    let failed = |error: &crate::answer::Error| fail::sql(&address.label, what, error);
+    let failed = |error: &crate::answer::WireError| fail::sql(&address.label, what, error);
     link.run("BEGIN").await.map_err(|error| failed(&error))?;
     let locked = link.send(&[ask!(what, "SELECT pg_advisory_xact_lock($1)::text", LOCK)]).await;
     locked.map_err(|(_, error)| failed(&error))?;
@@ -111,23 +116,23 @@ async fn migrate(link: &mut Link, address: &Address) -> Result<Option<Version>, 
     Ok(from)
 }
 
-async fn migrate_locked(link: &mut Link, address: &Address) -> Result<Option<Version>, StoreError> {
+async fn migrate_locked(link: &mut ServerLink, address: &Address) -> Result<Option<SchemaVersion>, StoreError> {
     const STATE: &str = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1), \
                          EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
                          WHERE n.nspname = $1 AND c.relname = 'meta'), \
                          EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
                          WHERE n.nspname = $1)";
     let what = "bring the schema up to date";
-    let failed = |error: &crate::answer::Error| fail::sql(&address.label, what, error);
+    let failed = |error: &crate::answer::WireError| fail::sql(&address.label, what, error);
     let rows = link.send(&[ask!(what, STATE, address.schema.as_str())]).await;
     let rows = rows.map_err(|(_, error)| failed(&error))?;
-    let read = |row: &Row| Ok((row.flag(0)?, row.flag(1)?, row.flag(2)?));
+    let read = |row: &SqlRow| Ok((row.flag(0)?, row.flag(1)?, row.flag(2)?));
     let state = rows.first().and_then(|rows| rows.first()).map(read);
     let (has_schema, has_meta, has_tables) =
         state.unwrap_or(Ok((false, false, false))).map_err(|error| failed(&error))?;
     if has_tables && !has_meta {
         let why = format!("the schema `{}` has other tables than those that punch makes", address.schema);
-        return Err(fail::unavailable(&address.label, Reason::Foreign, why));
+        return Err(fail::unavailable(&address.label, StoreObstacle::Foreign, why));
     }
     let from = if has_meta { look(link, address, "").await?.map(|meta| meta.version) } else { None };
     let mut script = String::new();
@@ -137,7 +142,7 @@ async fn migrate_locked(link: &mut Link, address: &Address) -> Result<Option<Ver
     for step in MIGRATIONS.iter().filter(|step| from.is_none_or(|from| step.to > from)) {
         script.push_str(&qualified(step.sql, &address.schema));
     }
-    let Version { major, minor } = KNOWN;
+    let SchemaVersion { major, minor } = KNOWN;
     let meta = if has_meta {
         "UPDATE punch.meta SET major = {major}, minor = {minor}"
     } else {
@@ -157,7 +162,7 @@ async fn migrate_locked(link: &mut Link, address: &Address) -> Result<Option<Ver
 }
 
 async fn make_project(
-    link: &mut Link,
+    link: &mut ServerLink,
     address: &Address,
     project: &str,
     now: i64,
@@ -169,7 +174,7 @@ async fn make_project(
     let asks = [ask!(what, INSERT, project, now), ask!(what, FIND, project)];
     let rows = link.send(&asks).await.map_err(|(_, error)| fail::sql(&address.label, what, &error))?;
     let row = rows.last().and_then(|rows| rows.first());
-    let read = |row: &Row| Ok((row.int(0)?, row.text(1)?));
+    let read = |row: &SqlRow| Ok((row.int(0)?, row.text(1)?));
     let read = row.map(read).ok_or_else(|| fail::failed(&address.label, "the project was made and is not there"))?;
     read.map_err(|error| fail::sql(&address.label, what, &error))
 }

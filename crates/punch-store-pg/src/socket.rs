@@ -25,16 +25,16 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 pub type Socket = Box<dyn Duplex>;
 
 /// One of the hosts that an address names.
-pub struct Target<'a> {
+pub struct SocketTarget<'a> {
     host: Option<&'a Host>,
     ip: Option<IpAddr>,
     port: u16,
 }
 
 /// The hosts of an address, in the order in which they are tried.
-pub fn targets(config: &Config) -> Vec<Target<'_>> {
+pub fn targets(config: &Config) -> Vec<SocketTarget<'_>> {
     let (hosts, ips, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
-    let target = |n: usize| Target {
+    let target = |n: usize| SocketTarget {
         host: hosts.get(n),
         ip: ips.get(n).copied(),
         port: ports.get(n).or(ports.first()).copied().unwrap_or(5432),
@@ -43,7 +43,7 @@ pub fn targets(config: &Config) -> Vec<Target<'_>> {
 }
 
 /// Connects to one host.
-pub async fn connect(address: &Address, target: &Target<'_>) -> io::Result<Socket> {
+pub async fn connect(address: &Address, target: &SocketTarget<'_>) -> io::Result<Socket> {
     match (target.host, target.ip) {
         #[cfg(unix)]
         (Some(Host::Unix(folder)), None) => {

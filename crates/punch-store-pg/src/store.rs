@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::answer::Row;
+use crate::answer::SqlRow;
 use punch_core::PlanRow;
 use punch_store::{
     Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, Snapshot, Store, StoreAdmin, StoreError, StoreLabel, Tx,
@@ -13,15 +13,15 @@ use punch_store::{
 };
 
 use crate::address::Address;
-use crate::clock::Clock;
+use crate::clock::ServerClock;
 use crate::clone_facts::CloneFile;
 use crate::executor::Executor;
 use crate::fetch::Fetch;
-use crate::link::{Link, ask};
-use crate::transport::{Begin, GRACE, silent};
+use crate::link::{ServerLink, ask};
+use crate::transport::{GRACE, TransactionBegin, silent};
 use crate::value::Columns;
-use crate::view::View;
-use crate::watch::Watch;
+use crate::view::PgTransaction;
+use crate::watch::NotificationWatch;
 use crate::{Login, fail, schema, settle};
 
 /// How long a writer waits for the others unless told otherwise.
@@ -70,14 +70,14 @@ pub struct PgStore {
     pub(crate) address: Arc<Address>,
     pub(crate) project: i64,
     pub(crate) identity: String,
-    pub(crate) clock: Clock,
+    pub(crate) clock: ServerClock,
     pub(crate) facts: CloneFile,
-    pub(crate) watch: Arc<Watch>,
+    pub(crate) watch: Arc<NotificationWatch>,
     pub(crate) wait: Duration,
     /// The schema has a newer minor: what this program does not know must survive its writes.
     pub(crate) newer: bool,
     pub(crate) upgrade: Option<Upgrade>,
-    pub(crate) idle: Arc<Mutex<Vec<Link>>>,
+    pub(crate) idle: Arc<Mutex<Vec<ServerLink>>>,
     pub(crate) unprepared: AtomicBool,
     pub(crate) round_trips: AtomicU64,
 }
@@ -102,7 +102,7 @@ impl PgStore {
         let limit = wait.max(patience) + GRACE;
         let opened = runtime.block_on(async {
             let open = async {
-                let mut link = Link::open(&address).await?;
+                let mut link = ServerLink::open(&address).await?;
                 let found = schema::examine(&mut link, &address, &project, mode).await?;
                 Ok((link, found))
             };
@@ -111,14 +111,15 @@ impl PgStore {
         let (link, found) = opened?;
         let runtime = Arc::new(runtime);
         let idle = Arc::new(Mutex::new(vec![link]));
-        let watch = Watch::new(Arc::clone(&runtime), Arc::clone(&address), found.project, Arc::clone(&idle));
+        let watch =
+            NotificationWatch::new(Arc::clone(&runtime), Arc::clone(&address), found.project, Arc::clone(&idle));
         let watch = Arc::new(watch);
         let facts = CloneFile::new(clone_facts, &found.identity, &address.label);
         Ok(Self {
             runtime,
             project: found.project,
             identity: found.identity,
-            clock: Clock::new(found.now),
+            clock: ServerClock::new(found.now),
             facts,
             watch,
             wait,
@@ -188,8 +189,8 @@ impl Store for PgStore {
         let insert = [ask!("make a plan", INSERT, self.project, name, now, row, number)];
         let made = self.send(&mut link, &insert)?;
         let made = made.first().and_then(|rows| rows.first());
-        let read = |row: &Row| Ok((row.int(0)?, row.text(1)?));
-        let failed = |e: crate::answer::Error| fail::sql(self.label(), "make a plan", &e);
+        let read = |row: &SqlRow| Ok((row.int(0)?, row.text(1)?));
+        let failed = |e: crate::answer::WireError| fail::sql(self.label(), "make a plan", &e);
         let (id, xid) = made
             .ok_or_else(|| fail::failed(self.label(), "no plan was made"))
             .and_then(|row| read(row).map_err(failed))?;
@@ -206,7 +207,7 @@ impl Store for PgStore {
             Some(plan) => ask!("read the number of writes", ONE, plan.0, self.project),
             None => ask!("read the number of writes", ALL, self.project),
         };
-        let (link, rows) = self.begin(&Begin::Alone, &[asked])?;
+        let (link, rows) = self.begin(&TransactionBegin::Alone, &[asked])?;
         self.give(link);
         let row = rows.first().and_then(|rows| rows.first());
         row.map(|row| row.number(0).map_err(|e| fail::sql(self.label(), "read the number of writes", &e))).transpose()
@@ -217,7 +218,7 @@ impl Store for PgStore {
     }
 
     fn changes(&self) -> Box<dyn Changes> {
-        Box::new(crate::watch::Waiter::new(&self.watch))
+        Box::new(crate::watch::NotificationWaiter::new(&self.watch))
     }
 }
 
@@ -228,7 +229,7 @@ impl PgStore {
         plan: PlanId,
         durability: Durability,
         ahead: Ahead<'_>,
-        body: &mut dyn FnMut(&mut View<'_>) -> Result<(), StoreError>,
+        body: &mut dyn FnMut(&mut PgTransaction<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let mut asks = vec![ask!("lock the plan", LOCK, plan.0, self.project), ask!("read the time", LOCKED_AT)];
         let fetch = Fetch::new(self, plan, ahead, self.clock.now());
@@ -238,7 +239,7 @@ impl PgStore {
         }
         let (link, mut rows) = self.begin(&self.begin_write(), &asks)?;
         let fetched = rows.split_off(2);
-        let mut view = View::of_write(self, plan, link, &rows)?;
+        let mut view = PgTransaction::of_write(self, plan, link, &rows)?;
         fetch.hand_over(fetched, &view)?;
         match body(&mut view) {
             Ok(()) => view.commit(),
@@ -253,11 +254,11 @@ impl PgStore {
     pub(crate) fn read_view<T>(
         &self,
         plan: PlanId,
-        body: impl FnOnce(&View<'_>) -> Result<T, StoreError>,
+        body: impl FnOnce(&PgTransaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let asks = [ask!("read the plan", PLAN, plan.0, self.project), ask!("read the time", READ_AT)];
-        let (link, rows) = self.begin(&Begin::read(), &asks)?;
-        let view = View::of_read(self, plan, link, &rows)?;
+        let (link, rows) = self.begin(&TransactionBegin::read(), &asks)?;
+        let view = PgTransaction::of_read(self, plan, link, &rows)?;
         let done = body(&view);
         view.rollback();
         done
@@ -266,9 +267,9 @@ impl PgStore {
     /// Runs `body` on one moment of what belongs to no plan.
     pub(crate) fn browse_view<T>(
         &self,
-        body: impl FnOnce(&View<'_>) -> Result<T, StoreError>,
+        body: impl FnOnce(&PgTransaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let view = View::of_browse(self);
+        let view = PgTransaction::of_browse(self);
         let done = body(&view);
         view.rollback();
         done
@@ -277,7 +278,7 @@ impl PgStore {
     /// What follows a commit: the answer that was lost is asked for, waiters are woken, the connection is kept.
     pub(crate) fn committed(
         &self,
-        mut link: Link,
+        mut link: ServerLink,
         done: Result<(), settle::CommitFailure>,
         receipt: &settle::Receipt,
     ) -> Result<(), StoreError> {

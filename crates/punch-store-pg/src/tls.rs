@@ -16,12 +16,12 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::address::Verify;
+use crate::address::CertificateCheck;
 
 /// Makes TLS connections as an address asks for them.
 #[derive(Clone)]
 pub struct Tls {
-    pub verify: Verify,
+    pub verify: CertificateCheck,
     pub root_certificate: Option<PathBuf>,
 }
 
@@ -39,14 +39,14 @@ impl Tls {
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
         let (inner, trusted) = match self.verify {
-            Verify::Nothing => (None, Vec::new()),
-            Verify::Authority | Verify::Full => {
+            CertificateCheck::Nothing => (None, Vec::new()),
+            CertificateCheck::Authority | CertificateCheck::Full => {
                 let (roots, trusted) = self.roots()?;
                 let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider)).build();
                 (Some(verifier.map_err(|error| error.to_string())?), trusted)
             }
         };
-        let verifier = Verifier { provider, inner, trusted, name_counts: self.verify == Verify::Full };
+        let verifier = Verifier { provider, inner, trusted, name_counts: self.verify == CertificateCheck::Full };
         Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
     }
 

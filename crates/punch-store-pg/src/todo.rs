@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::answer::Row;
+use crate::answer::SqlRow;
 use punch_core::{Dep, Derived, Fields, Status, Todo, Uid};
 use punch_store::StoreError;
 use punch_store::backend::{EveryField, content_number, held_until, keep_unknown, live_deps};
 
 use crate::escape;
 use crate::fail;
-use crate::link::{Ask, ask};
-use crate::value::{Columns, Value};
-use crate::view::View;
+use crate::link::{Statement, ask};
+use crate::value::{Columns, SqlValue};
+use crate::view::PgTransaction;
 
 /// What [`decode`] reads, in its order, of a table that is called `t`.
 macro_rules! columns {
@@ -27,7 +27,7 @@ const CHUNK: usize = 5_000;
 
 /// What a write must know of the stored version of a todo.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct StoredVersion {
     id: String,
     is_live: bool,
     deps: Vec<Dep>,
@@ -35,14 +35,14 @@ pub struct Stored {
     body: Option<String>,
 }
 
-impl Stored {
+impl StoredVersion {
     pub fn of(todo: &Todo, body: Option<String>) -> Self {
         Self { id: todo.id.clone(), is_live: todo.is_live(), deps: live_deps(todo).to_vec(), body }
     }
 }
 
 /// Reads a row that was selected with [`columns`]. The inner error says what is wrong with its content.
-pub fn decode(row: &Row) -> Result<Result<(Todo, String), String>, crate::answer::Error> {
+pub fn decode(row: &SqlRow) -> Result<Result<(Todo, String), String>, crate::answer::WireError> {
     let uid = Uid(row.int(0)?.cast_unsigned());
     let body = row.text(6)?;
     let fields: Fields = match serde_json::from_str(&body) {
@@ -66,9 +66,9 @@ pub fn queue(todo: &Todo) -> i64 {
     }
 }
 
-impl View<'_> {
+impl PgTransaction<'_> {
     /// Reads todos.
-    pub fn todos(&self, rows: &[Row]) -> Result<Vec<Todo>, StoreError> {
+    pub fn todos(&self, rows: &[SqlRow]) -> Result<Vec<Todo>, StoreError> {
         let label = self.store.label();
         let mut out = Vec::with_capacity(rows.len());
         for row in rows {
@@ -81,7 +81,7 @@ impl View<'_> {
     }
 
     /// Asks for todos.
-    pub fn ask_todos(&self, ask: Ask) -> Result<Vec<Todo>, StoreError> {
+    pub fn ask_todos(&self, ask: Statement) -> Result<Vec<Todo>, StoreError> {
         let rows = self.ask(ask)?;
         self.todos(&rows)
     }
@@ -106,12 +106,15 @@ const INSERT: &str = "INSERT INTO punch.todo (plan, uid, pos, removed, updated_a
     $9::int8[], $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::text[], $15::text[], $16::text[]) AS n";
 
 /// Takes over rows to write. They leave with the next question or with the commit, see [`flush`].
-pub fn put(view: &View<'_>, rows: &[Todo], first_new: Uid) -> Result<(), StoreError> {
+pub fn put(view: &PgTransaction<'_>, rows: &[Todo], first_new: Uid) -> Result<(), StoreError> {
     let is_unknown =
         |uid: &Uid| *uid < first_new && view.stored(*uid).is_none() && view.unsent.borrow().todo(*uid).is_none();
     let unknown: Vec<Uid> = rows.iter().map(|todo| todo.uid).filter(is_unknown).collect();
     for chunk in unknown.chunks(CHUNK) {
-        view.ask_todos(Ask { params: vec![view.plan.0.into(), Value::uids(chunk)], ..ask!("read todos", BY_UID) })?;
+        view.ask_todos(Statement {
+            params: vec![view.plan.0.into(), SqlValue::uids(chunk)],
+            ..ask!("read todos", BY_UID)
+        })?;
     }
     let is_relinked = |todo: &Todo| match view.unsent.borrow().todo(todo.uid) {
         Some(before) => live_deps(before) != live_deps(todo),
@@ -127,20 +130,20 @@ pub fn put(view: &View<'_>, rows: &[Todo], first_new: Uid) -> Result<(), StoreEr
 }
 
 /// Queues the rows of a transaction that were not sent yet; the inverse tables follow.
-pub fn flush(view: &View<'_>, rows: &[Todo]) -> Result<(), StoreError> {
+pub fn flush(view: &PgTransaction<'_>, rows: &[Todo]) -> Result<(), StoreError> {
     let plan = view.plan.0;
-    let stored: HashMap<Uid, Stored> =
+    let stored: HashMap<Uid, StoredVersion> =
         rows.iter().filter_map(|todo| view.stored(todo.uid).map(|stored| (todo.uid, stored))).collect();
     let old = |todo: &Todo| stored.get(&todo.uid);
     let moves = |todo: &&Todo| old(todo).is_some_and(|old| old.is_live && (old.id != todo.id || !todo.is_live()));
     let moving: Vec<Uid> = rows.iter().filter(moves).map(|todo| todo.uid).collect();
     if !moving.is_empty() {
-        view.enqueue(Ask { params: vec![plan.into(), Value::uids(&moving)], ..ask!("write todos", RELEASE) });
+        view.enqueue(Statement { params: vec![plan.into(), SqlValue::uids(&moving)], ..ask!("write todos", RELEASE) });
     }
     let (known, new): (Vec<&Todo>, Vec<&Todo>) = rows.iter().partition(|todo| old(todo).is_some());
     for (sql, todos) in [(UPDATE, known), (INSERT, new)] {
         for chunk in todos.chunks(CHUNK) {
-            view.enqueue(Ask { what: "write todos", sql, params: params(view, chunk, &stored)? });
+            view.enqueue(Statement { what: "write todos", sql, params: params(view, chunk, &stored)? });
         }
     }
     relink(view, rows, &stored);
@@ -152,19 +155,23 @@ pub fn flush(view: &View<'_>, rows: &[Todo]) -> Result<(), StoreError> {
 }
 
 /// Writes columns and edges of todos again; there are no edges of theirs.
-pub fn rewrite(view: &View<'_>, todos: &[Todo]) -> Result<(), StoreError> {
-    let stored: HashMap<Uid, Stored> =
+pub fn rewrite(view: &PgTransaction<'_>, todos: &[Todo]) -> Result<(), StoreError> {
+    let stored: HashMap<Uid, StoredVersion> =
         todos.iter().filter_map(|todo| view.stored(todo.uid).map(|stored| (todo.uid, stored))).collect();
     let all: Vec<&Todo> = todos.iter().collect();
     for chunk in all.chunks(CHUNK) {
-        view.enqueue(Ask { what: "rebuild", sql: UPDATE, params: params(view, chunk, &stored)? });
+        view.enqueue(Statement { what: "rebuild", sql: UPDATE, params: params(view, chunk, &stored)? });
     }
     relink(view, todos, &HashMap::new());
     Ok(())
 }
 
-fn params(view: &View<'_>, todos: &[&Todo], stored: &HashMap<Uid, Stored>) -> Result<Vec<Value>, StoreError> {
-    let ints = |of: &dyn Fn(&Todo) -> Option<i64>| Value::Ints(todos.iter().map(|todo| of(todo)).collect());
+fn params(
+    view: &PgTransaction<'_>,
+    todos: &[&Todo],
+    stored: &HashMap<Uid, StoredVersion>,
+) -> Result<Vec<SqlValue>, StoreError> {
+    let ints = |of: &dyn Fn(&Todo) -> Option<i64>| SqlValue::Ints(todos.iter().map(|todo| of(todo)).collect());
     let mut bodies = Vec::with_capacity(todos.len());
     for todo in todos {
         let old = stored.get(&todo.uid).and_then(|old| old.body.as_deref());
@@ -189,11 +196,11 @@ fn params(view: &View<'_>, todos: &[&Todo], stored: &HashMap<Uid, Stored>) -> Re
         ints(&|todo| Some(queue(todo))),
         ints(&|todo| Some(todo.effective_priority().into())),
         ints(&|todo| Some(todo.derived.pull.into())),
-        Value::Texts(todos.iter().map(|todo| Some(escape::key(&todo.id).into_owned())).collect()),
-        Value::Texts(
+        SqlValue::Texts(todos.iter().map(|todo| Some(escape::key(&todo.id).into_owned())).collect()),
+        SqlValue::Texts(
             todos.iter().map(|todo| todo.owner.as_deref().map(|owner| escape::key(owner).into_owned())).collect(),
         ),
-        Value::Texts(bodies),
+        SqlValue::Texts(bodies),
     ])
 }
 
@@ -209,7 +216,7 @@ fn targets(deps: &[Dep]) -> Targets<'_> {
 }
 
 /// Brings the inverse tables from what they say to what the rows say.
-fn relink(view: &View<'_>, rows: &[Todo], stored: &HashMap<Uid, Stored>) {
+fn relink(view: &PgTransaction<'_>, rows: &[Todo], stored: &HashMap<Uid, StoredVersion>) {
     let (mut cut, mut made) = (Pairs::default(), Pairs::default());
     for todo in rows {
         let before = stored.get(&todo.uid).map_or(&[][..], |old| &old.deps);
@@ -261,15 +268,15 @@ impl Pairs {
         }
     }
 
-    fn queue(self, view: &View<'_>, edges: &'static str, dangling: &'static str) {
-        let plan = Value::from(view.plan.0);
+    fn queue(self, view: &PgTransaction<'_>, edges: &'static str, dangling: &'static str) {
+        let plan = SqlValue::from(view.plan.0);
         if !self.deps.is_empty() {
-            let params = vec![plan.clone(), Value::Ints(self.deps), Value::Ints(self.dependents)];
-            view.enqueue(Ask { what: "write edges", sql: edges, params });
+            let params = vec![plan.clone(), SqlValue::Ints(self.deps), SqlValue::Ints(self.dependents)];
+            view.enqueue(Statement { what: "write edges", sql: edges, params });
         }
         if !self.ids.is_empty() {
-            let params = vec![plan, Value::Texts(self.ids), Value::Ints(self.waiting)];
-            view.enqueue(Ask { what: "write edges", sql: dangling, params });
+            let params = vec![plan, SqlValue::Texts(self.ids), SqlValue::Ints(self.waiting)];
+            view.enqueue(Statement { what: "write edges", sql: dangling, params });
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use punch_store::{
-    LostWrites, OpenMode, Reason, SqliteStore, StoreAdmin, StoreError, StoreInfo, StoreLabel, Upgrade, copy_store,
+    LostWrites, OpenMode, SqliteStore, StoreAdmin, StoreError, StoreInfo, StoreLabel, StoreObstacle, Upgrade,
+    copy_store,
 };
 
 use crate::link::ask;
@@ -27,7 +28,7 @@ impl StoreAdmin for PgStore {
                 Ok(StoreInfo {
                     store: self.identity.clone(),
                     created_at: row.int(2)?,
-                    schema: punch_store::Version { major: row.small(0)?, minor: row.small(1)? },
+                    schema: punch_store::SchemaVersion { major: row.small(0)?, minor: row.small(1)? },
                     engine: format!("PostgreSQL {}", row.text(8)?),
                     bytes: row.number(3)?,
                     wal_bytes: 0,
@@ -59,7 +60,7 @@ impl StoreAdmin for PgStore {
     fn backup_to(&self, to: &Path) -> Result<(), StoreError> {
         let failed = |what: &str, error: &std::io::Error| {
             let why = format!("cannot {what} the copy: {error}");
-            StoreError::Unavailable { store: StoreLabel::file(to), reason: Reason::System, why }
+            StoreError::Unavailable { store: StoreLabel::file(to), reason: StoreObstacle::System, why }
         };
         let folder = punch_store::platform::folder_of(to).to_owned();
         let scratch = folder.join(format!(".punch-copy-{}", std::process::id()));

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use punch_store::{Reason, StoreError, StoreLabel};
+use punch_store::{StoreError, StoreLabel, StoreObstacle};
 
-use crate::answer::{Error, Row};
-use crate::link::{Ask, Kind, Link, Settings};
+use crate::answer::{SqlRow, WireError};
+use crate::link::{ServerLink, Statement, TransactionKind, TransactionLimits};
 use crate::store::PgStore;
 use crate::{fail, settle};
 
@@ -25,12 +25,12 @@ const SILENCE: Duration = Duration::from_secs(15);
 const READING: u128 = 60_000;
 
 impl PgStore {
-    pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
+    pub(crate) fn links(&self) -> MutexGuard<'_, Vec<ServerLink>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a connection for the next transaction; its own must have ended.
-    pub(crate) fn give(&self, link: Link) {
+    pub(crate) fn give(&self, link: ServerLink) {
         let mut idle = self.links();
         if idle.len() < IDLE && !link.is_closed() {
             idle.push(link);
@@ -39,7 +39,11 @@ impl PgStore {
 
     /// Sends the first statements of a transaction, on an idle connection or a new one. Nothing has happened yet, so an idle
     /// connection that turns out to be dead is replaced without a word.
-    pub(crate) fn begin(&self, begin: &Begin, asks: &[Ask]) -> Result<(Link, Vec<Vec<Row>>), StoreError> {
+    pub(crate) fn begin(
+        &self,
+        begin: &TransactionBegin,
+        asks: &[Statement],
+    ) -> Result<(ServerLink, Vec<Vec<SqlRow>>), StoreError> {
         let limit = self.wait + GRACE;
         self.round_trips.fetch_add(1, Ordering::Relaxed);
         for attempt in 0.. {
@@ -49,13 +53,13 @@ impl PgStore {
                 let send = async {
                     let mut link = match idle {
                         Some(link) => link,
-                        None => Link::open(&self.address).await.map_err(BeginFailure::Refused)?,
+                        None => ServerLink::open(&self.address).await.map_err(BeginFailure::Refused)?,
                     };
                     link.unprepared = self.unprepared.load(Ordering::Relaxed);
                     let what = |n: usize| asks.get(n).map_or("begin a transaction", |ask| ask.what);
                     let done = match begin {
-                        Begin::Alone => link.send(asks).await,
-                        Begin::Transaction(kind, settings) => link.begin(*kind, settings, asks).await,
+                        TransactionBegin::Alone => link.send(asks).await,
+                        TransactionBegin::Transaction(kind, settings) => link.begin(*kind, settings, asks).await,
                     };
                     match done {
                         Ok(rows) => Ok((link, rows)),
@@ -79,7 +83,7 @@ impl PgStore {
     }
 
     /// Sends statements in a transaction that has begun.
-    pub(crate) fn send(&self, link: &mut Link, asks: &[Ask]) -> Result<Vec<Vec<Row>>, StoreError> {
+    pub(crate) fn send(&self, link: &mut ServerLink, asks: &[Statement]) -> Result<Vec<Vec<SqlRow>>, StoreError> {
         let limit = self.wait + GRACE;
         self.round_trips.fetch_add(1, Ordering::Relaxed);
         let sent = self.runtime.block_on(async { tokio::time::timeout(limit, link.send(asks)).await });
@@ -91,7 +95,7 @@ impl PgStore {
     }
 
     /// Sends the last statements of a transaction and commits it.
-    pub(crate) fn commit(&self, link: &mut Link, asks: &[Ask]) -> Result<(), settle::CommitFailure> {
+    pub(crate) fn commit(&self, link: &mut ServerLink, asks: &[Statement]) -> Result<(), settle::CommitFailure> {
         let limit = self.wait + GRACE;
         self.round_trips.fetch_add(1, Ordering::Relaxed);
         let sent = self.runtime.block_on(async { tokio::time::timeout(limit, link.commit(asks)).await });
@@ -105,7 +109,7 @@ impl PgStore {
         }
     }
 
-    fn refusal(&self, asks: &[Ask], n: usize, error: &crate::answer::Error) -> StoreError {
+    fn refusal(&self, asks: &[Statement], n: usize, error: &crate::answer::WireError) -> StoreError {
         if error.constraint() == Some("plan_name") {
             return StoreError::Conflict { what: "a plan with this name already exists".into() };
         }
@@ -114,43 +118,46 @@ impl PgStore {
     }
 
     /// Ends a transaction without keeping anything, and keeps the connection. Nobody waits for the answer.
-    pub(crate) fn rollback(&self, mut link: Link) {
+    pub(crate) fn rollback(&self, mut link: ServerLink) {
         self.runtime.block_on(link.post("ROLLBACK"));
         self.give(link);
     }
 
     /// How a write begins.
-    pub(crate) fn begin_write(&self) -> Begin {
-        let settings = Settings {
+    pub(crate) fn begin_write(&self) -> TransactionBegin {
+        let settings = TransactionLimits {
             lock: self.wait.as_millis().max(1),
             statement: (self.wait + GRACE).as_millis().max(60_000),
             silence: SILENCE.as_millis(),
         };
-        Begin::Transaction(Kind::Write, settings)
+        TransactionBegin::Transaction(TransactionKind::Write, settings)
     }
 }
 
 /// How the first statements of a transaction are sent.
-pub(crate) enum Begin {
+pub(crate) enum TransactionBegin {
     /// Outside of a transaction.
     Alone,
     /// In a transaction of a kind, with its settings.
-    Transaction(Kind, Settings),
+    Transaction(TransactionKind, TransactionLimits),
 }
 
-impl Begin {
+impl TransactionBegin {
     /// Readers see one moment for as long as their body runs. A long one keeps the server from clearing away old rows.
     pub(crate) fn read() -> Self {
-        Self::Transaction(Kind::Read, Settings { lock: READING, statement: READING, silence: READING })
+        Self::Transaction(
+            TransactionKind::Read,
+            TransactionLimits { lock: READING, statement: READING, silence: READING },
+        )
     }
 }
 
 enum BeginFailure {
     Refused(StoreError),
-    Failed(&'static str, Error),
+    Failed(&'static str, WireError),
 }
 
 /// The server does not answer.
 pub(crate) fn silent(store: &StoreLabel, waited: Duration) -> StoreError {
-    fail::unavailable(store, Reason::Busy, format!("the server did not answer within {} s", waited.as_secs()))
+    fail::unavailable(store, StoreObstacle::Busy, format!("the server did not answer within {} s", waited.as_secs()))
 }

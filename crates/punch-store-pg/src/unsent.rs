@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use punch_core::{Event, Todo, Uid};
 use punch_store::StoreError;
 
-use crate::view::View;
+use crate::view::PgTransaction;
 use crate::{events, todo};
 
 /// What waits to be sent.
@@ -28,7 +28,7 @@ impl Unsent {
     }
 }
 
-impl View<'_> {
+impl PgTransaction<'_> {
     /// Takes over events to write.
     pub fn put_events(&self, events: &[Event]) {
         if events.is_empty() {

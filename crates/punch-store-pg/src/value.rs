@@ -6,12 +6,12 @@ use postgres_protocol::IsNull;
 use punch_core::Uid;
 use tokio_postgres::types::{self, ToSql, Type};
 
-use crate::answer::{Error, Row};
+use crate::answer::{SqlRow, WireError};
 use crate::escape::{escape, unescape};
 
 /// A parameter of a statement. Text is escaped when it is put in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum SqlValue {
     Int(Option<i64>),
     Text(Option<String>),
     Bool(bool),
@@ -19,7 +19,7 @@ pub enum Value {
     Texts(Vec<Option<String>>),
 }
 
-impl Value {
+impl SqlValue {
     /// The type under which it goes to the server.
     pub const fn ty(&self) -> Type {
         match self {
@@ -37,7 +37,7 @@ impl Value {
     }
 }
 
-impl Value {
+impl SqlValue {
     /// Writes the binary form.
     pub fn encode(&self, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         let ty = self.ty();
@@ -52,43 +52,43 @@ impl Value {
     }
 }
 
-impl From<i64> for Value {
+impl From<i64> for SqlValue {
     fn from(value: i64) -> Self {
         Self::Int(Some(value))
     }
 }
 
-impl From<Option<i64>> for Value {
+impl From<Option<i64>> for SqlValue {
     fn from(value: Option<i64>) -> Self {
         Self::Int(value)
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for SqlValue {
     fn from(value: &str) -> Self {
         Self::Text(Some(escape(value).into_owned()))
     }
 }
 
-impl From<&String> for Value {
+impl From<&String> for SqlValue {
     fn from(value: &String) -> Self {
         value.as_str().into()
     }
 }
 
-impl From<String> for Value {
+impl From<String> for SqlValue {
     fn from(value: String) -> Self {
         value.as_str().into()
     }
 }
 
-impl From<Option<&str>> for Value {
+impl From<Option<&str>> for SqlValue {
     fn from(value: Option<&str>) -> Self {
         Self::Text(value.map(|text| escape(text).into_owned()))
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for SqlValue {
     fn from(value: bool) -> Self {
         Self::Bool(value)
     }
@@ -106,49 +106,49 @@ pub fn count(limit: usize) -> i64 {
 
 /// Reads columns; an error means that a column is not what this crate writes.
 pub trait Columns {
-    fn int(&self, at: usize) -> Result<i64, Error>;
-    fn maybe_int(&self, at: usize) -> Result<Option<i64>, Error>;
-    fn text(&self, at: usize) -> Result<String, Error>;
-    fn maybe_text(&self, at: usize) -> Result<Option<String>, Error>;
-    fn flag(&self, at: usize) -> Result<bool, Error>;
+    fn int(&self, at: usize) -> Result<i64, WireError>;
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>, WireError>;
+    fn text(&self, at: usize) -> Result<String, WireError>;
+    fn maybe_text(&self, at: usize) -> Result<Option<String>, WireError>;
+    fn flag(&self, at: usize) -> Result<bool, WireError>;
 
     /// A number that is never negative.
-    fn number(&self, at: usize) -> Result<u64, Error> {
+    fn number(&self, at: usize) -> Result<u64, WireError> {
         self.int(at).map(|n| u64::try_from(n).unwrap_or(0))
     }
 
-    fn maybe_number(&self, at: usize) -> Result<Option<u64>, Error> {
+    fn maybe_number(&self, at: usize) -> Result<Option<u64>, WireError> {
         Ok(self.maybe_int(at)?.map(|n| u64::try_from(n).unwrap_or(0)))
     }
 
-    fn small(&self, at: usize) -> Result<u32, Error> {
+    fn small(&self, at: usize) -> Result<u32, WireError> {
         self.number(at).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
     }
 }
 
 /// A column that is never NULL.
-fn present<T>(value: Option<T>, at: usize) -> Result<T, Error> {
-    value.ok_or_else(|| Error::Column(format!("column {at} is empty")))
+fn present<T>(value: Option<T>, at: usize) -> Result<T, WireError> {
+    value.ok_or_else(|| WireError::Column(format!("column {at} is empty")))
 }
 
-impl Columns for Row {
-    fn int(&self, at: usize) -> Result<i64, Error> {
+impl Columns for SqlRow {
+    fn int(&self, at: usize) -> Result<i64, WireError> {
         present(self.bigint(at)?, at)
     }
 
-    fn maybe_int(&self, at: usize) -> Result<Option<i64>, Error> {
+    fn maybe_int(&self, at: usize) -> Result<Option<i64>, WireError> {
         self.bigint(at)
     }
 
-    fn text(&self, at: usize) -> Result<String, Error> {
+    fn text(&self, at: usize) -> Result<String, WireError> {
         present(self.maybe_text(at)?, at)
     }
 
-    fn maybe_text(&self, at: usize) -> Result<Option<String>, Error> {
+    fn maybe_text(&self, at: usize) -> Result<Option<String>, WireError> {
         Ok(self.string(at)?.map(|text| unescape(text.to_owned())))
     }
 
-    fn flag(&self, at: usize) -> Result<bool, Error> {
+    fn flag(&self, at: usize) -> Result<bool, WireError> {
         present(self.boolean(at)?, at)
     }
 }

@@ -4,24 +4,24 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use crate::answer::Row;
+use crate::answer::SqlRow;
 use punch_core::{Event, PlanRow, Todo, Uid};
 use punch_store::backend::keep_unknown;
 use punch_store::{PlanId, PlanInfo, StoreError};
 
 use crate::clone_facts::FactsChange;
 use crate::fail;
-use crate::known::Known;
-use crate::link::{Ask, Link, ask};
+use crate::known::KnownTodos;
+use crate::link::{ServerLink, Statement, ask};
 use crate::settle::{PlanReceipt, Receipt};
 use crate::store::PgStore;
-use crate::todo::Stored;
-use crate::transport::Begin;
+use crate::todo::StoredVersion;
+use crate::transport::TransactionBegin;
 use crate::unsent::Unsent;
 use crate::value::Columns;
 
 /// Everything reads and writes through this; it lives as long as the transaction.
-pub struct View<'s> {
+pub struct PgTransaction<'s> {
     pub store: &'s PgStore,
     pub plan: PlanId,
     /// The time of the transaction.
@@ -31,7 +31,7 @@ pub struct View<'s> {
     /// Changes to what is known about the clone, kept once the transaction is committed.
     pub facts: RefCell<Vec<FactsChange>>,
     /// What is known without asking.
-    pub known: RefCell<Known>,
+    pub known: RefCell<KnownTodos>,
     /// Todos and events that were put and not sent yet.
     pub unsent: RefCell<Unsent>,
     /// The number of the last activity, once it was asked for.
@@ -42,12 +42,12 @@ pub struct View<'s> {
 
 #[derive(Default)]
 struct Inner {
-    link: Option<Link>,
-    queue: Vec<Ask>,
+    link: Option<ServerLink>,
+    queue: Vec<Statement>,
     /// What was fetched together with the lock, as long as nothing was put into the same table.
-    fetched: Vec<(Ask, Vec<Row>)>,
-    head: Option<Head>,
-    seen: HashMap<Uid, Stored>,
+    fetched: Vec<(Statement, Vec<SqlRow>)>,
+    head: Option<PlanHead>,
+    seen: HashMap<Uid, StoredVersion>,
     changed: bool,
     /// The first statement that failed: the server takes no more of this transaction.
     failed: Option<StoreError>,
@@ -56,7 +56,7 @@ struct Inner {
 
 /// The plan as this transaction sees it.
 #[derive(Clone)]
-struct Head {
+struct PlanHead {
     info: PlanInfo,
     row: PlanRow,
     /// The stored text, which may hold more than this program knows.
@@ -65,7 +65,7 @@ struct Head {
     is_dirty: bool,
 }
 
-impl<'s> View<'s> {
+impl<'s> PgTransaction<'s> {
     fn new(store: &'s PgStore, plan: PlanId, inner: Inner, writes: bool) -> Self {
         Self {
             store,
@@ -82,10 +82,15 @@ impl<'s> View<'s> {
     }
 
     /// A write whose plan is locked. Fails if there is no such plan.
-    pub fn of_write(store: &'s PgStore, plan: PlanId, link: Link, rows: &[Vec<Row>]) -> Result<Self, StoreError> {
+    pub fn of_write(
+        store: &'s PgStore,
+        plan: PlanId,
+        link: ServerLink,
+        rows: &[Vec<SqlRow>],
+    ) -> Result<Self, StoreError> {
         let view = Self::new(store, plan, Inner { link: Some(link), ..Inner::default() }, true);
         view.take_head(rows)?;
-        let read = |row: &Row| Ok((row.text(1)?, row.int(2)?));
+        let read = |row: &SqlRow| Ok((row.text(1)?, row.int(2)?));
         let found = rows.get(1).and_then(|rows| rows.first()).map(read).transpose();
         if let Some((xid, process)) = found.map_err(|e| fail::sql(store.label(), "read the time", &e))? {
             let mut inner = view.inner.borrow_mut();
@@ -96,7 +101,12 @@ impl<'s> View<'s> {
     }
 
     /// A read of one moment. Fails if there is no such plan.
-    pub fn of_read(store: &'s PgStore, plan: PlanId, link: Link, rows: &[Vec<Row>]) -> Result<Self, StoreError> {
+    pub fn of_read(
+        store: &'s PgStore,
+        plan: PlanId,
+        link: ServerLink,
+        rows: &[Vec<SqlRow>],
+    ) -> Result<Self, StoreError> {
         let view = Self::new(store, plan, Inner { link: Some(link), ..Inner::default() }, false);
         view.take_head(rows)?;
         Ok(view)
@@ -107,15 +117,15 @@ impl<'s> View<'s> {
         Self::new(store, PlanId(0), Inner::default(), false)
     }
 
-    fn take_head(&self, rows: &[Vec<Row>]) -> Result<(), StoreError> {
-        let failed = |e: crate::answer::Error| fail::sql(self.store.label(), "read the plan", &e);
+    fn take_head(&self, rows: &[Vec<SqlRow>]) -> Result<(), StoreError> {
+        let failed = |e: crate::answer::WireError| fail::sql(self.store.label(), "read the plan", &e);
         let time = rows.get(1).and_then(|rows| rows.first()).map(|row| row.int(0)).transpose().map_err(failed)?;
         self.time.set(time.map(|time| self.store.clock.heard(time)));
         let Some(row) = rows.first().and_then(|rows| rows.first()) else {
             self.end();
             return Err(StoreError::UnknownPlan { plan: self.plan });
         };
-        let read = || -> Result<(PlanInfo, i64, String), crate::answer::Error> {
+        let read = || -> Result<(PlanInfo, i64, String), crate::answer::WireError> {
             let info = PlanInfo {
                 id: self.plan,
                 name: row.text(0)?,
@@ -128,7 +138,7 @@ impl<'s> View<'s> {
         };
         let (info, writes, body) = read().map_err(failed)?;
         let row = self.parse("the plan", &body)?;
-        self.inner.borrow_mut().head = Some(Head { info, row, body, writes, is_dirty: false });
+        self.inner.borrow_mut().head = Some(PlanHead { info, row, body, writes, is_dirty: false });
         Ok(())
     }
 
@@ -157,17 +167,17 @@ impl<'s> View<'s> {
     }
 
     /// Asks one question.
-    pub fn ask(&self, ask: Ask) -> Result<Vec<Row>, StoreError> {
+    pub fn ask(&self, ask: Statement) -> Result<Vec<SqlRow>, StoreError> {
         Ok(self.ask_all(vec![ask])?.pop().unwrap_or_default())
     }
 
     /// Asks questions in one round trip, after what was queued.
-    pub fn ask_all(&self, asks: Vec<Ask>) -> Result<Vec<Vec<Row>>, StoreError> {
+    pub fn ask_all(&self, asks: Vec<Statement>) -> Result<Vec<Vec<SqlRow>>, StoreError> {
         let inner = self.inner.borrow();
         if let Some(error) = &inner.failed {
             return Err(error.clone());
         }
-        let fetched = |ask: &Ask| inner.fetched.iter().find(|(fetched, _)| fetched == ask).map(|(_, rows)| rows);
+        let fetched = |ask: &Statement| inner.fetched.iter().find(|(fetched, _)| fetched == ask).map(|(_, rows)| rows);
         if let Some(answers) = asks.iter().map(fetched).collect::<Option<Vec<_>>>() {
             return Ok(answers.into_iter().cloned().collect());
         }
@@ -183,7 +193,7 @@ impl<'s> View<'s> {
                 inner.link = Some(link);
                 sent
             }
-            None => self.store.begin(&Begin::read(), &all).map(|(link, rows)| {
+            None => self.store.begin(&TransactionBegin::read(), &all).map(|(link, rows)| {
                 inner.link = Some(link);
                 rows
             }),
@@ -198,7 +208,7 @@ impl<'s> View<'s> {
     }
 
     /// Puts a statement into the queue.
-    pub fn enqueue(&self, ask: Ask) {
+    pub fn enqueue(&self, ask: Statement) {
         self.will_change(&[ask.sql]);
         self.inner.borrow_mut().queue.push(ask);
     }
@@ -213,8 +223,8 @@ impl<'s> View<'s> {
     /// Reads rows of any kind.
     pub fn rows<T>(
         &self,
-        ask: Ask,
-        read: impl Fn(&Row) -> Result<T, crate::answer::Error>,
+        ask: Statement,
+        read: impl Fn(&SqlRow) -> Result<T, crate::answer::WireError>,
     ) -> Result<Vec<T>, StoreError> {
         let what = ask.what;
         let rows = self.ask(ask)?;
@@ -224,8 +234,8 @@ impl<'s> View<'s> {
     /// Reads at most one row.
     pub fn first<T>(
         &self,
-        ask: Ask,
-        read: impl Fn(&Row) -> Result<T, crate::answer::Error>,
+        ask: Statement,
+        read: impl Fn(&SqlRow) -> Result<T, crate::answer::WireError>,
     ) -> Result<Option<T>, StoreError> {
         Ok(self.rows(ask, read)?.pop())
     }
@@ -233,8 +243,8 @@ impl<'s> View<'s> {
     /// Runs a statement that changes something and answers with at most one row.
     pub fn change<T>(
         &self,
-        ask: Ask,
-        read: impl Fn(&Row) -> Result<T, crate::answer::Error>,
+        ask: Statement,
+        read: impl Fn(&SqlRow) -> Result<T, crate::answer::WireError>,
     ) -> Result<Option<T>, StoreError> {
         self.will_change(&[ask.sql]);
         self.first(ask, read)
@@ -246,21 +256,21 @@ impl<'s> View<'s> {
     }
 
     /// What is known of the stored version of a todo, if it was read in this write.
-    pub fn stored(&self, uid: Uid) -> Option<Stored> {
+    pub fn stored(&self, uid: Uid) -> Option<StoredVersion> {
         self.inner.borrow().seen.get(&uid).cloned()
     }
 
     /// Notes what is stored about a todo: a write compares with it.
     pub fn note(&self, todo: &Todo, body: &str) {
         if self.writes {
-            let stored = Stored::of(todo, self.store.newer.then(|| body.to_owned()));
+            let stored = StoredVersion::of(todo, self.store.newer.then(|| body.to_owned()));
             self.known.borrow_mut().read(todo);
             self.inner.borrow_mut().seen.insert(todo.uid, stored);
         }
     }
 
     /// Keeps answers for questions that will be asked.
-    pub fn know_answers(&self, fetched: impl Iterator<Item = (Ask, Vec<Row>)>) {
+    pub fn know_answers(&self, fetched: impl Iterator<Item = (Statement, Vec<SqlRow>)>) {
         self.inner.borrow_mut().fetched.extend(fetched);
     }
 
@@ -275,7 +285,7 @@ impl<'s> View<'s> {
     }
 
     /// The statement that writes the plan row and counts the write.
-    fn plan_update(&self, receipt: i64) -> Result<Option<Ask>, StoreError> {
+    fn plan_update(&self, receipt: i64) -> Result<Option<Statement>, StoreError> {
         const UPDATE: &str = "UPDATE punch.plan SET name = $2, archived = $3, revision = $4, pruned = $5, body = $6, \
                               receipt = $7, writes = $8 WHERE id = $1";
         let inner = self.inner.borrow();

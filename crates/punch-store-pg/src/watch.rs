@@ -13,9 +13,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::address::Address;
-use crate::answer::Error;
+use crate::answer::WireError;
 use crate::executor::Executor;
-use crate::link::{Link, ask};
+use crate::link::{ServerLink, ask};
 use crate::value::Columns;
 
 /// How often the number of writes is looked at while a thread waits: less than a second, with the time that the look takes.
@@ -28,7 +28,7 @@ const TOGETHER: Duration = Duration::from_millis(100);
 const RETRY: Duration = Duration::from_millis(500);
 
 /// Shared by a store and its waiters.
-pub struct Watch {
+pub struct NotificationWatch {
     runtime: Arc<Executor>,
     address: Arc<Address>,
     project: i64,
@@ -38,9 +38,9 @@ pub struct Watch {
     /// Writes of this handle, which the number of all writes includes.
     own: Arc<AtomicU64>,
     ear: Mutex<Ear>,
-    noted: Arc<Mutex<Noted>>,
+    noted: Arc<Mutex<NotificationTimes>>,
     /// The idle connections of the store.
-    idle: Arc<Mutex<Vec<Link>>>,
+    idle: Arc<Mutex<Vec<ServerLink>>>,
 }
 
 #[derive(Default)]
@@ -51,7 +51,7 @@ struct Ear {
 
 /// When notifications leave.
 #[derive(Default)]
-struct Noted {
+struct NotificationTimes {
     last: Option<Instant>,
     /// Writes since then have none yet.
     is_due: bool,
@@ -59,7 +59,7 @@ struct Noted {
 
 /// What a commit does about its notification.
 #[derive(Debug, PartialEq, Eq)]
-enum AfterCommit {
+enum NotifyAfterCommit {
     Send,
     StartSender,
     LeaveToSender,
@@ -74,14 +74,14 @@ enum SenderStep {
     Stop,
 }
 
-impl Noted {
-    fn committed(&mut self, now: Instant) -> AfterCommit {
+impl NotificationTimes {
+    fn committed(&mut self, now: Instant) -> NotifyAfterCommit {
         if self.last.is_some_and(|last| now.duration_since(last) < TOGETHER) {
             let has_sender = std::mem::replace(&mut self.is_due, true);
-            return if has_sender { AfterCommit::LeaveToSender } else { AfterCommit::StartSender };
+            return if has_sender { NotifyAfterCommit::LeaveToSender } else { NotifyAfterCommit::StartSender };
         }
         *self = Self { last: Some(now), is_due: false };
-        AfterCommit::Send
+        NotifyAfterCommit::Send
     }
 
     fn sender_step(&mut self, now: Instant, has_connection: bool) -> SenderStep {
@@ -96,8 +96,8 @@ impl Noted {
     }
 }
 
-impl Watch {
-    pub fn new(runtime: Arc<Executor>, address: Arc<Address>, project: i64, idle: Arc<Mutex<Vec<Link>>>) -> Self {
+impl NotificationWatch {
+    pub fn new(runtime: Arc<Executor>, address: Arc<Address>, project: i64, idle: Arc<Mutex<Vec<ServerLink>>>) -> Self {
         let origin = format!("{:016x}", random());
         Self {
             runtime,
@@ -118,13 +118,13 @@ impl Watch {
     }
 
     /// This process has committed over this connection.
-    pub fn committed(&self, link: &mut Link) {
+    pub fn committed(&self, link: &mut ServerLink) {
         self.committed_elsewhere();
         let after = self.noted.lock().unwrap_or_else(PoisonError::into_inner).committed(Instant::now());
         match after {
-            AfterCommit::Send => self.runtime.block_on(link.post(&self.note())),
-            AfterCommit::StartSender => self.send_later(),
-            AfterCommit::LeaveToSender => {}
+            NotifyAfterCommit::Send => self.runtime.block_on(link.post(&self.note())),
+            NotifyAfterCommit::StartSender => self.send_later(),
+            NotifyAfterCommit::LeaveToSender => {}
         }
     }
 
@@ -161,7 +161,7 @@ impl Watch {
 
     /// Sends the notification that writes in quick succession have left, if one is due. Without a connection, the look of the
     /// others finds them.
-    pub fn flush(&self, link: Option<Link>) {
+    pub fn flush(&self, link: Option<ServerLink>) {
         let due = std::mem::take(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner).is_due);
         if let Some(mut link) = link.filter(|_| due) {
             self.runtime.block_on(link.post(&self.note()));
@@ -195,7 +195,7 @@ async fn hear(address: Arc<Address>, project: i64, origin: String, own: Arc<Atom
     let mut foreign = None;
     let mut is_heard = false;
     loop {
-        let Ok(mut link) = Link::open(&address).await else {
+        let Ok(mut link) = ServerLink::open(&address).await else {
             tokio::time::sleep(RETRY).await;
             continue;
         };
@@ -227,7 +227,7 @@ async fn hear(address: Arc<Address>, project: i64, origin: String, own: Arc<Atom
 }
 
 /// Waits for a notification of another store handle.
-async fn note_of_others(link: &mut Link, origin: &str) -> Result<(), Error> {
+async fn note_of_others(link: &mut ServerLink, origin: &str) -> Result<(), WireError> {
     while link.notification().await? == origin {}
     // The look that follows sees what the others are about.
     link.forget_notifications();
@@ -235,7 +235,7 @@ async fn note_of_others(link: &mut Link, origin: &str) -> Result<(), Error> {
 }
 
 /// The number of writes of other store handles; `None` if it cannot be asked for.
-async fn foreign_writes(link: &mut Link, project: i64, own: &AtomicU64) -> Option<i64> {
+async fn foreign_writes(link: &mut ServerLink, project: i64, own: &AtomicU64) -> Option<i64> {
     const WRITES: &str = "SELECT coalesce(sum(writes), 0)::int8 FROM punch.plan WHERE project = $1";
     // Own writes are counted before the look: one in between leads to a needless wake-up, never to a missed one.
     let counted = own.load(Ordering::Relaxed);
@@ -245,13 +245,13 @@ async fn foreign_writes(link: &mut Link, project: i64, own: &AtomicU64) -> Optio
 }
 
 /// One who waits.
-pub struct Waiter {
-    watch: Arc<Watch>,
+pub struct NotificationWaiter {
+    watch: Arc<NotificationWatch>,
     seen: watch::Receiver<u64>,
 }
 
-impl Waiter {
-    pub fn new(watch: &Arc<Watch>) -> Self {
+impl NotificationWaiter {
+    pub fn new(watch: &Arc<NotificationWatch>) -> Self {
         let mut ear = watch.ear();
         ear.waiters += 1;
         if ear.task.is_none() {
@@ -269,7 +269,7 @@ impl Waiter {
     }
 }
 
-impl Changes for Waiter {
+impl Changes for NotificationWaiter {
     fn wait(&mut self, timeout: Duration) -> Result<bool, StoreError> {
         let changed = self.seen.changed();
         let woken = self.watch.runtime.block_on(async { tokio::time::timeout(timeout, changed).await });
@@ -277,7 +277,7 @@ impl Changes for Waiter {
     }
 }
 
-impl Drop for Waiter {
+impl Drop for NotificationWaiter {
     fn drop(&mut self) {
         let mut ear = self.watch.ear();
         ear.waiters -= 1;
@@ -295,18 +295,18 @@ mod tests {
 
     #[test]
     fn writes_in_quick_succession_share_a_notification_that_is_tried_until_it_is_sent() {
-        let (mut noted, begin) = (Noted::default(), Instant::now());
-        assert_eq!(noted.committed(begin), AfterCommit::Send);
-        assert_eq!(noted.committed(begin), AfterCommit::StartSender);
-        assert_eq!(noted.committed(begin), AfterCommit::LeaveToSender);
+        let (mut noted, begin) = (NotificationTimes::default(), Instant::now());
+        assert_eq!(noted.committed(begin), NotifyAfterCommit::Send);
+        assert_eq!(noted.committed(begin), NotifyAfterCommit::StartSender);
+        assert_eq!(noted.committed(begin), NotifyAfterCommit::LeaveToSender);
         assert_eq!(noted.sender_step(begin + TOGETHER, false), SenderStep::WaitAgain);
         assert_eq!(noted.sender_step(begin + TOGETHER * 2, true), SenderStep::Send);
         assert_eq!(noted.sender_step(begin + TOGETHER * 3, true), SenderStep::Stop);
         // It was sent just now, so the next one shares again, with a sender of its own.
-        assert_eq!(noted.committed(begin + TOGETHER * 2), AfterCommit::StartSender);
+        assert_eq!(noted.committed(begin + TOGETHER * 2), NotifyAfterCommit::StartSender);
         // A commit sends it if the sender could not.
         assert_eq!(noted.sender_step(begin + TOGETHER * 3, false), SenderStep::WaitAgain);
-        assert_eq!(noted.committed(begin + TOGETHER * 4), AfterCommit::Send);
+        assert_eq!(noted.committed(begin + TOGETHER * 4), NotifyAfterCommit::Send);
         assert_eq!(noted.sender_step(begin + TOGETHER * 4, false), SenderStep::Stop);
     }
 }

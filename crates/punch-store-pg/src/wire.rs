@@ -12,34 +12,34 @@ use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 use tokio::io::{AsyncReadExt, AsyncWrite};
 
-use crate::answer::{Error, Row};
+use crate::answer::{SqlRow, WireError};
 use crate::socket::Socket;
-use crate::value::Value;
+use crate::value::SqlValue;
 
 /// How much room to read into at once.
 const ROOM: usize = 16 * 1024;
 
 /// A statement of a round trip.
-pub struct Request<'a> {
+pub struct WireRequest<'a> {
     /// The name of the statement on the server; empty for one that is forgotten again.
     pub name: &'a str,
     /// The text, unless the server knows it by its name.
     pub sql: Option<&'a str>,
-    pub params: &'a [Value],
+    pub params: &'a [SqlValue],
 }
 
 /// How far the server came with the statements of a round trip.
-pub struct Outcome {
+pub struct WireOutcome {
     /// The rows of every statement that was executed.
-    pub rows: Vec<Vec<Row>>,
+    pub rows: Vec<Vec<SqlRow>>,
     /// How many texts the server has parsed.
     pub parsed: usize,
     /// Why it did not execute the others.
-    pub failed: Option<Error>,
+    pub failed: Option<WireError>,
 }
 
 /// A connection after the login.
-pub struct Wire {
+pub struct PgWire {
     socket: Socket,
     incoming: BytesMut,
     outgoing: BytesMut,
@@ -52,7 +52,7 @@ pub struct Wire {
     is_broken: bool,
 }
 
-impl Wire {
+impl PgWire {
     pub fn new(socket: Socket) -> Self {
         Self {
             socket,
@@ -82,7 +82,7 @@ impl Wire {
     }
 
     /// Sends what was written. Takes in answers meanwhile: a server that cannot get rid of them stops reading.
-    pub async fn flush(&mut self) -> Result<(), Error> {
+    pub async fn flush(&mut self) -> Result<(), WireError> {
         let Self { socket, incoming, outgoing, .. } = self;
         let sent = std::future::poll_fn(|cx| {
             loop {
@@ -111,7 +111,7 @@ impl Wire {
     }
 
     /// The next message that is an answer.
-    pub async fn message(&mut self) -> Result<Message, Error> {
+    pub async fn message(&mut self) -> Result<Message, WireError> {
         loop {
             let parsed = Message::parse(&mut self.incoming);
             match self.judged(parsed)? {
@@ -127,7 +127,7 @@ impl Wire {
         }
     }
 
-    async fn read(&mut self) -> Result<(), Error> {
+    async fn read(&mut self) -> Result<(), WireError> {
         self.incoming.reserve(ROOM);
         let read = match self.socket.read_buf(&mut self.incoming).await {
             Ok(0) => Err(closed()),
@@ -136,25 +136,25 @@ impl Wire {
         self.judged(read).map(|_| ())
     }
 
-    fn judged<T>(&mut self, done: io::Result<T>) -> Result<T, Error> {
+    fn judged<T>(&mut self, done: io::Result<T>) -> Result<T, WireError> {
         self.is_broken |= done.is_err();
-        done.map_err(Error::Connection)
+        done.map_err(WireError::Connection)
     }
 
     /// Executes statements in one round trip. What follows a statement that fails is not executed.
-    pub async fn exchange(&mut self, requests: &[Request<'_>]) -> Result<Outcome, Error> {
+    pub async fn exchange(&mut self, requests: &[WireRequest<'_>]) -> Result<WireOutcome, WireError> {
         for request in requests {
             self.write(request)?;
         }
         frontend::sync(&mut self.outgoing);
         self.flush().await?;
         self.skip_unread().await?;
-        let mut outcome = Outcome { rows: Vec::with_capacity(requests.len()), parsed: 0, failed: None };
+        let mut outcome = WireOutcome { rows: Vec::with_capacity(requests.len()), parsed: 0, failed: None };
         let mut rows = Vec::new();
         loop {
             match self.next_of(&mut outcome.failed).await? {
                 Message::ParseComplete => outcome.parsed += 1,
-                Message::DataRow(body) => rows.push(Row::new(body)?),
+                Message::DataRow(body) => rows.push(SqlRow::new(body)?),
                 Message::CommandComplete(_) | Message::EmptyQueryResponse => {
                     outcome.rows.push(std::mem::take(&mut rows));
                 }
@@ -165,16 +165,16 @@ impl Wire {
         }
     }
 
-    fn write(&mut self, request: &Request<'_>) -> Result<(), Error> {
-        let Request { name, sql, params } = request;
+    fn write(&mut self, request: &WireRequest<'_>) -> Result<(), WireError> {
+        let WireRequest { name, sql, params } = request;
         if let Some(sql) = sql {
             frontend::parse(name, sql, params.iter().map(|param| param.ty().oid()), &mut self.outgoing)?;
         }
         let formats = std::iter::repeat_n(1, params.len());
-        let encode = |param: &Value, out: &mut BytesMut| param.encode(out);
+        let encode = |param: &SqlValue, out: &mut BytesMut| param.encode(out);
         match frontend::bind("", name, formats, params.iter(), encode, Some(1), &mut self.outgoing) {
             Ok(()) => {}
-            Err(frontend::BindError::Conversion(error)) => return Err(Error::Column(error.to_string())),
+            Err(frontend::BindError::Conversion(error)) => return Err(WireError::Column(error.to_string())),
             Err(frontend::BindError::Serialization(error)) => return Err(error.into()),
         }
         frontend::execute("", 0, &mut self.outgoing)?;
@@ -182,7 +182,7 @@ impl Wire {
     }
 
     /// Runs plain statements that answer nothing.
-    pub async fn run(&mut self, sql: &str) -> Result<(), Error> {
+    pub async fn run(&mut self, sql: &str) -> Result<(), WireError> {
         frontend::query(sql, &mut self.outgoing)?;
         self.flush().await?;
         self.skip_unread().await?;
@@ -202,7 +202,7 @@ impl Wire {
     }
 
     /// The payload of the next notification.
-    pub async fn notification(&mut self) -> Result<String, Error> {
+    pub async fn notification(&mut self) -> Result<String, WireError> {
         loop {
             if let Some(note) = self.notes.pop_front() {
                 return Ok(note);
@@ -210,7 +210,7 @@ impl Wire {
             let parsed = Message::parse(&mut self.incoming);
             match self.judged(parsed)? {
                 Some(Message::NotificationResponse(body)) => self.notes.push_back(body.message()?.to_owned()),
-                Some(Message::ErrorResponse(body)) => return Err(Error::server(&body)),
+                Some(Message::ErrorResponse(body)) => return Err(WireError::server(&body)),
                 Some(_) => {}
                 None => self.read().await?,
             }
@@ -222,7 +222,7 @@ impl Wire {
         self.notes.clear();
     }
 
-    async fn skip_unread(&mut self) -> Result<(), Error> {
+    async fn skip_unread(&mut self) -> Result<(), WireError> {
         let mut failed = None;
         while self.unread > 0 {
             if let Message::ReadyForQuery(_) = self.next_of(&mut failed).await? {
@@ -234,7 +234,7 @@ impl Wire {
     }
 
     /// The next message that is not an error. The first error goes to `failed`; it also explains why a connection ends.
-    async fn next_of(&mut self, failed: &mut Option<Error>) -> Result<Message, Error> {
+    async fn next_of(&mut self, failed: &mut Option<WireError>) -> Result<Message, WireError> {
         loop {
             match self.message().await {
                 Ok(Message::ErrorResponse(body)) => self.note_error(&body, failed),
@@ -244,13 +244,13 @@ impl Wire {
         }
     }
 
-    fn note_error(&self, body: &ErrorResponseBody, failed: &mut Option<Error>) {
-        failed.get_or_insert_with(|| Error::server(body));
+    fn note_error(&self, body: &ErrorResponseBody, failed: &mut Option<WireError>) {
+        failed.get_or_insert_with(|| WireError::server(body));
     }
 
-    fn confused(&mut self) -> Error {
+    fn confused(&mut self) -> WireError {
         self.is_broken = true;
-        Error::unexpected()
+        WireError::unexpected()
     }
 }
 

@@ -4,10 +4,10 @@ use punch_store::{StoreError, WORKER_LIFETIME_MS, WorkerRecord};
 
 use crate::link::ask;
 use crate::value::{Columns, most};
-use crate::view::View;
+use crate::view::PgTransaction;
 
 /// Every worker, by name.
-pub fn all(view: &View<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
+pub fn all(view: &PgTransaction<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
     const SQL: &str = "SELECT name, epoch, seen_at, until, body FROM punch.worker WHERE project = $1 ORDER BY name";
     view.rows(ask!("read workers", SQL, view.store.project), |row| {
         Ok(WorkerRecord {
@@ -22,7 +22,7 @@ pub fn all(view: &View<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
 
 /// Keeps a worker unless a later process has its name. One statement decides: processes with one name may write through
 /// different plans, whose locks do not keep them apart.
-pub fn put(view: &View<'_>, worker: &WorkerRecord) -> Result<bool, StoreError> {
+pub fn put(view: &PgTransaction<'_>, worker: &WorkerRecord) -> Result<bool, StoreError> {
     const PUT: &str = "INSERT INTO punch.worker AS known (project, name, epoch, seen_at, until, body) \
                        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project, name) DO UPDATE \
                        SET epoch = $3, seen_at = $4, until = $5, body = $6 WHERE known.epoch <= $3 RETURNING epoch";

@@ -2,20 +2,20 @@
 
 use std::io::Write;
 
-use punch_core::drive::Offer;
+use punch_core::drive::TodoOffer;
 use punch_core::{Event, Outcome, Plan, Uid};
 use punch_store::{
-    ANSWER_LIFETIME_MS, Activity, Batch, Checkpoint, CompletedFiles, Control, DECISION_LIFETIME_MS, DECISIONS_KEPT,
-    ExpectedCall, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord,
-    Session, SessionKey, Spent, StoreError, Tx, WorkerRecord, backend,
+    ANSWER_LIFETIME_MS, Activity, CheckpointRow, CompletedFiles, ControlRecord, DECISION_LIFETIME_MS, DECISIONS_KEPT,
+    ExpectedCall, HandOut, LedgerEntry, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, RunGrant,
+    SeatRecord, SessionKey, SessionRow, StoreError, StoredRun, Tx, WorkerRecord, backend,
 };
 
 use crate::link::ask;
 use crate::value::Columns;
-use crate::view::View;
+use crate::view::PgTransaction;
 use crate::{activity, control, events, hand_out, ledger, question, reader, todo, worker};
 
-impl View<'_> {
+impl PgTransaction<'_> {
     /// Fails if another plan in use has that name.
     fn name_is_free(&self, name: &str) -> Result<(), StoreError> {
         const TAKEN: &str =
@@ -25,7 +25,7 @@ impl View<'_> {
     }
 }
 
-impl Tx for View<'_> {
+impl Tx for PgTransaction<'_> {
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
         let before = self.plan_row()?;
         backend::follows(before.revision, outcome)?;
@@ -77,7 +77,7 @@ impl Tx for View<'_> {
         Ok(())
     }
 
-    fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
+    fn put_session(&mut self, session: &SessionRow) -> Result<(), StoreError> {
         const PUT: &str = "INSERT INTO punch.session (project, host, subagent, plan, seen_at, body) \
                            VALUES ($1, $2, $3, $4, $5, $6) \
                            ON CONFLICT (project, host, subagent) DO UPDATE SET plan = $4, seen_at = $5, body = $6";
@@ -119,12 +119,12 @@ impl Tx for View<'_> {
         Ok(())
     }
 
-    fn spend(&mut self, spent: &Spent) -> Result<(), StoreError> {
+    fn spend(&mut self, spent: &LedgerEntry) -> Result<(), StoreError> {
         ledger::append(self, spent);
         Ok(())
     }
 
-    fn put_run(&mut self, run: &Run) -> Result<(), StoreError> {
+    fn put_run(&mut self, run: &StoredRun) -> Result<(), StoreError> {
         ledger::put(self, run);
         if run.ended_at.is_some() {
             control::clear(self, run.id);
@@ -152,7 +152,7 @@ impl Tx for View<'_> {
         question::settle(self, id, &QuestionState::Closed { reason: reason.to_owned(), at: now })
     }
 
-    fn put_control(&mut self, control: &Control) -> Result<(), StoreError> {
+    fn put_control(&mut self, control: &ControlRecord) -> Result<(), StoreError> {
         control::put(self, control);
         Ok(())
     }
@@ -179,10 +179,10 @@ impl Tx for View<'_> {
         control::release(self, epoch)
     }
 
-    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+    fn put_checkpoint(&mut self, checkpoint: &CheckpointRow) -> Result<(), StoreError> {
         const PUT: &str = "INSERT INTO punch.checkpoint (plan, id, at, body) VALUES ($1, $2, $3, $4) \
                            ON CONFLICT (plan, id) DO UPDATE SET at = $3, body = $4";
-        let Checkpoint { id, at, body } = checkpoint;
+        let CheckpointRow { id, at, body } = checkpoint;
         self.enqueue(ask!("keep a checkpoint", PUT, self.plan.0, id, *at, body));
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Tx for View<'_> {
         Ok(())
     }
 
-    fn put_batch(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    fn put_batch(&mut self, batch: &HandOut) -> Result<(), StoreError> {
         hand_out::put_batch(self, batch)
     }
 
@@ -202,7 +202,7 @@ impl Tx for View<'_> {
         Ok(())
     }
 
-    fn put_offer(&mut self, offer: &Offer) -> Result<(), StoreError> {
+    fn put_offer(&mut self, offer: &TodoOffer) -> Result<(), StoreError> {
         hand_out::put_offer(self, offer);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{LostWrites, Store, StoreError, Version};
+use crate::{LostWrites, SchemaVersion, Store, StoreError};
 
 /// What to do where there is no store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub enum OpenMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upgrade {
     /// The schema that it had.
-    pub from: Version,
+    pub from: SchemaVersion,
     /// The schema that it has now.
-    pub to: Version,
+    pub to: SchemaVersion,
     /// The copy of the store as it was, where the backend makes one.
     pub copy: Option<PathBuf>,
 }
@@ -32,7 +32,7 @@ pub struct StoreInfo {
     /// When it was made.
     pub created_at: i64,
     /// Its schema.
-    pub schema: Version,
+    pub schema: SchemaVersion,
     /// The database engine with its version.
     pub engine: String,
     /// Bytes that it takes.

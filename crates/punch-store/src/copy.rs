@@ -7,8 +7,8 @@ use punch_core::{Event, Footprint, Outcome, Plan, PlanRow};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Activity, Batch, Checkpoint, CompletedFiles, Durability, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker,
-    Run, Session, Snapshot, Spent, Store, StoreError, Tx,
+    Activity, CheckpointRow, CompletedFiles, Durability, HandOut, LedgerEntry, PlanId, PlanInfo, Question,
+    QuestionFilter, ReadMarker, SessionRow, Snapshot, Store, StoreError, StoredRun, Tx,
 };
 
 /// Entries that are read at a time.
@@ -33,8 +33,8 @@ pub struct PlanCopy {
     name: String,
     created_at: i64,
     pruned: u64,
-    sessions: Vec<Session>,
-    content: Content,
+    sessions: Vec<SessionRow>,
+    content: PlanContent,
 }
 
 impl PlanCopy {
@@ -46,18 +46,18 @@ impl PlanCopy {
 
 /// Everything about one plan that a copy keeps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Content {
+struct PlanContent {
     row: PlanRow,
     todos: Vec<punch_core::Todo>,
     baseline: (PlanRow, Vec<punch_core::Todo>),
     events: Vec<Event>,
-    runs: Vec<Run>,
-    spending: Vec<Spent>,
-    checkpoints: Vec<Checkpoint>,
+    runs: Vec<StoredRun>,
+    spending: Vec<LedgerEntry>,
+    checkpoints: Vec<CheckpointRow>,
     questions: Vec<Question>,
     activity: Vec<Activity>,
     readers: Vec<ReadMarker>,
-    batches: Vec<Batch>,
+    batches: Vec<HandOut>,
     files: Vec<CompletedFiles>,
 }
 
@@ -66,7 +66,7 @@ pub fn read_plan(store: &dyn Store, plan: PlanId) -> Result<PlanCopy, StoreError
     let info = plans_of(store)?.into_iter().find(|info| info.id == plan).ok_or(StoreError::UnknownPlan { plan })?;
     let sessions = sessions_of(store)?.into_iter().filter(|session| session.plan == Some(plan));
     // The number of the plan is that of its store.
-    let sessions = sessions.map(|session| Session { plan: None, ..session }).collect();
+    let sessions = sessions.map(|session| SessionRow { plan: None, ..session }).collect();
     let content = read(store, plan)?;
     Ok(PlanCopy { name: info.name, created_at: info.created_at, pruned: info.pruned, sessions, content })
 }
@@ -77,7 +77,7 @@ pub fn add_plan(store: &dyn Store, plan: &PlanCopy) -> Result<PlanId, StoreError
     let id = store.create_plan(&plan.name, plan.created_at)?;
     store.write(id, Durability::Full, &mut |tx| {
         put(tx, plan.pruned, None, &plan.content)?;
-        plan.sessions.iter().try_for_each(|session| tx.put_session(&Session { plan: Some(id), ..session.clone() }))
+        plan.sessions.iter().try_for_each(|session| tx.put_session(&SessionRow { plan: Some(id), ..session.clone() }))
     })?;
     verify(&plan.content, store, id, &plan.name)?;
     Ok(id)
@@ -112,7 +112,7 @@ pub fn copy_store(from: &dyn Store, to: &dyn Store) -> Result<CopyReport, StoreE
         to.write(*first, Durability::Full, &mut |tx| {
             for session in &sessions {
                 let plan = session.plan.and_then(|plan| ids.get(&plan)).copied();
-                tx.put_session(&Session { plan, ..session.clone() })?;
+                tx.put_session(&SessionRow { plan, ..session.clone() })?;
             }
             Ok(())
         })?;
@@ -133,7 +133,7 @@ fn plans_of(store: &dyn Store) -> Result<Vec<PlanInfo>, StoreError> {
     Ok(out)
 }
 
-fn sessions_of(store: &dyn Store) -> Result<Vec<Session>, StoreError> {
+fn sessions_of(store: &dyn Store) -> Result<Vec<SessionRow>, StoreError> {
     let mut out = Vec::new();
     store.browse(&mut |catalogue| {
         out = catalogue.sessions()?;
@@ -142,7 +142,7 @@ fn sessions_of(store: &dyn Store) -> Result<Vec<Session>, StoreError> {
     Ok(out)
 }
 
-fn read(store: &dyn Store, plan: PlanId) -> Result<Content, StoreError> {
+fn read(store: &dyn Store, plan: PlanId) -> Result<PlanContent, StoreError> {
     let mut out = None;
     store.read(plan, &mut |snapshot| {
         out = Some(content(snapshot)?);
@@ -151,7 +151,7 @@ fn read(store: &dyn Store, plan: PlanId) -> Result<Content, StoreError> {
     out.ok_or(StoreError::Abort)
 }
 
-fn content(snapshot: &dyn Snapshot) -> Result<Content, StoreError> {
+fn content(snapshot: &dyn Snapshot) -> Result<PlanContent, StoreError> {
     let row = snapshot.row()?;
     let mut plan = Plan::slice(row.clone());
     snapshot.load(&Footprint::everything(), &mut plan)?;
@@ -183,7 +183,7 @@ fn content(snapshot: &dyn Snapshot) -> Result<Content, StoreError> {
     questions.reverse();
     let mut checkpoints = snapshot.checkpoints(usize::MAX)?;
     checkpoints.reverse();
-    Ok(Content {
+    Ok(PlanContent {
         row,
         baseline: (baseline.row.clone(), baseline.all().cloned().collect()),
         events,
@@ -199,7 +199,7 @@ fn content(snapshot: &dyn Snapshot) -> Result<Content, StoreError> {
     })
 }
 
-fn put(tx: &mut dyn Tx, pruned: u64, archived: Option<i64>, content: &Content) -> Result<(), StoreError> {
+fn put(tx: &mut dyn Tx, pruned: u64, archived: Option<i64>, content: &PlanContent) -> Result<(), StoreError> {
     if pruned > 0 {
         let mut baseline = Plan::slice(content.baseline.0.clone());
         content.baseline.1.iter().cloned().for_each(|todo| baseline.put(todo));
@@ -226,7 +226,7 @@ fn put(tx: &mut dyn Tx, pruned: u64, archived: Option<i64>, content: &Content) -
 }
 
 /// Reads the copy back. What a store forgets by itself, such as old activity, may be missing; history and todos may not.
-fn verify(content: &Content, to: &dyn Store, copy: PlanId, name: &str) -> Result<(), StoreError> {
+fn verify(content: &PlanContent, to: &dyn Store, copy: PlanId, name: &str) -> Result<(), StoreError> {
     let found = read(to, copy)?;
     let differs = [
         ("events", content.events != found.events),

@@ -43,14 +43,14 @@ impl fmt::Display for LostWrites {
 
 /// The version of a schema. A newer minor only adds; a newer major cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
+pub struct SchemaVersion {
     /// Grows when older programs can no longer work with it.
     pub major: u32,
     /// Grows when something was added that older programs may ignore.
     pub minor: u32,
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for SchemaVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Version {
 
 /// Why a store cannot be used as things are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum StoreObstacle {
     /// There is none at that place.
     Missing,
     /// Others kept it locked until the deadline.
@@ -103,7 +103,7 @@ pub enum StoreError {
         /// Which store.
         store: StoreLabel,
         /// What kind of obstacle.
-        reason: Reason,
+        reason: StoreObstacle,
         /// In words, with the cause.
         why: String,
     },
@@ -112,9 +112,9 @@ pub enum StoreError {
         /// Which store.
         store: StoreLabel,
         /// Its schema.
-        found: Version,
+        found: SchemaVersion,
         /// The newest that this program knows.
-        known: Version,
+        known: SchemaVersion,
     },
     /// The content is broken.
     Damaged {
@@ -147,16 +147,16 @@ impl StoreError {
             Self::Conflict { .. } => "store_conflict",
             Self::UnknownPlan { .. } => "unknown_plan",
             Self::Unavailable { reason, .. } => match reason {
-                Reason::Missing => "store_missing",
-                Reason::Busy => "store_busy",
-                Reason::ReadOnly => "store_read_only",
-                Reason::Full => "store_full",
-                Reason::Foreign => "store_foreign",
-                Reason::Symlink => "store_symlink",
-                Reason::Owner => "store_owner",
-                Reason::Address => "store_address",
-                Reason::System => "store_unavailable",
-                Reason::Unsure => "store_unsure",
+                StoreObstacle::Missing => "store_missing",
+                StoreObstacle::Busy => "store_busy",
+                StoreObstacle::ReadOnly => "store_read_only",
+                StoreObstacle::Full => "store_full",
+                StoreObstacle::Foreign => "store_foreign",
+                StoreObstacle::Symlink => "store_symlink",
+                StoreObstacle::Owner => "store_owner",
+                StoreObstacle::Address => "store_address",
+                StoreObstacle::System => "store_unavailable",
+                StoreObstacle::Unsure => "store_unsure",
             },
             Self::TooNew { .. } => "store_too_new",
             Self::Damaged { .. } => "store_damaged",
@@ -207,39 +207,39 @@ impl StoreError {
     }
 }
 
-fn unavailable_hint(reason: Reason, store: &StoreLabel) -> String {
+fn unavailable_hint(reason: StoreObstacle, store: &StoreLabel) -> String {
     match (reason, store.medium()) {
-        (Reason::Missing, Medium::Server) => {
+        (StoreObstacle::Missing, Medium::Server) => {
             "`punch init --store URL --project NAME` sets it up; check the name of the database".into()
         }
-        (Reason::Missing, _) => "run `punch init`, or make a first change".into(),
-        (Reason::Busy, _) => "another process is writing to it; try again in a moment".into(),
-        (Reason::ReadOnly, Medium::Server) => {
+        (StoreObstacle::Missing, _) => "run `punch init`, or make a first change".into(),
+        (StoreObstacle::Busy, _) => "another process is writing to it; try again in a moment".into(),
+        (StoreObstacle::ReadOnly, Medium::Server) => {
             "connect to the primary server, with a role that may write; nothing was changed".into()
         }
-        (Reason::ReadOnly, _) => format!(
+        (StoreObstacle::ReadOnly, _) => format!(
             "make `{store}`, its folder and the files beside it writable, write through the MCP server outside the sandbox, or set \
              PUNCH_STORE to a writable place"
         ),
-        (Reason::Full, _) => "free some space, then try again; nothing was changed".into(),
-        (Reason::Foreign, Medium::Server) => "choose another database or schema".into(),
-        (Reason::Foreign, _) => format!("move `{store}` away, or set PUNCH_STORE to another place"),
-        (Reason::Symlink, _) => "replace the link by the store itself, or set PUNCH_STORE to its real path".into(),
-        (Reason::Owner, Medium::Server) => {
+        (StoreObstacle::Full, _) => "free some space, then try again; nothing was changed".into(),
+        (StoreObstacle::Foreign, Medium::Server) => "choose another database or schema".into(),
+        (StoreObstacle::Foreign, _) => format!("move `{store}` away, or set PUNCH_STORE to another place"),
+        (StoreObstacle::Symlink, _) => "replace the link by the store itself, or set PUNCH_STORE to its real path".into(),
+        (StoreObstacle::Owner, Medium::Server) => {
             "check the user and the password: PGPASSWORD, a password file or a service file; `punch doctor` shows details"
                 .into()
         }
-        (Reason::Owner, _) => {
+        (StoreObstacle::Owner, _) => {
             format!("run punch as the owner of `{store}`, or set PUNCH_STORE to a store of your own")
         }
-        (Reason::Address, _) => "use `postgres://USER@HOST/DATABASE`; a password goes into PGPASSWORD, a password file or a \
+        (StoreObstacle::Address, _) => "use `postgres://USER@HOST/DATABASE`; a password goes into PGPASSWORD, a password file or a \
                                  service file"
             .into(),
-        (Reason::System, Medium::Server) => {
+        (StoreObstacle::System, Medium::Server) => {
             "check that the server runs and can be reached from here, then try again".into()
         }
-        (Reason::System, _) => format!("check the permissions of `{store}` and its folder"),
-        (Reason::Unsure, _) => {
+        (StoreObstacle::System, _) => format!("check the permissions of `{store}` and its folder"),
+        (StoreObstacle::Unsure, _) => {
             "look at the plan before you repeat the change: `punch log` shows whether it was stored".into()
         }
     }

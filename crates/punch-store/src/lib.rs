@@ -30,17 +30,18 @@ pub use admin::{OpenMode, StoreAdmin, StoreInfo, Upgrade};
 pub use ahead::Ahead;
 pub use clone_facts::{CloneFacts, CloneFactsTx};
 pub use copy::{CopyReport, PlanCopy, add_plan, copy_store, read_plan};
-pub use error::{LostPlan, LostWrites, Reason, StoreError, Version};
+pub use error::{LostPlan, LostWrites, SchemaVersion, StoreError, StoreObstacle};
 pub use label::{Medium, StoreLabel};
 pub use memory::MemoryStore;
 #[cfg(feature = "files")]
 pub use own_files::{append_own, create_own_folder, open_own, read_own, update_own};
 pub use record::{
-    ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ANSWER_LIFETIME_MS, Activity, ActivitySpan, BATCHES_KEPT, Batch,
-    COMPLETED_FILES_KEPT, Checkpoint, CompletedFiles, Control, ControlScope, DECISION_LIFETIME_MS, DECISIONS_KEPT,
-    Decision, Durability, EXPECTED_CALLS_KEPT, ExpectedCall, ListMark, OFFERS_KEPT, PlanId, PlanInfo, QUESTIONS_KEPT,
-    Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT, ReadMarker, ReadyMark, Run,
-    RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent, Usage, WORKER_LIFETIME_MS, Wanted, Which, WorkerRecord,
+    ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ANSWER_LIFETIME_MS, Activity, ActivitySpan, AttemptUsage, BATCHES_KEPT,
+    COMPLETED_FILES_KEPT, CheckpointRow, CompletedFiles, ControlRecord, ControlScope, DECISION_LIFETIME_MS,
+    DECISIONS_KEPT, DecisionRow, Durability, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, LedgerEntry, ListMark,
+    OFFERS_KEPT, PlanId, PlanInfo, QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome,
+    QuestionState, READERS_KEPT, ReadMarker, ReadyMark, RequestedState, RunGrant, RunLease, SeatRecord, SessionKey,
+    SessionRow, StoredRun, WORKER_LIFETIME_MS, Which, WorkerRecord,
 };
 #[cfg(feature = "files")]
 pub use replace::{Replacement, replace_file};

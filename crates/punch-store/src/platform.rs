@@ -19,10 +19,10 @@ pub use system::{device, has_two_ends, lock_folder, mode, owner, path_from_bytes
 /// Identifies the file that a path leads to. Two paths lead to one store exactly if their identities are equal.
 #[cfg(feature = "sqlite")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity(u64, u64);
+pub(crate) struct FileIdentity(u64, u64);
 
 #[cfg(feature = "sqlite")]
-impl Identity {
+impl FileIdentity {
     /// The number of the file in its file system.
     pub const fn number(self) -> u64 {
         self.1
@@ -225,9 +225,9 @@ pub(crate) fn boot() -> u64 {
 
 /// Identifies the file that the path leads to now, without following a link.
 #[cfg(feature = "sqlite")]
-pub(crate) fn identity(path: &Path) -> io::Result<Identity> {
+pub(crate) fn identity(path: &Path) -> io::Result<FileIdentity> {
     let (device, number) = system::identity(&fs::symlink_metadata(path)?);
-    Ok(Identity(device, number))
+    Ok(FileIdentity(device, number))
 }
 
 /// A text of fixed length that distinguishes a file from every other file and from its own earlier states.

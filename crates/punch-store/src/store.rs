@@ -6,14 +6,14 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use punch_core::drive::Offer;
+use punch_core::drive::TodoOffer;
 use punch_core::{Event, Footprint, Outcome, Plan, PlanRow, Todo, Uid};
 
 use crate::{
-    Activity, ActivitySpan, Ahead, Batch, Checkpoint, CloneFacts, CloneFactsTx, CompletedFiles, Control, ControlScope,
-    Decision, Durability, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionAnswer, QuestionFilter,
-    QuestionOutcome, ReadMarker, ReadyMark, Run, RunGrant, RunLease, SeatRecord, Session, SessionKey, Spent,
-    StoreError, Usage, Which, WorkerRecord,
+    Activity, ActivitySpan, Ahead, AttemptUsage, CheckpointRow, CloneFacts, CloneFactsTx, CompletedFiles,
+    ControlRecord, ControlScope, DecisionRow, Durability, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanId,
+    PlanInfo, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, ReadMarker, ReadyMark, RunGrant, RunLease,
+    SeatRecord, SessionKey, SessionRow, StoreError, StoredRun, Which, WorkerRecord,
 };
 
 /// A place for plans.
@@ -154,17 +154,17 @@ pub trait Catalogue: CloneFacts {
     fn plans(&self) -> Result<Vec<PlanInfo>, StoreError>;
 
     /// What is known about a session.
-    fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError>;
+    fn session(&self, key: &SessionKey) -> Result<Option<SessionRow>, StoreError>;
 
     /// Every session, the most recently seen first.
-    fn sessions(&self) -> Result<Vec<Session>, StoreError>;
+    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError>;
 
     /// The newest decisions first, of one session or of all. At most [`crate::DECISIONS_KEPT`] of each session are
     /// there.
-    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError>;
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError>;
 
-    /// What the user wants of a run, a seat or a session. `None` stands for [`crate::Wanted::Go`].
-    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError>;
+    /// What the user wants of a run, a seat or a session. `None` stands for [`crate::RequestedState::Go`].
+    fn control(&self, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError>;
 
     /// Calls that hooks have announced and that no server has met yet, oldest first.
     fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError>;
@@ -240,29 +240,29 @@ pub trait Snapshot: Catalogue {
     fn answer(&self, key: &str, now: i64) -> Result<Option<String>, StoreError>;
 
     /// One checkpoint.
-    fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError>;
+    fn checkpoint(&self, id: &str) -> Result<Option<CheckpointRow>, StoreError>;
 
     /// What attempts at todos took, of one todo or of all, by todo and attempt: sums over the ledger. Tokens that
     /// that were not reported are not in it: an estimate teaches nothing about estimates.
-    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError>;
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError>;
 
     /// The entries of the ledger that belong to a run, in the order in which they were added.
-    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError>;
+    fn ledger(&self, run: u64) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// The entries of the ledger about one todo, in or outside of runs, in the order in which they were added.
-    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError>;
+    fn spent_on(&self, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// Entries of the ledger, whatever they belong to, in the order in which they were added, after the first `skip`.
-    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError>;
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// Runs of the plan, newest first.
-    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError>;
+    fn runs(&self, limit: usize) -> Result<Vec<StoredRun>, StoreError>;
 
     /// One run.
-    fn run(&self, id: u64) -> Result<Option<Run>, StoreError>;
+    fn run(&self, id: u64) -> Result<Option<StoredRun>, StoreError>;
 
     /// Checkpoints of the plan, newest first.
-    fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError>;
+    fn checkpoints(&self, limit: usize) -> Result<Vec<CheckpointRow>, StoreError>;
 
     /// Activities with a number above `since`, oldest first. What was pruned is missing, see
     /// [`ActivitySpan::has_gap_after`].
@@ -280,18 +280,18 @@ pub trait Snapshot: Catalogue {
     /// One question.
     fn question(&self, id: u64) -> Result<Option<Question>, StoreError>;
 
-    /// What the user wants of a run and of its seats, where that is not [`crate::Wanted::Go`]: first the run, then the
+    /// What the user wants of a run and of its seats, where that is not [`crate::RequestedState::Go`]: first the run, then the
     /// seats by number.
-    fn run_controls(&self, run: u64) -> Result<Vec<Control>, StoreError>;
+    fn run_controls(&self, run: u64) -> Result<Vec<ControlRecord>, StoreError>;
 
     /// The seats of a run, by number.
     fn seats(&self, run: u64) -> Result<Vec<SeatRecord>, StoreError>;
 
     /// Todos that were handed out together, the oldest batch first.
-    fn batches(&self) -> Result<Vec<Batch>, StoreError>;
+    fn batches(&self) -> Result<Vec<HandOut>, StoreError>;
 
     /// The todos to which sessions were sent and that they have not started, oldest first; at most one for each session.
-    fn offers(&self) -> Result<Vec<Offer>, StoreError>;
+    fn offers(&self) -> Result<Vec<TodoOffer>, StoreError>;
 
     /// The todos that were copied from an agent's own list, the latest first.
     fn mirrored(&self) -> Result<Vec<Uid>, StoreError>;
@@ -333,20 +333,20 @@ pub trait Tx: Snapshot + CloneFactsTx {
     fn put_answer(&mut self, key: &str, body: &str, now: i64) -> Result<(), StoreError>;
 
     /// Keeps a session, replacing what was known about it.
-    fn put_session(&mut self, session: &Session) -> Result<(), StoreError>;
+    fn put_session(&mut self, session: &SessionRow) -> Result<(), StoreError>;
 
     /// Keeps a decision of a session under the next number, and forgets its oldest beyond [`crate::DECISIONS_KEPT`]. The
     /// first one of a session lets go of those of every session that are older than [`crate::DECISION_LIFETIME_MS`].
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError>;
 
     /// Adds an entry to the ledger. Numbers beyond `i64::MAX` are kept as that.
-    fn spend(&mut self, spent: &Spent) -> Result<(), StoreError>;
+    fn spend(&mut self, spent: &LedgerEntry) -> Result<(), StoreError>;
 
     /// Keeps a run, replacing what was known about it. One that has ended has no seats and no controls any more.
-    fn put_run(&mut self, run: &Run) -> Result<(), StoreError>;
+    fn put_run(&mut self, run: &StoredRun) -> Result<(), StoreError>;
 
     /// Keeps a checkpoint, replacing one with the same id.
-    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError>;
+    fn put_checkpoint(&mut self, checkpoint: &CheckpointRow) -> Result<(), StoreError>;
 
     /// Forgets a checkpoint; one that is not there is no error.
     fn forget_checkpoint(&mut self, id: &str) -> Result<(), StoreError>;
@@ -368,8 +368,8 @@ pub trait Tx: Snapshot + CloneFactsTx {
     /// Closes a question without an answer if it is open, as when the agent that asked has ended.
     fn close_question(&mut self, id: u64, reason: &str, now: i64) -> Result<QuestionOutcome, StoreError>;
 
-    /// Keeps what the user wants. [`crate::Wanted::Go`] is kept as the absence of a control.
-    fn put_control(&mut self, control: &Control) -> Result<(), StoreError>;
+    /// Keeps what the user wants. [`crate::RequestedState::Go`] is kept as the absence of a control.
+    fn put_control(&mut self, control: &ControlRecord) -> Result<(), StoreError>;
 
     /// Keeps where a seat stands, replacing what was known about it.
     fn put_seat(&mut self, seat: &SeatRecord) -> Result<(), StoreError>;
@@ -387,14 +387,14 @@ pub trait Tx: Snapshot + CloneFactsTx {
     fn release_run(&mut self, epoch: u64) -> Result<bool, StoreError>;
 
     /// Keeps a batch in place of its owner's earlier one, and forgets the oldest beyond [`crate::BATCHES_KEPT`].
-    fn put_batch(&mut self, batch: &Batch) -> Result<(), StoreError>;
+    fn put_batch(&mut self, batch: &HandOut) -> Result<(), StoreError>;
 
     /// Forgets the batch of an owner.
     fn forget_batch(&mut self, owner: &str) -> Result<(), StoreError>;
 
     /// Keeps an offer in place of its owner's earlier one, and forgets those that have run out, are from the future, or
     /// are beyond the newest [`crate::OFFERS_KEPT`].
-    fn put_offer(&mut self, offer: &Offer) -> Result<(), StoreError>;
+    fn put_offer(&mut self, offer: &TodoOffer) -> Result<(), StoreError>;
 
     /// Forgets the offer to an owner.
     fn forget_offer(&mut self, owner: &str) -> Result<(), StoreError>;

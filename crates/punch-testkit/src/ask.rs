@@ -1,10 +1,10 @@
 //! What can be asked of a plan, in plain words: the same things the engine takes, in types of their own.
 
-use crate::rules::Rules;
+use crate::rules::ModelRules;
 
 /// Names a todo.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Name {
+pub enum TodoName {
     /// By its id.
     Id(String),
     /// The n-th todo ever added, counted from 0.
@@ -15,21 +15,21 @@ pub enum Name {
 
 /// A place in the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Spot {
+pub enum ListSpot {
     /// Behind everything.
     #[default]
     End,
     /// Before everything.
     First,
     /// Right before a todo.
-    Before(Name),
+    Before(TodoName),
     /// Right behind a todo.
-    After(Name),
+    After(TodoName),
 }
 
 /// The five stored statuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Status {
+pub enum ModelStatus {
     /// Not started.
     #[default]
     Pending,
@@ -43,7 +43,7 @@ pub enum Status {
     Failed,
 }
 
-impl Status {
+impl ModelStatus {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Pending, Self::Active, Self::Completed, Self::Cancelled, Self::Failed];
 
@@ -61,7 +61,7 @@ impl Status {
 
 /// Waiting for something that is no todo. With an end it is a timer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Hold {
+pub struct ModelHold {
     /// Why.
     pub reason: String,
     /// When it ends by itself.
@@ -72,7 +72,7 @@ pub struct Hold {
 
 /// Fields to change; `None` keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Fields {
+pub struct ModelFields {
     /// A new id.
     pub id: Option<String>,
     /// What is to be done.
@@ -80,9 +80,9 @@ pub struct Fields {
     /// The present-tense form, or none.
     pub active_form: Option<Option<String>>,
     /// The whole list of dependencies.
-    pub deps: Option<Vec<Name>>,
+    pub deps: Option<Vec<TodoName>>,
     /// These will depend on it.
-    pub blocks: Vec<Name>,
+    pub blocks: Vec<TodoName>,
     /// The first phase of that name, made if missing; or none.
     pub phase: Option<Option<String>>,
     /// 1 to 5.
@@ -95,7 +95,7 @@ pub struct Fields {
 
 /// What speaks for a completion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Evidence {
+pub struct ModelEvidence {
     /// The command that ran.
     pub command: Option<String>,
     /// How it ended.
@@ -106,77 +106,77 @@ pub struct Evidence {
 
 /// A new todo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct New {
+pub struct ModelNewTodo {
     /// `None` makes one.
     pub id: Option<String>,
     /// Everything else.
-    pub fields: Fields,
+    pub fields: ModelFields,
     /// Where.
-    pub spot: Spot,
+    pub spot: ListSpot,
     /// The status it comes with.
-    pub status: Status,
+    pub status: ModelStatus,
     /// The hold it comes with.
-    pub hold: Option<Hold>,
+    pub hold: Option<ModelHold>,
     /// Remarks it comes with.
     pub notes: Vec<String>,
 }
 
 /// One thing asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Ask {
+pub enum ModelOp {
     /// A new todo.
-    Add(New),
+    Add(ModelNewTodo),
     /// Change fields.
-    Edit(Name, Fields),
+    Edit(TodoName, ModelFields),
     /// Begin.
-    Start(Name),
+    Start(TodoName),
     /// Begin under a lease that ends then.
-    Claim(Name, i64),
+    Claim(TodoName, i64),
     /// Lengthen the lease.
-    Renew(Name, i64),
+    Renew(TodoName, i64),
     /// Give the claim back.
-    Unclaim(Name),
+    Unclaim(TodoName),
     /// Pass the claim to another name.
-    HandOver(Name, String),
+    HandOver(TodoName, String),
     /// Finish.
-    Done(Name, Option<Evidence>, Option<u64>),
+    Done(TodoName, Option<ModelEvidence>, Option<u64>),
     /// The worker says that it is done, with words or without.
-    Report(Name, bool, Option<u64>),
+    Report(TodoName, bool, Option<u64>),
     /// Say whether a completion is stale, with evidence or without.
-    Vouch(Name, bool, bool),
+    Vouch(TodoName, bool, bool),
     /// Record that its command, or one it does not have, ended so.
-    Check(Name, Evidence),
+    Check(TodoName, ModelEvidence),
     /// Record the same for a todo that an agent called done: the check contradicts it.
-    Refute(Name, Evidence),
+    Refute(TodoName, ModelEvidence),
     /// Put the work on it back: a status, a hold while pending, to be resumed.
-    Restore(Name, Status, Option<Hold>, bool),
+    Restore(TodoName, ModelStatus, Option<ModelHold>, bool),
     /// Give up.
-    Drop(Name),
+    Drop(TodoName),
     /// Report a failed attempt.
-    Fail(Name, String),
+    Fail(TodoName, String),
     /// Open again.
-    Reopen(Name),
+    Reopen(TodoName),
     /// Put on hold.
-    Hold(Name, Hold),
+    Hold(TodoName, ModelHold),
     /// End the hold.
-    Release(Name),
+    Release(TodoName),
     /// Said to be blocked.
-    Block(Name),
+    Block(TodoName),
     /// Archive.
-    Rm(Name),
+    Rm(TodoName),
     /// Append a remark.
-    Note(Name, String),
+    Note(TodoName, String),
     /// Change the place.
-    Move(Name, Spot),
+    Move(TodoName, ListSpot),
     /// Bring these into this order.
-    Arrange(Vec<Name>),
+    Arrange(Vec<TodoName>),
     /// The plan's own rules.
-    Rules(Rules),
+    Rules(ModelRules),
 }
 
-impl Ask {
+impl ModelOp {
     /// The one todo it is about.
-    pub const fn target(&self) -> Option<&Name> {
+    pub const fn target(&self) -> Option<&TodoName> {
         match self {
             Self::Edit(name, _)
             | Self::Start(name)
@@ -206,13 +206,13 @@ impl Ask {
 
 /// One write.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Batch {
+pub struct ModelBatch {
     /// In order.
-    pub asks: Vec<Ask>,
+    pub asks: Vec<ModelOp>,
     /// The session of the agent that asks; `None` is the user.
     pub owner: Option<String>,
     /// The rules of the session.
-    pub rules: Rules,
+    pub rules: ModelRules,
     /// Milliseconds since the write before.
     pub elapsed: i64,
 }

@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::source::Source;
+use crate::source::ByteSource;
 
 /// Names and texts that occur in calls.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub struct CallWords {
     /// Ids.
     pub ids: Vec<String>,
     /// Contents.
     pub texts: Vec<String>,
 }
 
-impl Default for Words {
+impl Default for CallWords {
     fn default() -> Self {
         let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self { ids: own(&["a", "b", "c", "d", "T-1", "T-2"]), texts: own(&["x", "y", "z", "long text", "ü>[x]"]) }
@@ -21,8 +21,8 @@ impl Default for Words {
 }
 
 /// A whole line for a dialect, with everything drawn from the source.
-pub fn line(dialect: &str, source: &mut Source<'_>) -> Value {
-    let words = Words::default();
+pub fn line(dialect: &str, source: &mut ByteSource<'_>) -> Value {
+    let words = CallWords::default();
     let count = source.below(5) + 1;
     let calls: Vec<Value> = (0..count)
         .map(|_| match dialect {
@@ -43,16 +43,16 @@ pub fn line(dialect: &str, source: &mut Source<'_>) -> Value {
     }
 }
 
-fn id(source: &mut Source<'_>, words: &Words) -> String {
+fn id(source: &mut ByteSource<'_>, words: &CallWords) -> String {
     source.pick(&words.ids)
 }
 
-fn text(source: &mut Source<'_>, words: &Words) -> String {
+fn text(source: &mut ByteSource<'_>, words: &CallWords) -> String {
     source.pick(&words.texts)
 }
 
 /// Now and then something of another type.
-fn odd(source: &mut Source<'_>, value: Value) -> Value {
+fn odd(source: &mut ByteSource<'_>, value: Value) -> Value {
     if !source.one_in(60) {
         return value;
     }
@@ -61,10 +61,10 @@ fn odd(source: &mut Source<'_>, value: Value) -> Value {
 
 fn maybe(
     map: &mut Map<String, Value>,
-    source: &mut Source<'_>,
+    source: &mut ByteSource<'_>,
     rate: usize,
     key: &str,
-    make: impl FnOnce(&mut Source<'_>) -> Value,
+    make: impl FnOnce(&mut ByteSource<'_>) -> Value,
 ) {
     if source.one_in(rate) {
         let value = make(source);
@@ -73,7 +73,7 @@ fn maybe(
 }
 
 /// Seed 000: merge or replace.
-pub fn cursor(source: &mut Source<'_>, words: &Words) -> Value {
+pub fn cursor(source: &mut ByteSource<'_>, words: &CallWords) -> Value {
     let merge = source.one_in(2);
     let todos = source.list(6, |s| {
         let mut map = Map::new();
@@ -89,7 +89,7 @@ pub fn cursor(source: &mut Source<'_>, words: &Words) -> Value {
 }
 
 /// Seed 002: full replacement with at most one in progress.
-pub fn todowrite(source: &mut Source<'_>, words: &Words) -> Value {
+pub fn todowrite(source: &mut ByteSource<'_>, words: &CallWords) -> Value {
     let active = source.below(6);
     let mut n = 0;
     let todos = source.list(5, |s| {
@@ -108,14 +108,14 @@ pub fn todowrite(source: &mut Source<'_>, words: &Words) -> Value {
 }
 
 /// Seed 001: a batch of ops.
-pub fn phases(source: &mut Source<'_>, words: &Words) -> Value {
-    let phase = |s: &mut Source<'_>| s.pick(&["one", "two", "Todos"]);
+pub fn phases(source: &mut ByteSource<'_>, words: &CallWords) -> Value {
+    let phase = |s: &mut ByteSource<'_>| s.pick(&["one", "two", "Todos"]);
     let mut ops = vec![phase_op(source, words, phase)];
     ops.extend(source.list(4, |s| phase_op(s, words, phase)));
     ops.into()
 }
 
-fn phase_op(s: &mut Source<'_>, words: &Words, phase: impl Fn(&mut Source<'_>) -> &'static str) -> Value {
+fn phase_op(s: &mut ByteSource<'_>, words: &CallWords, phase: impl Fn(&mut ByteSource<'_>) -> &'static str) -> Value {
     let mut map = Map::new();
     let verb = s.pick(&["append", "start", "done", "drop", "rm", "note", "append", "start", "done", "init"]);
     map.insert("op".into(), odd(s, verb.into()));
@@ -147,12 +147,12 @@ fn phase_op(s: &mut Source<'_>, words: &Words, phase: impl Fn(&mut Source<'_>) -
 }
 
 /// A `/todo` command.
-pub fn command(source: &mut Source<'_>, words: &Words) -> String {
+pub fn command(source: &mut ByteSource<'_>, words: &CallWords) -> String {
     let verb = source.pick(&["", "append", "start", "done", "drop", "rm", "import", "export", "copy", "edit", "??"]);
     format!("{verb} {} {}", source.pick(&["", "one", "two"]), text(source, words))
 }
 
-fn markdown(source: &mut Source<'_>, words: &Words) -> String {
+fn markdown(source: &mut ByteSource<'_>, words: &CallWords) -> String {
     let lines = source.list(8, |s| {
         let mark = s.pick(&["# ", "- [ ] ", "- [x] ", "- [/] ", "- [-] ", "  > ", "", "- [", "\u{2028}"]);
         format!("{mark}{}{}", text(s, words), s.pick(&["\n", "\r\n", ""]))
@@ -161,7 +161,7 @@ fn markdown(source: &mut Source<'_>, words: &Words) -> String {
 }
 
 /// Seed 003: replace or patch.
-pub fn extended(source: &mut Source<'_>, words: &Words) -> Value {
+pub fn extended(source: &mut ByteSource<'_>, words: &CallWords) -> Value {
     let replace = source.one_in(3);
     let todos = source.list(5, |s| {
         let mut map = Map::new();
@@ -183,13 +183,13 @@ pub fn extended(source: &mut Source<'_>, words: &Words) -> Value {
 }
 
 /// A batch of native ops.
-pub fn native(source: &mut Source<'_>, words: &Words) -> Value {
+pub fn native(source: &mut ByteSource<'_>, words: &CallWords) -> Value {
     let mut ops = vec![native_op(source, words)];
     ops.extend(source.list(3, |s| native_op(s, words)));
     json!({"ops": ops})
 }
 
-fn native_op(s: &mut Source<'_>, words: &Words) -> Value {
+fn native_op(s: &mut ByteSource<'_>, words: &CallWords) -> Value {
     const VERBS: [&str; 20] = [
         "add", "add", "add", "edit", "start", "done", "drop", "fail", "reopen", "hold", "release", "rm", "note",
         "move", "replace", "revert", "start", "done", "undo", "redo",
@@ -233,7 +233,7 @@ fn native_op(s: &mut Source<'_>, words: &Words) -> Value {
     Value::Object(map)
 }
 
-fn fields(s: &mut Source<'_>, words: &Words, map: &mut Map<String, Value>, new: bool) {
+fn fields(s: &mut ByteSource<'_>, words: &CallWords, map: &mut Map<String, Value>, new: bool) {
     if new || s.one_in(3) {
         let content = text(s, words).into();
         map.insert("content".into(), odd(s, content));

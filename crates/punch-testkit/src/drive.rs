@@ -3,7 +3,7 @@
 
 /// Where a todo stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum DriveState {
     /// Pending, not held.
     Free,
     /// Pending and held.
@@ -30,7 +30,7 @@ pub struct DriveTodo {
     /// It was reported as done and waits for a verdict.
     pub reported: bool,
     /// Where it stands.
-    pub state: State,
+    pub state: DriveState,
     /// Ids it depends on, live ones and unknown ones.
     pub deps: Vec<String>,
 }
@@ -50,30 +50,30 @@ pub struct Blocking {
 /// Looks at everything.
 pub fn blocking(items: &[DriveTodo]) -> Blocking {
     let find = |id: &str| items.iter().find(|item| item.id == id);
-    let is_open = |item: &DriveTodo| !matches!(item.state, State::Met | State::Dropped);
-    let waits = |item: &DriveTodo| item.deps.iter().any(|id| find(id).is_none_or(|dep| dep.state != State::Met));
+    let is_open = |item: &DriveTodo| !matches!(item.state, DriveState::Met | DriveState::Dropped);
+    let waits = |item: &DriveTodo| item.deps.iter().any(|id| find(id).is_none_or(|dep| dep.state != DriveState::Met));
     let mut out = Blocking::default();
-    let mut matters: Vec<bool> = items.iter().map(|item| is_open(item) && item.state != State::Parked).collect();
+    let mut matters: Vec<bool> = items.iter().map(|item| is_open(item) && item.state != DriveState::Parked).collect();
     loop {
         let waited_for = |parked: &DriveTodo| {
             items.iter().zip(&matters).any(|(item, matters)| {
-                let follows = *matters && item.state != State::Elsewhere && item.deps.contains(&parked.id);
+                let follows = *matters && item.state != DriveState::Elsewhere && item.deps.contains(&parked.id);
                 follows && !reaches(items, &parked.id, &item.id)
             })
         };
-        let more =
-            (0..items.len()).find(|at| items[*at].state == State::Parked && !matters[*at] && waited_for(&items[*at]));
+        let more = (0..items.len())
+            .find(|at| items[*at].state == DriveState::Parked && !matters[*at] && waited_for(&items[*at]));
         let Some(at) = more else { break };
         matters[at] = true;
     }
     for (item, _) in items.iter().zip(&matters).filter(|(_, matters)| **matters) {
-        if matches!(item.state, State::Elsewhere | State::Held | State::Parked) {
+        if matches!(item.state, DriveState::Elsewhere | DriveState::Held | DriveState::Parked) {
             out.blocks.push(item.id.clone());
         }
-        if item.state == State::Elsewhere {
+        if item.state == DriveState::Elsewhere {
             continue;
         }
-        if !waits(item) && !matches!(item.state, State::Held | State::Parked) {
+        if !waits(item) && !matches!(item.state, DriveState::Held | DriveState::Parked) {
             if item.blank || item.reported {
                 out.blocks.push(item.id.clone())
             } else {
@@ -83,7 +83,7 @@ pub fn blocking(items: &[DriveTodo]) -> Blocking {
         for id in &item.deps {
             match find(id) {
                 None => out.blocks.push(id.clone()),
-                Some(dep) if dep.state == State::Dropped => out.blocks.push(id.clone()),
+                Some(dep) if dep.state == DriveState::Dropped => out.blocks.push(id.clone()),
                 Some(_) => {}
             }
         }

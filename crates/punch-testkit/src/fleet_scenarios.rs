@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One step of a scenario. Workers have one seat and are named by letters; todos are named by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum FleetStep {
     /// Starts a worker on a machine of its own.
     Start(&'static str),
     /// Kills a worker; its machine stays up.
@@ -30,7 +30,7 @@ pub enum Step {
 
 /// A scenario and how it has to end.
 #[derive(Clone, Copy, Debug)]
-pub struct Scenario {
+pub struct FleetScenario {
     /// What happens, in a few words.
     pub name: &'static str,
     /// How many todos there are. None depends on another one.
@@ -38,7 +38,7 @@ pub struct Scenario {
     /// Todos that no agent finishes before they are released.
     pub held: &'static [u64],
     /// What happens, in this order.
-    pub steps: &'static [Step],
+    pub steps: &'static [FleetStep],
     /// Todos whose work has to come from a certain worker.
     pub delivered: &'static [(u64, &'static str)],
     /// Starts of agents whose work must not arrive; all others have to.
@@ -55,63 +55,63 @@ pub struct ScenarioOutcome {
 }
 
 /// Every scenario.
-pub const SCENARIOS: [Scenario; 3] = [
-    Scenario {
+pub const SCENARIOS: [FleetScenario; 3] = [
+    FleetScenario {
         name: "a worker is cut off and comes back",
         todos: 2,
         held: &[1],
         steps: &[
-            Step::Start("a"),
-            Step::AgentStarts(1, "a"),
-            Step::Start("b"),
-            Step::AgentStarts(2, "b"),
-            Step::Cut("a"),
-            Step::AgentStarts(1, "b"),
-            Step::Heal("a"),
-            Step::Release(1),
-            Step::Finished,
+            FleetStep::Start("a"),
+            FleetStep::AgentStarts(1, "a"),
+            FleetStep::Start("b"),
+            FleetStep::AgentStarts(2, "b"),
+            FleetStep::Cut("a"),
+            FleetStep::AgentStarts(1, "b"),
+            FleetStep::Heal("a"),
+            FleetStep::Release(1),
+            FleetStep::Finished,
         ],
         delivered: &[(1, "b"), (2, "b")],
         lost: &[(1, "a")],
     },
-    Scenario {
+    FleetScenario {
         name: "a worker is killed",
         todos: 2,
         held: &[1],
         steps: &[
-            Step::Start("a"),
-            Step::AgentStarts(1, "a"),
-            Step::Kill("a"),
-            Step::Start("b"),
-            Step::AgentStarts(1, "b"),
-            Step::Release(1),
-            Step::Finished,
+            FleetStep::Start("a"),
+            FleetStep::AgentStarts(1, "a"),
+            FleetStep::Kill("a"),
+            FleetStep::Start("b"),
+            FleetStep::AgentStarts(1, "b"),
+            FleetStep::Release(1),
+            FleetStep::Finished,
         ],
         delivered: &[(1, "b"), (2, "b")],
         lost: &[(1, "a")],
     },
-    Scenario {
+    FleetScenario {
         name: "a coordinator is stopped and replaced",
         todos: 3,
         held: &[1],
         steps: &[
-            Step::Start("a"),
-            Step::AgentStarts(1, "a"),
-            Step::Coordinates("a"),
-            Step::Stop("a"),
-            Step::Start("b"),
-            Step::Coordinates("b"),
-            Step::AgentStarts(1, "b"),
-            Step::Continue("a"),
-            Step::Release(1),
-            Step::Finished,
+            FleetStep::Start("a"),
+            FleetStep::AgentStarts(1, "a"),
+            FleetStep::Coordinates("a"),
+            FleetStep::Stop("a"),
+            FleetStep::Start("b"),
+            FleetStep::Coordinates("b"),
+            FleetStep::AgentStarts(1, "b"),
+            FleetStep::Continue("a"),
+            FleetStep::Release(1),
+            FleetStep::Finished,
         ],
         delivered: &[(1, "b")],
         lost: &[(1, "a")],
     },
 ];
 
-impl Scenario {
+impl FleetScenario {
     /// Returns everything that ended differently than it has to.
     pub fn differences(&self, outcome: &ScenarioOutcome) -> Vec<String> {
         let mut wrong = Vec::new();

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use crate::calls;
 use crate::seeds;
-use crate::source::Source;
+use crate::source::ByteSource;
 
 /// Judges what `answer` says to some bytes: taken as a line, and taken as the choices of well-formed calls.
 /// Panics with the reason if the answer is not one.
 pub fn body(dialect: &str, bytes: &[u8], answer: &dyn Fn(&[u8]) -> Value) {
     judged(bytes, answer);
-    let line = calls::line(dialect, &mut Source::new(bytes));
+    let line = calls::line(dialect, &mut ByteSource::new(bytes));
     let reply = judged(line.to_string().as_bytes(), answer);
     let results = reply["results"].as_array().unwrap_or_else(|| panic!("{line} was not read: {reply}"));
     let key = ["calls", "batches", "commands"].into_iter().find(|key| line.get(key).is_some());
@@ -63,7 +63,7 @@ pub fn mutated(line: &[u8], choices: &[u8]) -> Vec<u8> {
     const PIECES: [&[u8]; 12] =
         [b"\"", b"{", b"]", b"null", b"-1", b"\\ud800", b"\xff", b"[[[[", b"\"id\":", b"1e999", b"\\u0000", b",,"];
     let mut out = line.to_vec();
-    let mut source = Source::new(choices);
+    let mut source = ByteSource::new(choices);
     while !source.is_empty() && !out.is_empty() {
         let at = (source.below(256) * 256 + source.below(256)) % out.len();
         match source.below(5) {

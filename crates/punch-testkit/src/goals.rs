@@ -17,7 +17,7 @@ pub enum Goal {
 
 /// How a figure compares with its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum GoalVerdict {
     /// As good or better.
     Met,
     /// By a little.
@@ -28,21 +28,21 @@ pub enum Verdict {
 
 impl Goal {
     /// Compares a figure with this goal.
-    pub fn judge(self, figure: f64) -> Verdict {
+    pub fn judge(self, figure: f64) -> GoalVerdict {
         // A figure that is not a number meets nothing.
         let (is_met, is_near) = match self {
             Self::AtLeast(goal) => (figure >= goal, figure >= goal * (1.0 - MARGIN)),
             Self::AtMost(goal) => (figure <= goal, figure <= goal * (1.0 + MARGIN)),
         };
         match (is_met, is_near) {
-            (true, _) => Verdict::Met,
-            (false, true) => Verdict::Missed,
-            (false, false) => Verdict::Failed,
+            (true, _) => GoalVerdict::Met,
+            (false, true) => GoalVerdict::Missed,
+            (false, false) => GoalVerdict::Failed,
         }
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for GoalVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Met => "met",
@@ -60,9 +60,9 @@ pub struct Goals {
 
 impl Goals {
     /// Judges a row.
-    pub fn judge(&mut self, row: &str, figure: f64, goal: Goal) -> Verdict {
+    pub fn judge(&mut self, row: &str, figure: f64, goal: Goal) -> GoalVerdict {
         let verdict = goal.judge(figure);
-        if verdict == Verdict::Failed {
+        if verdict == GoalVerdict::Failed {
             self.failed.push(format!("{row}: {figure:.2} misses its goal"));
         }
         verdict
@@ -88,13 +88,13 @@ mod tests {
     #[test]
     fn a_goal_that_is_missed_by_a_wide_margin_fails() {
         for (goal, figure, verdict) in [
-            (Goal::AtLeast(0.6), 0.6, Verdict::Met),
-            (Goal::AtLeast(0.6), 0.52, Verdict::Missed),
-            (Goal::AtLeast(0.6), 0.5, Verdict::Failed),
-            (Goal::AtMost(10.0), 10.0, Verdict::Met),
-            (Goal::AtMost(10.0), 11.0, Verdict::Missed),
-            (Goal::AtMost(10.0), 12.0, Verdict::Failed),
-            (Goal::AtMost(10.0), f64::NAN, Verdict::Failed),
+            (Goal::AtLeast(0.6), 0.6, GoalVerdict::Met),
+            (Goal::AtLeast(0.6), 0.52, GoalVerdict::Missed),
+            (Goal::AtLeast(0.6), 0.5, GoalVerdict::Failed),
+            (Goal::AtMost(10.0), 10.0, GoalVerdict::Met),
+            (Goal::AtMost(10.0), 11.0, GoalVerdict::Missed),
+            (Goal::AtMost(10.0), 12.0, GoalVerdict::Failed),
+            (Goal::AtMost(10.0), f64::NAN, GoalVerdict::Failed),
         ] {
             assert_eq!(goal.judge(figure), verdict, "{goal:?} {figure}");
         }

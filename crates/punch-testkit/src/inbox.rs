@@ -3,22 +3,22 @@
 
 use std::collections::BTreeSet;
 
-use crate::ask::Status;
-use crate::model::{Edge, Model, Row};
-use crate::rules::Cancelled;
+use crate::ask::ModelStatus;
+use crate::model::{Edge, Model, ModelRow};
+use crate::rules::CancelledRule;
 
 /// What needs the user: the kind, the todo that is named, and how many open todos wait for it.
-pub type Need = (&'static str, String, usize);
+pub type ModelNeed = (&'static str, String, usize);
 
 /// Looks at everything. `blocked` is the reason of holds that no one asked the user for.
-pub fn needs(model: &Model, blocked: &str) -> Vec<Need> {
+pub fn needs(model: &Model, blocked: &str) -> Vec<ModelNeed> {
     let rows = model.state().rows;
     let find = |id: &str| rows.iter().position(|row| row.item.id == *id);
-    let satisfies = model.rules.cancelled == Cancelled::Satisfy;
-    let open = |row: &Row| matches!(row.item.status, Status::Pending | Status::Active);
-    let parked = |row: &Row| row.item.hold.as_ref().is_some_and(|hold| hold.parked);
-    let met = |row: &Row| !open(row) && (satisfies || row.item.status == Status::Completed);
-    let stuck = |row: &Row| open(row) && !parked(row);
+    let satisfies = model.rules.cancelled == CancelledRule::Satisfy;
+    let open = |row: &ModelRow| matches!(row.item.status, ModelStatus::Pending | ModelStatus::Active);
+    let parked = |row: &ModelRow| row.item.hold.as_ref().is_some_and(|hold| hold.parked);
+    let met = |row: &ModelRow| !open(row) && (satisfies || row.item.status == ModelStatus::Completed);
+    let stuck = |row: &ModelRow| open(row) && !parked(row);
     // Todos that wait for something, beginning with some of them.
     let behind = |mut waiting: BTreeSet<usize>, root: Option<usize>| {
         loop {
@@ -36,21 +36,21 @@ pub fn needs(model: &Model, blocked: &str) -> Vec<Need> {
         }
         waiting.into_iter().filter(|at| stuck(&rows[*at])).count()
     };
-    let mut out: Vec<Need> = Vec::new();
+    let mut out: Vec<ModelNeed> = Vec::new();
     let (mut missing, mut cycles): (BTreeSet<String>, Vec<BTreeSet<usize>>) = Default::default();
     for (at, row) in rows.iter().enumerate() {
         let alone = |kind| (kind, row.item.id.clone(), behind(BTreeSet::new(), Some(at)));
-        if row.item.status == Status::Failed {
+        if row.item.status == ModelStatus::Failed {
             out.push(alone("failed"));
         }
-        let asked = |hold: &crate::ask::Hold| hold.until.is_none() && !hold.parked && hold.reason != blocked;
-        if row.item.status == Status::Pending && row.item.hold.as_ref().is_some_and(asked) {
+        let asked = |hold: &crate::ask::ModelHold| hold.until.is_none() && !hold.parked && hold.reason != blocked;
+        if row.item.status == ModelStatus::Pending && row.item.hold.as_ref().is_some_and(asked) {
             out.push(alone("hold"));
         }
         let waited_for = rows.iter().filter(|other| stuck(other)).any(|other| {
             other.edges.iter().any(|edge| matches!(edge, Edge::Active(id) | Edge::Suspended(id) if *id == row.item.id))
         });
-        let dropped = row.item.status == Status::Cancelled && !satisfies;
+        let dropped = row.item.status == ModelStatus::Cancelled && !satisfies;
         if waited_for && (dropped || (open(row) && parked(row))) {
             out.push(alone("stuck"));
         }
@@ -74,7 +74,7 @@ pub fn needs(model: &Model, blocked: &str) -> Vec<Need> {
         }
     }
     for id in missing {
-        let waits = |row: &Row| stuck(row) && row.edges.contains(&Edge::Missing(id.clone()));
+        let waits = |row: &ModelRow| stuck(row) && row.edges.contains(&Edge::Missing(id.clone()));
         let waiting: BTreeSet<usize> = (0..rows.len()).filter(|at| waits(&rows[*at])).collect();
         let first = waiting.first().map(|at| rows[*at].item.id.clone()).unwrap_or_default();
         out.push(("stuck", first, behind(waiting, None)));

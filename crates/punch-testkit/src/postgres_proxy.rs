@@ -36,19 +36,19 @@ const HELD: Duration = Duration::from_secs(17);
 #[derive(Debug)]
 pub struct Proxy {
     folder: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
 /// What all connections look at.
 #[derive(Debug, Default)]
-struct Shared {
+struct ProxyState {
     cut: AtomicU8,
     cuts: AtomicU32,
     /// How much later everything arrives, in milliseconds.
     delay: AtomicU64,
 }
 
-impl Shared {
+impl ProxyState {
     fn travel(&self) {
         match self.delay.load(Ordering::Relaxed) {
             0 => {}
@@ -65,7 +65,7 @@ impl Proxy {
         let folder = std::env::temp_dir().join(format!("punch-px-{}-{number}", std::process::id()));
         fs::create_dir(&folder)?;
         let listener = UnixListener::bind(folder.join(".s.PGSQL.5432"))?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ProxyState::default());
         let target = server.join(".s.PGSQL.5432");
         let ours = Arc::clone(&shared);
         thread::spawn(move || {
@@ -114,7 +114,7 @@ impl Drop for Proxy {
 }
 
 /// From the client to the server, looking for commits.
-fn forward(mut client: UnixStream, mut server: UnixStream, shared: &Shared) {
+fn forward(mut client: UnixStream, mut server: UnixStream, shared: &ProxyState) {
     let mut buffer = [0; 64 * 1024];
     while let Ok(read @ 1..) = client.read(&mut buffer) {
         let sent = &buffer[..read];
@@ -141,7 +141,7 @@ fn forward(mut client: UnixStream, mut server: UnixStream, shared: &Shared) {
 
 /// From the server to the client. What a client that is gone does not read is read here: a server that cannot send its answers gives
 /// up before it comes to the commit.
-fn back(mut server: UnixStream, mut client: UnixStream, shared: &Shared) {
+fn back(mut server: UnixStream, mut client: UnixStream, shared: &ProxyState) {
     let mut buffer = [0; 64 * 1024];
     while let Ok(read @ 1..) = server.read(&mut buffer) {
         shared.travel();

@@ -13,7 +13,7 @@ pub enum Gate {
 
 /// What does a cancelled or failed dependency mean?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cancelled {
+pub enum CancelledRule {
     /// It blocks.
     Block,
     /// It counts as met.
@@ -24,7 +24,7 @@ pub enum Cancelled {
 
 /// What does a completion need?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Proof {
+pub enum ProofRule {
     /// Nothing, and nothing is kept.
     Trust,
     /// Evidence is kept when given.
@@ -37,7 +37,7 @@ pub enum Proof {
 
 /// One choice for every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Rules {
+pub struct ModelRules {
     /// When starts and completions are judged.
     pub gate: Gate,
     /// An owner has at most one todo in progress.
@@ -47,28 +47,28 @@ pub struct Rules {
     /// A dependency on an unknown id is kept; otherwise refused.
     pub dangle_missing: bool,
     /// What a cancelled dependency means; only the plan's own choice counts.
-    pub cancelled: Cancelled,
+    pub cancelled: CancelledRule,
     /// A dependency on a removed todo is kept as an id; otherwise dropped.
     pub dangle_removed: bool,
     /// A running todo that gets an unmet dependency goes back to pending.
     pub demote: bool,
     /// What a completion needs.
-    pub proof: Proof,
+    pub proof: ProofRule,
     /// A completion without the words it needs is refused; otherwise it is marked as unchecked.
     pub words: bool,
 }
 
-impl Rules {
+impl ModelRules {
     /// What a plan starts with.
     pub const NATIVE: Self = Self {
         gate: Gate::Strict,
         one: true,
         suspend: false,
         dangle_missing: false,
-        cancelled: Cancelled::Block,
+        cancelled: CancelledRule::Block,
         dangle_removed: false,
         demote: false,
-        proof: Proof::Claim,
+        proof: ProofRule::Claim,
         words: false,
     };
     /// Merge or replace by id, everything tolerated.
@@ -106,10 +106,10 @@ impl Rules {
             one: digits[1] == 0,
             suspend: digits[2] == 1,
             dangle_missing: digits[3] == 1,
-            cancelled: [Cancelled::Block, Cancelled::Satisfy, Cancelled::Cascade][digits[4]],
+            cancelled: [CancelledRule::Block, CancelledRule::Satisfy, CancelledRule::Cascade][digits[4]],
             dangle_removed: digits[5] == 1,
             demote: digits[6] == 1,
-            proof: [Proof::Claim, Proof::Trust, Proof::Command][digits[7]],
+            proof: [ProofRule::Claim, ProofRule::Trust, ProofRule::Command][digits[7]],
             words: digits[8] == 1,
         }
     }

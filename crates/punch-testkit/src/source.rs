@@ -3,11 +3,11 @@
 
 /// A string of bytes that is used up choice by choice.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct ByteSource<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Source<'a> {
+impl<'a> ByteSource<'a> {
     /// Over these bytes.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }

@@ -3,7 +3,7 @@
 
 /// A screen of a size, with everything that was ever on it.
 #[derive(Clone, Debug)]
-pub struct Terminal {
+pub struct VirtualTerminal {
     width: usize,
     height: usize,
     /// All rows; the last `height` of them are the screen.
@@ -16,7 +16,7 @@ pub struct Terminal {
 /// The place of a character that is two columns wide is followed by this.
 const SECOND_HALF: char = '\0';
 
-impl Terminal {
+impl VirtualTerminal {
     /// An empty one.
     pub fn new(width: usize, height: usize) -> Self {
         Self { width, height, rows: vec![Vec::new()], row: 0, column: 0, saved: (0, 0) }
@@ -122,14 +122,14 @@ mod tests {
 
     #[test]
     fn it_does_what_a_terminal_does() {
-        let mut terminal = Terminal::new(5, 2);
+        let mut terminal = VirtualTerminal::new(5, 2);
         terminal.feed("abcdefg\nx");
         assert_eq!(terminal.all(), ["abcde", "fg", "x"]);
         terminal.feed("\x1b[9A\rFG\n\x1b[2Ky");
         assert_eq!(terminal.all(), ["abcde", "FG", "y"], "what has scrolled off is out of reach");
         terminal.feed("\x1b7\x1b[1A\r\x1b[J!\x1b8z");
         assert_eq!(terminal.all(), ["abcde", "!", " z"]);
-        let mut terminal = Terminal::new(5, 2);
+        let mut terminal = VirtualTerminal::new(5, 2);
         terminal.feed("語語語");
         assert_eq!((terminal.all(), terminal.cursor()), (vec!["語語".to_owned(), "語".to_owned()], (1, 2)));
     }

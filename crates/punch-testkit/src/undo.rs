@@ -13,7 +13,7 @@ const STAYS: [&str; 4] = ["actual_tokens", "evidence", "owner", "fence"];
 
 /// One revision as the model remembers it.
 #[derive(Clone, Debug)]
-pub struct Revision {
+pub struct ModelRevision {
     /// Who wrote it.
     pub by: String,
     /// The revision that it undid.
@@ -26,7 +26,7 @@ pub struct Revision {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub enum Wish {
+pub enum UndoRequest {
     /// Undo this revision.
     Revision(u64),
     /// Undo the latest own change, or with true anyone's.
@@ -36,21 +36,21 @@ pub enum Wish {
 }
 
 /// What an undo must do: the revision that it undoes and the patch of each todo, or the code of the refusal.
-pub type Verdict = Result<(u64, Vec<Value>), &'static str>;
+pub type ExpectedUndo = Result<(u64, Vec<Value>), &'static str>;
 
 /// Every revision, the first one first.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct ModelHistory {
     /// Revision `n` is at `n - 1`.
-    pub revisions: Vec<Revision>,
+    pub revisions: Vec<ModelRevision>,
 }
 
-impl History {
+impl ModelHistory {
     fn newest(&self) -> u64 {
         self.revisions.len() as u64
     }
 
-    fn get(&self, revision: u64) -> &Revision {
+    fn get(&self, revision: u64) -> &ModelRevision {
         &self.revisions[usize::try_from(revision).unwrap_or(usize::MAX) - 1]
     }
 
@@ -65,8 +65,8 @@ impl History {
     }
 
     /// What must happen if `by` asks for this at time `now`.
-    pub fn judge(&self, wish: Wish, by: &str, now: i64) -> Verdict {
-        if let Wish::Revision(revision) = wish {
+    pub fn judge(&self, wish: UndoRequest, by: &str, now: i64) -> ExpectedUndo {
+        if let UndoRequest::Revision(revision) = wish {
             if revision == 0 || revision > self.newest() {
                 return Err("unknown_revision");
             }
@@ -79,9 +79,9 @@ impl History {
         for revision in (1..=self.newest()).rev().filter(|revision| self.stands(*revision)) {
             let own = self.get(revision).by == by;
             let meant = match wish {
-                Wish::Last(any) => self.depth(revision) == 0 && (own || any),
-                Wish::Redo => self.depth(revision) % 2 == 1 && own,
-                Wish::Revision(_) => false,
+                UndoRequest::Last(any) => self.depth(revision) == 0 && (own || any),
+                UndoRequest::Redo => self.depth(revision) % 2 == 1 && own,
+                UndoRequest::Revision(_) => false,
             };
             if meant {
                 let patches = self.invert(revision, by, now)?;
@@ -90,12 +90,12 @@ impl History {
                 }
             }
         }
-        Err(if matches!(wish, Wish::Redo) { "nothing_to_redo" } else { "nothing_to_undo" })
+        Err(if matches!(wish, UndoRequest::Redo) { "nothing_to_redo" } else { "nothing_to_undo" })
     }
 
     fn invert(&self, revision: u64, by: &str, now: i64) -> Result<Vec<Value>, &'static str> {
-        let Revision { by: author, before, after, .. } = self.get(revision);
-        let Some(Revision { after: current, .. }) = self.revisions.last() else { return Err("unknown_revision") };
+        let ModelRevision { by: author, before, after, .. } = self.get(revision);
+        let Some(ModelRevision { after: current, .. }) = self.revisions.last() else { return Err("unknown_revision") };
         let mut result = current.clone();
         for (uid, new) in after {
             let todo = result.entry(*uid).or_default();

@@ -13,9 +13,9 @@ pub struct Piece {
 
 /// A small generator of numbers (splitmix64): the same everywhere, without a dependency.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     /// From a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
@@ -49,13 +49,13 @@ const PRIORITY: [(u8, usize); 5] = [(1, 10), (2, 20), (3, 40), (4, 20), (5, 10)]
 /// 20 to 200 pieces in 3 to 8 layers, each beyond the first layer with 1 to 3 dependencies. Small plans are more common
 /// than large ones: the logarithm of the size is spread evenly.
 pub fn seeded(seed: u64) -> Vec<Piece> {
-    let mut random = Random::new(seed);
+    let mut random = SplitMix::new(seed);
     let count = (20.0 * 10f64.powf(random.below(10_001) as f64 / 10_000.0)).round() as usize;
     layered(&mut random, count)
 }
 
 /// This many pieces in 3 to 8 layers.
-pub fn layered(random: &mut Random, count: usize) -> Vec<Piece> {
+pub fn layered(random: &mut SplitMix, count: usize) -> Vec<Piece> {
     let layers = 3 + random.below(6);
     let first = |layer: usize| layer * count / layers;
     let mut pieces = Vec::with_capacity(count);
@@ -72,7 +72,7 @@ pub fn layered(random: &mut Random, count: usize) -> Vec<Piece> {
 }
 
 /// One in the layer before, which makes the layer, and others anywhere earlier.
-fn dependencies(random: &mut Random, layer: usize, first: &impl Fn(usize) -> usize) -> Vec<usize> {
+fn dependencies(random: &mut SplitMix, layer: usize, first: &impl Fn(usize) -> usize) -> Vec<usize> {
     let Some(before) = layer.checked_sub(1) else { return Vec::new() };
     let mut deps = vec![first(before) + random.below(first(layer) - first(before))];
     for _ in 0..random.below(3) {

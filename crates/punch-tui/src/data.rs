@@ -2,11 +2,11 @@
 
 use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::{FleetView, FleetWorker, HistoryRow, Plain};
 use punch_core::{Plan, Uid};
-use punch_engine::{AgentQuestion, Answer, QuestionOption, SeatStatus, Sum};
-use punch_store::Wanted;
+use punch_engine::{AgentQuestion, QuestionOption, QuestionReply, SeatStatus, Sum};
+use punch_store::RequestedState;
 
 /// Everything the board shows.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Data {
     /// What needs the user, in the order of the inbox.
     pub inbox: Vec<InboxItem>,
     /// Questions that wait for an answer.
-    pub questions: Vec<Question>,
+    pub questions: Vec<DisplayedQuestion>,
     /// The last run, if there was one.
     pub run: Option<RunState>,
     /// The last revisions, newest first.
@@ -32,7 +32,7 @@ pub struct Data {
     /// When the user has looked last.
     pub seen_at: Option<i64>,
     /// Sessions that work on the plan.
-    pub sessions: Vec<SessionState>,
+    pub sessions: Vec<SessionSummary>,
     /// Workers on all machines.
     pub fleet: FleetView,
     /// Why the store cannot be read, and since when.
@@ -51,7 +51,7 @@ pub struct Data {
 
 /// A question of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Question {
+pub struct DisplayedQuestion {
     /// Its number.
     pub id: u64,
     /// The todo that the agent works on.
@@ -70,14 +70,14 @@ pub struct Question {
     pub asked_at: i64,
 }
 
-impl Question {
+impl DisplayedQuestion {
     /// Returns true if the answer refuses what the agent asks for.
-    pub(crate) fn refuses(&self, answer: &Answer) -> bool {
+    pub(crate) fn refuses(&self, answer: &QuestionReply) -> bool {
         answer.refuses(&self.options)
     }
 }
 
-impl From<AgentQuestion> for Question {
+impl From<AgentQuestion> for DisplayedQuestion {
     fn from(question: AgentQuestion) -> Self {
         let safe = |line: &str| punch_core::text::neutral(line).into_owned();
         Self {
@@ -111,14 +111,14 @@ pub struct RunState {
     /// What it has spent.
     pub spent: Sum,
     /// Its limits: tokens, millionths of a dollar, milliseconds.
-    pub limits: Limits,
+    pub limits: DisplayedLimits,
     /// What the user wants of it.
-    pub wanted: Wanted,
+    pub wanted: RequestedState,
 }
 
 /// The limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct DisplayedLimits {
     /// Tokens.
     pub tokens: Option<u64>,
     /// Millionths of a dollar.
@@ -129,7 +129,7 @@ pub struct Limits {
 
 /// A session, and what Punchlist does when it wants to stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionState {
+pub struct SessionSummary {
     /// Its id.
     pub id: String,
     /// The agent program.
@@ -146,7 +146,7 @@ pub struct SessionState {
     pub decided_at: Option<i64>,
 }
 
-impl SessionState {
+impl SessionSummary {
     /// Whether it is sent back to work, in a word.
     pub const fn switch_word(&self) -> &'static str {
         match self.switch {
@@ -159,15 +159,15 @@ impl SessionState {
 
 impl Data {
     /// Reads the plan as the user sees it now.
-    pub(crate) fn reader(&self, now: i64) -> Option<Reader<'_>> {
-        self.plan.as_ref().map(|plan| Reader::new(plan, now))
+    pub(crate) fn reader(&self, now: i64) -> Option<PlanReader<'_>> {
+        self.plan.as_ref().map(|plan| PlanReader::new(plan, now))
     }
 
-    pub(crate) fn question_of(&self, uid: Uid) -> Option<&Question> {
+    pub(crate) fn question_of(&self, uid: Uid) -> Option<&DisplayedQuestion> {
         self.questions.iter().find(|question| question.todo == Some(uid))
     }
 
-    pub(crate) fn question(&self, id: u64) -> Option<&Question> {
+    pub(crate) fn question(&self, id: u64) -> Option<&DisplayedQuestion> {
         self.questions.iter().find(|question| question.id == id)
     }
 

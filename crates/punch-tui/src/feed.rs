@@ -7,13 +7,13 @@ use punch_core::drive::Decision;
 use punch_core::view::{Cap, Glyphs, HistoryRow, Plain, checklist};
 use punch_core::{Plan, text};
 use punch_engine::{
-    ActivityKind, EngineError, FleetRefresher, PlanRefresher, READER, Refreshed, RevisionEntry, Revisions,
+    ActivityKind, EngineError, FleetRefresher, PlanRefresher, READER, RefreshResult, RevisionEntry, Revisions,
     SessionStatus, Sum,
 };
 use punch_store::QuestionFilter;
 
-use crate::data::{Data, Limits, Question, RunState, SessionState};
-use crate::setup::{Opened, Setup};
+use crate::data::{Data, DisplayedLimits, DisplayedQuestion, RunState, SessionSummary};
+use crate::setup::{BoardSetup, BoardStore};
 
 /// Revisions that are shown before the user asks for older ones.
 const HISTORY: u64 = 200;
@@ -31,8 +31,8 @@ const MINUTE: i64 = 60_000;
 
 /// Reads the store for a board.
 pub struct Feed {
-    setup: Arc<Setup>,
-    opened: Option<Arc<Opened>>,
+    setup: Arc<BoardSetup>,
+    opened: Option<Arc<BoardStore>>,
     refresher: PlanRefresher,
     /// The last activity that was looked at; `None` before the first look.
     activity: Option<u64>,
@@ -45,7 +45,7 @@ pub struct Feed {
 
 impl Feed {
     /// A feed that has read nothing yet.
-    pub fn new(setup: Arc<Setup>) -> Self {
+    pub fn new(setup: Arc<BoardSetup>) -> Self {
         Self {
             setup,
             opened: None,
@@ -58,7 +58,7 @@ impl Feed {
     }
 
     /// The store, if it is open.
-    pub fn opened(&self) -> Option<&Arc<Opened>> {
+    pub fn opened(&self) -> Option<&Arc<BoardStore>> {
         self.opened.as_ref()
     }
 
@@ -116,10 +116,10 @@ impl Feed {
             }
         };
         let refreshed = self.refresher.refresh(&opened.engine, opened.plan, &mut data.plan);
-        refreshed.map(|refreshed| refreshed != Refreshed::Nothing).map_err(|error| error.message())
+        refreshed.map(|refreshed| refreshed != RefreshResult::Nothing).map_err(|error| error.message())
     }
 
-    fn try_around(&mut self, opened: &Opened, data: &mut Data, now: i64) -> Result<bool, EngineError> {
+    fn try_around(&mut self, opened: &BoardStore, data: &mut Data, now: i64) -> Result<bool, EngineError> {
         let stamp = opened.engine.store().stamp(Some(opened.plan))?;
         if stamp.is_some() && stamp == self.stamp && !self.is_due(now) {
             return Ok(false);
@@ -133,11 +133,11 @@ impl Feed {
         Ok(true)
     }
 
-    fn read_around(&mut self, opened: &Opened, plan: &Plan, data: &mut Data) -> Result<(), EngineError> {
+    fn read_around(&mut self, opened: &BoardStore, plan: &Plan, data: &mut Data) -> Result<(), EngineError> {
         let (engine, id) = (&opened.engine, opened.plan);
         data.inbox = engine.inbox_of(id, plan, &self.setup.inbox_query())?;
         data.questions =
-            engine.questions(id, QuestionFilter::Open, QUESTIONS)?.into_iter().map(Question::from).collect();
+            engine.questions(id, QuestionFilter::Open, QUESTIONS)?.into_iter().map(DisplayedQuestion::from).collect();
         let seen = engine.seen(id, READER)?;
         (data.seen, data.seen_at) = (seen.as_ref().map_or(0, |mark| mark.revision), seen.map(|mark| mark.at));
         data.run = run_state(opened)?;
@@ -158,7 +158,7 @@ impl Feed {
     }
 
     /// Looks for writes of agents that failed. The first look only finds out where the activities end.
-    fn activities(&mut self, opened: &Opened, data: &mut Data) -> Result<(), EngineError> {
+    fn activities(&mut self, opened: &BoardStore, data: &mut Data) -> Result<(), EngineError> {
         let Some(since) = self.activity else {
             self.activity = Some(opened.engine.last_activity(opened.plan)?);
             return Ok(());
@@ -173,7 +173,7 @@ impl Feed {
         Ok(())
     }
 
-    fn sessions(&self, opened: &Opened) -> Result<Vec<SessionState>, EngineError> {
+    fn sessions(&self, opened: &BoardStore) -> Result<Vec<SessionSummary>, EngineError> {
         let limits = self.setup.settings.keep_going();
         let state = |status: SessionStatus| {
             let (continuation, of) = status.counters.nearest_limit(&limits);
@@ -181,7 +181,7 @@ impl Feed {
                 Decision::Allow { reason } => format!("allowed to stop: {}", reason.text()),
                 Decision::Continue { n, of, .. } => format!("sent back to work ({n} of {of}): something is open"),
             };
-            SessionState {
+            SessionSummary {
                 id: status.key.session_id().to_owned(),
                 agent: Plain::clipped(&status.agent, 20),
                 continuation,
@@ -195,7 +195,7 @@ impl Feed {
     }
 }
 
-fn run_state(opened: &Opened) -> Result<Option<RunState>, EngineError> {
+fn run_state(opened: &BoardStore) -> Result<Option<RunState>, EngineError> {
     let (engine, id) = (&opened.engine, opened.plan);
     let Some(run) = engine.runs(id, 1)?.into_iter().next() else { return Ok(None) };
     let is_running = engine.running(id)?.is_some_and(|running| running.id == run.id);
@@ -211,14 +211,14 @@ fn run_state(opened: &Opened) -> Result<Option<RunState>, EngineError> {
         outcome: run.body.outcome.map(punch_engine::RunOutcome::name),
         seats: if is_running { engine.seats(id, run.id)? } else { Vec::new() },
         spent,
-        limits: Limits { tokens: limit("tokens"), cost: limit("cost"), time: limit("time") },
+        limits: DisplayedLimits { tokens: limit("tokens"), cost: limit("cost"), time: limit("time") },
         wanted: engine.run_controls(id, run.id)?.run,
     }))
 }
 
 /// Adds the revisions after the newest that is known, newest first.
 fn refresh_history(
-    opened: &Opened,
+    opened: &BoardStore,
     plan: &Plan,
     history: &mut Vec<HistoryRow>,
     transitions: &mut Vec<String>,

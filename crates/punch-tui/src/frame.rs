@@ -8,19 +8,19 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
-use crate::board::{Board, Input};
+use crate::board::{Board, BoardInput};
 use crate::draw::draw;
 use crate::feed::Feed;
-use crate::setup::Setup;
+use crate::setup::BoardSetup;
 
 /// Reads the store once and draws the board at a size, with the escapes of a terminal or without.
-pub fn frame(setup: Setup, size: (u16, u16), is_styled: bool, now: i64) -> String {
+pub fn frame(setup: BoardSetup, size: (u16, u16), is_styled: bool, now: i64) -> String {
     let setup = Arc::new(setup);
     let mut board = Board::new(setup.look, setup.delay, size, now);
     let mut feed = Feed::new(Arc::clone(&setup));
     feed.refresh_plan(board.data_mut(), now);
     feed.refresh_around(board.data_mut(), now);
-    board.apply(Input::Changed);
+    board.apply(BoardInput::Changed);
     let Ok(mut terminal) = Terminal::new(TestBackend::new(size.0, size.1));
     let Ok(_) = terminal.draw(|frame| draw(&board, frame));
     text(terminal.backend().buffer(), is_styled)

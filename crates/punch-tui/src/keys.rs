@@ -3,11 +3,11 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::board::{Board, View};
+use crate::board::{Board, BoardView};
 
 /// What a key does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum KeyAction {
     Up,
     Down,
     Top,
@@ -16,7 +16,7 @@ pub enum Action {
     HalfDown,
     NextPanel,
     PreviousPanel,
-    View(View),
+    View(BoardView),
     NextView,
     PreviousView,
     Open,
@@ -73,7 +73,7 @@ pub enum Action {
 
 /// Where a key works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum KeyScope {
     /// Always.
     Everywhere,
     /// A todo is selected, or several are marked.
@@ -94,7 +94,7 @@ pub enum Scope {
     Session,
 }
 
-impl Scope {
+impl KeyScope {
     /// Returns true if keys of this scope do something now.
     pub fn holds(self, board: &Board) -> bool {
         match self {
@@ -103,8 +103,8 @@ impl Scope {
             Self::Question => board.question().is_some(),
             Self::Hold => board.decision_wanted().is_some(),
             Self::Approval => board.unapproved().is_some(),
-            Self::List => board.view() == View::List,
-            Self::Graph => board.view() == View::Graph,
+            Self::List => board.view() == BoardView::List,
+            Self::Graph => board.view() == BoardView::Graph,
             Self::Run => board.data().run.as_ref().is_some_and(|run| run.is_running),
             Self::Session => board.session().is_some(),
         }
@@ -117,107 +117,112 @@ pub struct Binding {
     /// The keys, each written as in the documentation; two keys in a row are separated by a space.
     pub keys: &'static [&'static str],
     /// What it does.
-    pub action: Action,
+    pub action: KeyAction,
     /// Where it works.
-    pub scope: Scope,
+    pub scope: KeyScope,
     /// What it does, in words.
     pub words: &'static str,
 }
 
-const fn row(keys: &'static [&'static str], action: Action, scope: Scope, words: &'static str) -> Binding {
+const fn row(keys: &'static [&'static str], action: KeyAction, scope: KeyScope, words: &'static str) -> Binding {
     Binding { keys, action, scope, words }
 }
 
 /// Every key. Where a key has several meanings, the first row whose scope holds counts.
 pub const TABLE: &[Binding] = &[
-    row(&["y"], Action::Allow, Scope::Question, "Allow what the agent asks for, once"),
-    row(&["n"], Action::Deny, Scope::Question, "Deny what the agent asks for"),
-    row(&["N"], Action::DenyWithReason, Scope::Question, "Deny it and give a reason"),
-    row(&["y"], Action::Approve, Scope::Approval, "Approve the check command of this todo"),
-    row(&["y"], Action::AnswerHold, Scope::Hold, "Answer: add a note and end the hold"),
-    row(&["h", "Left"], Action::Left, Scope::Graph, "To the left: what it needs; in the whole plan, the layer above"),
+    row(&["y"], KeyAction::Allow, KeyScope::Question, "Allow what the agent asks for, once"),
+    row(&["n"], KeyAction::Deny, KeyScope::Question, "Deny what the agent asks for"),
+    row(&["N"], KeyAction::DenyWithReason, KeyScope::Question, "Deny it and give a reason"),
+    row(&["y"], KeyAction::Approve, KeyScope::Approval, "Approve the check command of this todo"),
+    row(&["y"], KeyAction::AnswerHold, KeyScope::Hold, "Answer: add a note and end the hold"),
+    row(
+        &["h", "Left"],
+        KeyAction::Left,
+        KeyScope::Graph,
+        "To the left: what it needs; in the whole plan, the layer above",
+    ),
     row(
         &["l", "Right"],
-        Action::Right,
-        Scope::Graph,
+        KeyAction::Right,
+        KeyScope::Graph,
         "To the right: what waits for it; in the whole plan, the layer below",
     ),
-    row(&["!"], Action::NextNeed, Scope::Everywhere, "Go to the next thing that needs you"),
-    row(&["1"], Action::View(View::Now), Scope::Everywhere, "Now: what needs you, who works, what is next"),
-    row(&["2"], Action::View(View::List), Scope::Everywhere, "List: phases and todos"),
-    row(&["3"], Action::View(View::Graph), Scope::Everywhere, "Graph: what waits for what"),
-    row(&["4"], Action::View(View::Log), Scope::Everywhere, "Log: what changed"),
-    row(&["5"], Action::View(View::Run), Scope::Everywhere, "Run: seats, time and spending"),
-    row(&["]"], Action::NextView, Scope::Everywhere, "Next view"),
-    row(&["["], Action::PreviousView, Scope::Everywhere, "Previous view"),
-    row(&["j", "Down"], Action::Down, Scope::Everywhere, "Down"),
-    row(&["k", "Up"], Action::Up, Scope::Everywhere, "Up"),
-    row(&["g g", "Home"], Action::Top, Scope::Everywhere, "To the top"),
-    row(&["G", "End"], Action::Bottom, Scope::Everywhere, "To the end"),
-    row(&["Ctrl-d", "PageDown"], Action::HalfDown, Scope::Everywhere, "Half a page down"),
-    row(&["Ctrl-u", "PageUp"], Action::HalfUp, Scope::Everywhere, "Half a page up"),
-    row(&["Tab", "l", "Right"], Action::NextPanel, Scope::Everywhere, "Next panel"),
-    row(&["Shift-Tab", "h", "Left"], Action::PreviousPanel, Scope::Everywhere, "Previous panel"),
-    row(&["Enter"], Action::Open, Scope::Everywhere, "Open what is selected"),
-    row(&["Esc"], Action::Back, Scope::Everywhere, "One step back"),
-    row(&["/"], Action::Filter, Scope::Everywhere, "Filter todos, as `punch list` does; Tab completes"),
+    row(&["!"], KeyAction::NextNeed, KeyScope::Everywhere, "Go to the next thing that needs you"),
+    row(&["1"], KeyAction::View(BoardView::Now), KeyScope::Everywhere, "Now: what needs you, who works, what is next"),
+    row(&["2"], KeyAction::View(BoardView::List), KeyScope::Everywhere, "List: phases and todos"),
+    row(&["3"], KeyAction::View(BoardView::Graph), KeyScope::Everywhere, "Graph: what waits for what"),
+    row(&["4"], KeyAction::View(BoardView::Log), KeyScope::Everywhere, "Log: what changed"),
+    row(&["5"], KeyAction::View(BoardView::Run), KeyScope::Everywhere, "Run: seats, time and spending"),
+    row(&["]"], KeyAction::NextView, KeyScope::Everywhere, "Next view"),
+    row(&["["], KeyAction::PreviousView, KeyScope::Everywhere, "Previous view"),
+    row(&["j", "Down"], KeyAction::Down, KeyScope::Everywhere, "Down"),
+    row(&["k", "Up"], KeyAction::Up, KeyScope::Everywhere, "Up"),
+    row(&["g g", "Home"], KeyAction::Top, KeyScope::Everywhere, "To the top"),
+    row(&["G", "End"], KeyAction::Bottom, KeyScope::Everywhere, "To the end"),
+    row(&["Ctrl-d", "PageDown"], KeyAction::HalfDown, KeyScope::Everywhere, "Half a page down"),
+    row(&["Ctrl-u", "PageUp"], KeyAction::HalfUp, KeyScope::Everywhere, "Half a page up"),
+    row(&["Tab", "l", "Right"], KeyAction::NextPanel, KeyScope::Everywhere, "Next panel"),
+    row(&["Shift-Tab", "h", "Left"], KeyAction::PreviousPanel, KeyScope::Everywhere, "Previous panel"),
+    row(&["Enter"], KeyAction::Open, KeyScope::Everywhere, "Open what is selected"),
+    row(&["Esc"], KeyAction::Back, KeyScope::Everywhere, "One step back"),
+    row(&["/"], KeyAction::Filter, KeyScope::Everywhere, "Filter todos, as `punch list` does; Tab completes"),
     row(
         &["a"],
-        Action::Add,
-        Scope::Everywhere,
+        KeyAction::Add,
+        KeyScope::Everywhere,
         "Add a todo after the selected one; Tab puts it elsewhere, or makes one need the other",
     ),
-    row(&["e"], Action::Edit, Scope::Todo, "Edit in your editor"),
-    row(&["x"], Action::Change, Scope::Todo, "Menu of changes"),
-    row(&["s"], Action::Start, Scope::Todo, "Start"),
-    row(&["d"], Action::Done, Scope::Todo, "Complete; runs the check where the plan wants proof"),
-    row(&["f"], Action::Fail, Scope::Todo, "Report a failed attempt, with the error"),
-    row(&["c"], Action::Cancel, Scope::Todo, "Cancel"),
-    row(&["r"], Action::Reopen, Scope::Todo, "Reopen"),
-    row(&["p"], Action::Hold, Scope::Todo, "Put on hold, with a reason"),
-    row(&["u"], Action::Release, Scope::Todo, "End the hold"),
-    row(&["U"], Action::Unclaim, Scope::Todo, "Take it away from its worker"),
-    row(&["X"], Action::Archive, Scope::Todo, "Archive"),
-    row(&["m"], Action::Note, Scope::Todo, "Add a note"),
+    row(&["e"], KeyAction::Edit, KeyScope::Todo, "Edit in your editor"),
+    row(&["x"], KeyAction::Change, KeyScope::Todo, "Menu of changes"),
+    row(&["s"], KeyAction::Start, KeyScope::Todo, "Start"),
+    row(&["d"], KeyAction::Done, KeyScope::Todo, "Complete; runs the check where the plan wants proof"),
+    row(&["f"], KeyAction::Fail, KeyScope::Todo, "Report a failed attempt, with the error"),
+    row(&["c"], KeyAction::Cancel, KeyScope::Todo, "Cancel"),
+    row(&["r"], KeyAction::Reopen, KeyScope::Todo, "Reopen"),
+    row(&["p"], KeyAction::Hold, KeyScope::Todo, "Put on hold, with a reason"),
+    row(&["u"], KeyAction::Release, KeyScope::Todo, "End the hold"),
+    row(&["U"], KeyAction::Unclaim, KeyScope::Todo, "Take it away from its worker"),
+    row(&["X"], KeyAction::Archive, KeyScope::Todo, "Archive"),
+    row(&["m"], KeyAction::Note, KeyScope::Todo, "Add a note"),
     row(
         &["b"],
-        Action::Assign,
-        Scope::Todo,
+        KeyAction::Assign,
+        KeyScope::Todo,
         "Give it, or all that are marked, to a new agent; inside tmux in a window of its own",
     ),
-    row(&["K"], Action::MoveUp, Scope::Todo, "Move up in the list"),
-    row(&["J"], Action::MoveDown, Scope::Todo, "Move down in the list"),
-    row(&["<"], Action::MoveFirst, Scope::Todo, "Move to the top of the list"),
-    row(&[">"], Action::MoveLast, Scope::Todo, "Move to the end of the list"),
-    row(&["+"], Action::Raise, Scope::Todo, "Raise the priority"),
-    row(&["-"], Action::Lower, Scope::Todo, "Lower the priority"),
-    row(&["Space"], Action::Mark, Scope::Todo, "Mark or unmark"),
-    row(&["v"], Action::MarkRange, Scope::Todo, "Mark everything from the last mark to here"),
-    row(&["E"], Action::Expand, Scope::List, "Show all todos of every phase, or only a few"),
-    row(&["H"], Action::ShowClosed, Scope::List, "Show or hide closed todos"),
-    row(&["t"], Action::WholeGraph, Scope::Graph, "Show the whole plan, or only what is around the todo"),
-    row(&["H"], Action::ShowClosed, Scope::Graph, "Show or hide closed todos of the whole plan"),
-    row(&["i"], Action::MarkSeen, Scope::Everywhere, "Mark all changes as seen"),
-    row(&["z"], Action::Undo, Scope::Everywhere, "Undo your last change; in the log, the selected one"),
-    row(&["Z"], Action::Redo, Scope::Everywhere, "Redo what you undid last"),
-    row(&["o"], Action::Diff, Scope::Todo, "Show the diff of its worktree"),
-    row(&["L"], Action::AgentLog, Scope::Todo, "Show the output of its agent"),
-    row(&["w"], Action::Worktree, Scope::Todo, "Show the path of its worktree"),
-    row(&["Y"], Action::Copy, Scope::Todo, "Copy its id"),
-    row(&["P"], Action::KeepGoing, Scope::Session, "Resume, pause or switch off continuing this session"),
-    row(&["P"], Action::Pause, Scope::Run, "Pause the run: finish what is being worked on; again to resume"),
-    row(&["S"], Action::Stop, Scope::Run, "Stop the run, or the selected seat"),
-    row(&[":"], Action::Command, Scope::Everywhere, "Run any punch command; Tab completes, Up recalls"),
-    row(&["?"], Action::Help, Scope::Everywhere, "All keys; Enter runs the selected one"),
-    row(&["Ctrl-z"], Action::Suspend, Scope::Everywhere, "Suspend the board"),
-    row(&["q", "Ctrl-c"], Action::Quit, Scope::Everywhere, "Quit; agents continue"),
+    row(&["K"], KeyAction::MoveUp, KeyScope::Todo, "Move up in the list"),
+    row(&["J"], KeyAction::MoveDown, KeyScope::Todo, "Move down in the list"),
+    row(&["<"], KeyAction::MoveFirst, KeyScope::Todo, "Move to the top of the list"),
+    row(&[">"], KeyAction::MoveLast, KeyScope::Todo, "Move to the end of the list"),
+    row(&["+"], KeyAction::Raise, KeyScope::Todo, "Raise the priority"),
+    row(&["-"], KeyAction::Lower, KeyScope::Todo, "Lower the priority"),
+    row(&["Space"], KeyAction::Mark, KeyScope::Todo, "Mark or unmark"),
+    row(&["v"], KeyAction::MarkRange, KeyScope::Todo, "Mark everything from the last mark to here"),
+    row(&["E"], KeyAction::Expand, KeyScope::List, "Show all todos of every phase, or only a few"),
+    row(&["H"], KeyAction::ShowClosed, KeyScope::List, "Show or hide closed todos"),
+    row(&["t"], KeyAction::WholeGraph, KeyScope::Graph, "Show the whole plan, or only what is around the todo"),
+    row(&["H"], KeyAction::ShowClosed, KeyScope::Graph, "Show or hide closed todos of the whole plan"),
+    row(&["i"], KeyAction::MarkSeen, KeyScope::Everywhere, "Mark all changes as seen"),
+    row(&["z"], KeyAction::Undo, KeyScope::Everywhere, "Undo your last change; in the log, the selected one"),
+    row(&["Z"], KeyAction::Redo, KeyScope::Everywhere, "Redo what you undid last"),
+    row(&["o"], KeyAction::Diff, KeyScope::Todo, "Show the diff of its worktree"),
+    row(&["L"], KeyAction::AgentLog, KeyScope::Todo, "Show the output of its agent"),
+    row(&["w"], KeyAction::Worktree, KeyScope::Todo, "Show the path of its worktree"),
+    row(&["Y"], KeyAction::Copy, KeyScope::Todo, "Copy its id"),
+    row(&["P"], KeyAction::KeepGoing, KeyScope::Session, "Resume, pause or switch off continuing this session"),
+    row(&["P"], KeyAction::Pause, KeyScope::Run, "Pause the run: finish what is being worked on; again to resume"),
+    row(&["S"], KeyAction::Stop, KeyScope::Run, "Stop the run, or the selected seat"),
+    row(&[":"], KeyAction::Command, KeyScope::Everywhere, "Run any punch command; Tab completes, Up recalls"),
+    row(&["?"], KeyAction::Help, KeyScope::Everywhere, "All keys; Enter runs the selected one"),
+    row(&["Ctrl-z"], KeyAction::Suspend, KeyScope::Everywhere, "Suspend the board"),
+    row(&["q", "Ctrl-c"], KeyAction::Quit, KeyScope::Everywhere, "Quit; agents continue"),
 ];
 
 /// What a key leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum KeyMatch {
     /// An action.
-    Action(Action),
+    Action(KeyAction),
     /// The first key of a pair.
     Prefix,
     /// Nothing.
@@ -225,19 +230,19 @@ pub enum Found {
 }
 
 /// Finds what a key does on this board, after an earlier key of a pair.
-pub fn find(board: &Board, prefix: Option<&str>, key: &str) -> Found {
+pub fn find(board: &Board, prefix: Option<&str>, key: &str) -> KeyMatch {
     let typed = prefix.map_or_else(|| key.to_owned(), |prefix| format!("{prefix} {key}"));
     let bound = |binding: &&Binding| binding.keys.contains(&typed.as_str());
     if let Some(binding) = TABLE.iter().filter(bound).find(|binding| binding.scope.holds(board)) {
-        return Found::Action(binding.action);
+        return KeyMatch::Action(binding.action);
     }
     let pair = format!("{typed} ");
     let begins = TABLE.iter().flat_map(|binding| binding.keys).any(|keys| keys.starts_with(&pair));
-    if begins { Found::Prefix } else { Found::Nothing }
+    if begins { KeyMatch::Prefix } else { KeyMatch::Nothing }
 }
 
 /// The first key of an action, for hints.
-pub fn key_of(action: Action) -> &'static str {
+pub fn key_of(action: KeyAction) -> &'static str {
     TABLE.iter().find(|binding| binding.action == action).map_or("", |binding| binding.keys[0])
 }
 

@@ -17,8 +17,8 @@ mod watch;
 mod worker;
 
 pub use frame::frame;
-pub use look::{Look, Shape};
-pub use setup::{Lane, NewWindow, Opened, Setup};
+pub use look::{BoardLook, BoardShape};
+pub use setup::{BoardLane, BoardSetup, BoardStore, NewWindow};
 pub use watch::watch;
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 
 use punch_core::ShownStatus;
 use punch_core::inbox::InboxKind;
-use punch_core::view::{Glyphs, Role};
+use punch_core::view::{Glyphs, SpanRole};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum BoardShape {
     /// The whole board.
     #[default]
     Board,
@@ -19,9 +19,9 @@ pub enum Shape {
 
 /// How the board looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct BoardLook {
     /// What is drawn.
-    pub shape: Shape,
+    pub shape: BoardShape,
     /// Which signs it draws with.
     pub glyphs: Glyphs,
     /// Draw with colors.
@@ -43,7 +43,7 @@ const PLUS: border::Set<'static> = border::Set {
     horizontal_bottom: "-",
 };
 
-impl Look {
+impl BoardLook {
     pub(crate) const fn border(self) -> border::Set<'static> {
         match self.glyphs {
             Glyphs::Unicode => border::PLAIN,
@@ -113,16 +113,16 @@ impl Look {
         if self.colors { Style::new().fg(color) } else { Style::new() }
     }
 
-    pub(crate) fn style(self, role: Role) -> Style {
+    pub(crate) fn style(self, role: SpanRole) -> Style {
         match role {
-            Role::Text => Style::new(),
-            Role::Heading | Role::Strong | Role::Command => Style::new().add_modifier(Modifier::BOLD),
-            Role::Id => self.color(Color::Cyan),
-            Role::Owner => self.color(Color::Blue),
-            Role::Done => self.color(Color::Green),
-            Role::Detail => Style::new().add_modifier(Modifier::DIM),
-            Role::Warning => self.warning(),
-            Role::Status(status) => self.status_style(status),
+            SpanRole::Text => Style::new(),
+            SpanRole::Heading | SpanRole::Strong | SpanRole::Command => Style::new().add_modifier(Modifier::BOLD),
+            SpanRole::Id => self.color(Color::Cyan),
+            SpanRole::Owner => self.color(Color::Blue),
+            SpanRole::Done => self.color(Color::Green),
+            SpanRole::Detail => Style::new().add_modifier(Modifier::DIM),
+            SpanRole::Warning => self.warning(),
+            SpanRole::Status(status) => self.status_style(status),
         }
     }
 

@@ -3,12 +3,12 @@
 
 use punch_core::drive::Switch;
 use punch_core::{Op, Uid, Verify};
-use punch_engine::Answer;
-use punch_store::Wanted;
+use punch_engine::QuestionReply;
+use punch_store::RequestedState;
 
 /// Something that the board cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum BoardRequest {
     /// Change the plan. Completions run checks where the plan wants proof.
     Submit {
         /// The ops, as one batch.
@@ -25,7 +25,7 @@ pub enum Request {
         /// The number of the question.
         question: u64,
         /// The answer.
-        answer: Answer,
+        answer: QuestionReply,
         /// Why.
         reason: Option<String>,
     },
@@ -38,7 +38,7 @@ pub enum Request {
         /// The seat; `None` for the whole run.
         seat: Option<u32>,
         /// What is wanted.
-        wanted: Wanted,
+        wanted: RequestedState,
     },
     /// Switch the continuation of a session.
     KeepGoing {
@@ -79,7 +79,7 @@ pub enum Request {
     Quit,
 }
 
-impl Request {
+impl BoardRequest {
     /// Returns true if it changes neither the plan nor anything around it.
     pub const fn only_reads(&self) -> bool {
         matches!(

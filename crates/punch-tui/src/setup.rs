@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use punch_core::view::ClearDelay;
 use punch_core::{Actor, Todo};
-use punch_engine::config::{Ignored, Settings};
-use punch_engine::{Consents, Engine, InboxQuery, READER, Request, WorkTree};
+use punch_engine::config::{IgnoredSetting, Settings};
+use punch_engine::{Consents, Engine, InboxQuery, READER, WorkTree, WriteRequest};
 use punch_store::PlanId;
 
-use crate::look::Look;
+use crate::look::BoardLook;
 
 /// A store that is open, and the plan in it.
-pub struct Opened {
+pub struct BoardStore {
     /// The engine over the store.
     pub engine: Engine,
     /// The plan.
@@ -21,19 +21,19 @@ pub struct Opened {
 }
 
 /// Opens the store; `None` if there is no store or no plan in it.
-pub type Open = Box<dyn Fn() -> Result<Option<Opened>, String> + Send + Sync>;
+pub type OpenBoardStore = Box<dyn Fn() -> Result<Option<BoardStore>, String> + Send + Sync>;
 /// Opens the store, and creates it and the plan if needed.
-pub type Create = Box<dyn Fn() -> Result<Opened, String> + Send + Sync>;
+pub type Create = Box<dyn Fn() -> Result<BoardStore, String> + Send + Sync>;
 /// Finds the worktree in which a run works on a todo.
-pub type FindLane = Box<dyn Fn(&Opened, &Todo) -> Option<Box<dyn Lane>> + Send + Sync>;
+pub type FindLane = Box<dyn Fn(&BoardStore, &Todo) -> Option<Box<dyn BoardLane>> + Send + Sync>;
 /// Finds the log of the agent that works on a todo.
-pub type FindLog = Box<dyn Fn(&Opened, &Todo) -> Option<PathBuf> + Send + Sync>;
+pub type FindAgentLog = Box<dyn Fn(&BoardStore, &Todo) -> Option<PathBuf> + Send + Sync>;
 
 /// Runs a command in a new window of the terminal, without waiting for it.
 pub type NewWindow = Box<dyn Fn(&[String]) -> Result<(), String> + Send + Sync>;
 
 /// The worktree in which a run works on a todo.
-pub trait Lane {
+pub trait BoardLane {
     /// Its folder.
     fn path(&self) -> &Path;
     /// How much was changed in it, in words; or why that is unknown.
@@ -43,15 +43,15 @@ pub trait Lane {
 }
 
 /// What the board needs from the program around it.
-pub struct Setup {
+pub struct BoardSetup {
     /// Opens the store.
-    pub open: Open,
+    pub open: OpenBoardStore,
     /// Opens the store, and creates it if needed.
     pub create: Create,
     /// The worktree in which a run works on a todo.
     pub lane: FindLane,
     /// The log of the agent that works on a todo.
-    pub agent_log: FindLog,
+    pub agent_log: FindAgentLog,
     /// Opens a window of the terminal, where it has windows.
     pub new_window: Option<NewWindow>,
     /// The commands of punch.
@@ -61,7 +61,7 @@ pub struct Setup {
     /// The settings.
     pub settings: Settings,
     /// Settings of the project that wait for approval.
-    pub ignored: Vec<Ignored>,
+    pub ignored: Vec<IgnoredSetting>,
     /// The name of the plan in commands, where they would mean another one without it.
     pub plan_flag: Option<String>,
     /// The code that is worked on, with the user's approvals.
@@ -77,12 +77,12 @@ pub struct Setup {
     /// Arguments that choose this store and plan.
     pub arguments: Vec<String>,
     /// How the board looks.
-    pub look: Look,
+    pub look: BoardLook,
     /// When closed todos leave the list.
     pub delay: ClearDelay,
 }
 
-impl Setup {
+impl BoardSetup {
     pub(crate) const fn consents(&self) -> Option<&Consents> {
         self.tree.consents.as_ref()
     }
@@ -98,7 +98,11 @@ impl Setup {
         }
     }
 
-    pub(crate) fn request(&self) -> Request<'_> {
-        Request { settings: Some(&self.settings), tree: Some(&self.tree.root), ..Request::of(self.actor.clone()) }
+    pub(crate) fn request(&self) -> WriteRequest<'_> {
+        WriteRequest {
+            settings: Some(&self.settings),
+            tree: Some(&self.tree.root),
+            ..WriteRequest::of(self.actor.clone())
+        }
     }
 }

@@ -26,12 +26,12 @@ thread_local! {
 }
 
 /// The terminal while the board is on it. Dropping it gives the terminal back.
-pub struct Screen {
+pub struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
     mouse: bool,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Takes the terminal.
     pub fn take(mouse: bool) -> io::Result<Self> {
         enter(mouse)?;
@@ -82,7 +82,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         leave();
     }

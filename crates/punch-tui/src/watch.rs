@@ -11,13 +11,13 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use crossterm::event::{self, Event as Typed, KeyEventKind, MouseButton, MouseEventKind};
 
-use crate::board::{Board, Input, Problem};
+use crate::board::{Board, BoardInput, RequestProblem};
 use crate::draw::draw;
 use crate::feed::Feed;
-use crate::request::Request;
-use crate::setup::{NewWindow, Setup};
-use crate::terminal::{Screen, restore_on_panic};
-use crate::worker::{Job, work};
+use crate::request::BoardRequest;
+use crate::setup::{BoardSetup, NewWindow};
+use crate::terminal::{TerminalScreen, restore_on_panic};
+use crate::worker::{BoardJob, work};
 
 /// The shortest time between two pictures.
 const FRAME: Duration = Duration::from_millis(30);
@@ -27,13 +27,13 @@ const AGAIN: Duration = Duration::from_secs(1);
 const WHEEL: i32 = 3;
 
 /// Something that a thread reports.
-pub enum Event {
+pub enum BoardEvent {
     /// The user typed, clicked or resized.
     Typed(Typed),
     /// The store may have changed.
     Stored,
     /// A request was carried out.
-    Came(Input),
+    Came(BoardInput),
     /// The process was asked to end.
     End,
     /// Another thread has panicked, and the terminal was given back.
@@ -41,7 +41,7 @@ pub enum Event {
 }
 
 /// Shows the board until the user leaves it or the process is asked to end.
-pub fn watch(setup: Setup) -> io::Result<()> {
+pub fn watch(setup: BoardSetup) -> io::Result<()> {
     let setup = Arc::new(setup);
     restore_on_panic();
     let (events, inbox) = mpsc::channel();
@@ -50,39 +50,39 @@ pub fn watch(setup: Setup) -> io::Result<()> {
     (board.data_mut().verbs, board.data_mut().agents) = (setup.verbs.clone(), setup.agents.clone());
     let mut feed = Feed::new(Arc::clone(&setup));
     feed.refresh_plan(board.data_mut(), now());
-    board.apply(Input::Changed);
-    let screen = Screen::take(setup.look.mouse)?;
+    board.apply(BoardInput::Changed);
+    let screen = TerminalScreen::take(setup.look.mouse)?;
     let jobs = worker("changes the plan", &setup, &events)?;
     let looks = worker("looks things up", &setup, &events)?;
     let commands = worker("runs commands", &setup, &events)?;
     let permits = keyboard(events.clone())?;
     let mut watching =
-        Watch { setup, board, feed, screen, events, inbox, jobs, looks, commands, permits, waits_for_store: false };
+        PlanWatch { setup, board, feed, screen, events, inbox, jobs, looks, commands, permits, waits_for_store: false };
     watching.show()?;
     watching.refresh()?;
     watching.run()
 }
 
-struct Watch {
-    setup: Arc<Setup>,
+struct PlanWatch {
+    setup: Arc<BoardSetup>,
     board: Board,
     feed: Feed,
-    screen: Screen,
-    events: Sender<Event>,
-    inbox: Receiver<Event>,
+    screen: TerminalScreen,
+    events: Sender<BoardEvent>,
+    inbox: Receiver<BoardEvent>,
     /// Changes of the plan, one after the other. Checks may take minutes.
-    jobs: Sender<Job>,
+    jobs: Sender<BoardJob>,
     /// Everything that only reads, so that it does not wait for changes.
-    looks: Sender<Job>,
+    looks: Sender<BoardJob>,
     /// Commands of punch, which may take as long as they like.
-    commands: Sender<Job>,
+    commands: Sender<BoardJob>,
     /// Lets the keyboard be read again: not before a key was acted upon, because that may hand the keyboard to an editor.
     permits: SyncSender<()>,
     /// A thread waits for changes of the store that is open.
     waits_for_store: bool,
 }
 
-impl Watch {
+impl PlanWatch {
     fn run(&mut self) -> io::Result<()> {
         loop {
             let drawn = Instant::now();
@@ -98,9 +98,9 @@ impl Watch {
             let (mut stored, mut next) = (first.is_none(), first);
             loop {
                 match next {
-                    Some(Event::Stored) => stored = true,
-                    Some(Event::End) => return Ok(()),
-                    Some(Event::Panicked) => panic::resume_unwind(Box::new("another thread has panicked")),
+                    Some(BoardEvent::Stored) => stored = true,
+                    Some(BoardEvent::End) => return Ok(()),
+                    Some(BoardEvent::Panicked) => panic::resume_unwind(Box::new("another thread has panicked")),
                     Some(event) => {
                         if self.take(event)? {
                             return Ok(());
@@ -114,7 +114,7 @@ impl Watch {
             if stored || self.feed.is_due(now()) {
                 // Many writes in a row make one picture.
                 thread::sleep(FRAME.saturating_sub(drawn.elapsed()));
-                self.board.apply(Input::Time(now()));
+                self.board.apply(BoardInput::Time(now()));
                 self.refresh()?;
             } else {
                 self.show()?;
@@ -123,13 +123,13 @@ impl Watch {
     }
 
     /// Acts on an event; true if the board is to end.
-    fn take(&mut self, event: Event) -> io::Result<bool> {
-        self.board.apply(Input::Time(now()));
-        let is_typed = matches!(event, Event::Typed(_));
+    fn take(&mut self, event: BoardEvent) -> io::Result<bool> {
+        self.board.apply(BoardInput::Time(now()));
+        let is_typed = matches!(event, BoardEvent::Typed(_));
         let input = match event {
-            Event::Typed(typed) => input_of(typed),
-            Event::Came(input) => Some(input),
-            Event::Stored | Event::End | Event::Panicked => None,
+            BoardEvent::Typed(typed) => input_of(typed),
+            BoardEvent::Came(input) => Some(input),
+            BoardEvent::Stored | BoardEvent::End | BoardEvent::Panicked => None,
         };
         let requests = input.map(|input| self.board.apply(input)).unwrap_or_default();
         let mut ends = false;
@@ -142,32 +142,32 @@ impl Watch {
         Ok(ends)
     }
 
-    fn carry_out(&mut self, request: Request) -> io::Result<bool> {
+    fn carry_out(&mut self, request: BoardRequest) -> io::Result<bool> {
         match request {
-            Request::Quit => return Ok(true),
-            Request::Copy(text) => self.screen.copy(&text)?,
-            Request::Notify(text) => self.screen.notify(&text)?,
-            Request::Suspend => self.screen.lend(suspend)?,
-            Request::Foreground(words) => {
+            BoardRequest::Quit => return Ok(true),
+            BoardRequest::Copy(text) => self.screen.copy(&text)?,
+            BoardRequest::Notify(text) => self.screen.notify(&text)?,
+            BoardRequest::Suspend => self.screen.lend(suspend)?,
+            BoardRequest::Foreground(words) => {
                 let setup = Arc::clone(&self.setup);
                 let ended = self.screen.lend(|| foreground(&setup, &words))?;
-                self.board.apply(Input::Done(ended));
+                self.board.apply(BoardInput::Done(ended));
             }
-            Request::NewAgent(words) => {
+            BoardRequest::NewAgent(words) => {
                 let setup = Arc::clone(&self.setup);
                 let done = match &setup.new_window {
                     Some(open) => in_window(&setup, open, &words),
                     None => self.screen.lend(|| foreground(&setup, &words))?,
                 };
-                self.board.apply(Input::Done(done));
+                self.board.apply(BoardInput::Done(done));
             }
             request => {
                 let worker = match &request {
-                    Request::Verb(_) => &self.commands,
+                    BoardRequest::Verb(_) => &self.commands,
                     request if request.only_reads() => &self.looks,
                     _ => &self.jobs,
                 };
-                let _ = worker.send(Job { opened: self.feed.opened().cloned(), request });
+                let _ = worker.send(BoardJob { opened: self.feed.opened().cloned(), request });
             }
         }
         Ok(false)
@@ -178,7 +178,7 @@ impl Watch {
         self.feed.refresh_plan(self.board.data_mut(), now());
         self.feed.refresh_around(self.board.data_mut(), now());
         self.wait_for_store()?;
-        let requests = self.board.apply(Input::Changed);
+        let requests = self.board.apply(BoardInput::Changed);
         for request in requests {
             self.carry_out(request)?;
         }
@@ -188,7 +188,7 @@ impl Watch {
     fn show(&mut self) -> io::Result<()> {
         let board = &self.board;
         self.screen.draw(|frame| draw(board, frame))?;
-        self.board.apply(Input::Drawn(now()));
+        self.board.apply(BoardInput::Drawn(now()));
         Ok(())
     }
 
@@ -206,24 +206,24 @@ impl Watch {
         thread::Builder::new().name("changes".into()).spawn(move || {
             // A store that is gone is noticed by the next look at it.
             while changes.wait(LONG).is_ok() {
-                if events.send(Event::Stored).is_err() {
+                if events.send(BoardEvent::Stored).is_err() {
                     return;
                 }
             }
-            let _ = events.send(Event::Stored);
+            let _ = events.send(BoardEvent::Stored);
         })?;
         Ok(())
     }
 }
 
 /// Starts a thread that carries out requests.
-fn worker(name: &str, setup: &Arc<Setup>, events: &Sender<Event>) -> io::Result<Sender<Job>> {
+fn worker(name: &str, setup: &Arc<BoardSetup>, events: &Sender<BoardEvent>) -> io::Result<Sender<BoardJob>> {
     let (jobs, for_worker) = mpsc::channel();
     let (setup, events) = (Arc::clone(setup), events.clone());
     thread::Builder::new().name(name.to_owned()).spawn(move || {
         let working = panic::AssertUnwindSafe(|| work(&setup, &for_worker, &events));
         if panic::catch_unwind(working).is_err() {
-            let _ = events.send(Event::Panicked);
+            let _ = events.send(BoardEvent::Panicked);
         }
     })?;
     Ok(jobs)
@@ -238,30 +238,30 @@ fn until(at: i64) -> Duration {
 }
 
 /// Reads the keyboard, one event for each permit after the first.
-fn keyboard(events: Sender<Event>) -> io::Result<SyncSender<()>> {
+fn keyboard(events: Sender<BoardEvent>) -> io::Result<SyncSender<()>> {
     let (permits, may_read) = mpsc::sync_channel(1);
     thread::Builder::new().name("keyboard".into()).spawn(move || {
         while let Ok(typed) = event::read() {
-            if events.send(Event::Typed(typed)).is_err() || may_read.recv().is_err() {
+            if events.send(BoardEvent::Typed(typed)).is_err() || may_read.recv().is_err() {
                 return;
             }
         }
-        let _ = events.send(Event::End);
+        let _ = events.send(BoardEvent::End);
     })?;
     Ok(permits)
 }
 
-fn input_of(typed: Typed) -> Option<Input> {
+fn input_of(typed: Typed) -> Option<BoardInput> {
     Some(match typed {
-        Typed::Key(key) if key.kind != KeyEventKind::Release => Input::Key(key),
-        Typed::Paste(text) => Input::Paste(text),
-        Typed::Resize(columns, rows) => Input::Resize(columns, rows),
+        Typed::Key(key) if key.kind != KeyEventKind::Release => BoardInput::Key(key),
+        Typed::Paste(text) => BoardInput::Paste(text),
+        Typed::Resize(columns, rows) => BoardInput::Resize(columns, rows),
         Typed::Mouse(mouse) => match mouse.kind {
-            MouseEventKind::Down(MouseButton::Left) => Input::Click(mouse.column, mouse.row),
-            MouseEventKind::Drag(MouseButton::Left) => Input::Drag(mouse.column, mouse.row),
-            MouseEventKind::Up(MouseButton::Left) => Input::Release(mouse.column, mouse.row),
-            MouseEventKind::ScrollDown => Input::Wheel(mouse.column, mouse.row, WHEEL),
-            MouseEventKind::ScrollUp => Input::Wheel(mouse.column, mouse.row, -WHEEL),
+            MouseEventKind::Down(MouseButton::Left) => BoardInput::Click(mouse.column, mouse.row),
+            MouseEventKind::Drag(MouseButton::Left) => BoardInput::Drag(mouse.column, mouse.row),
+            MouseEventKind::Up(MouseButton::Left) => BoardInput::Release(mouse.column, mouse.row),
+            MouseEventKind::ScrollDown => BoardInput::Wheel(mouse.column, mouse.row, WHEEL),
+            MouseEventKind::ScrollUp => BoardInput::Wheel(mouse.column, mouse.row, -WHEEL),
             _ => return None,
         },
         _ => return None,
@@ -269,10 +269,10 @@ fn input_of(typed: Typed) -> Option<Input> {
 }
 
 /// Runs a command of punch on the terminal.
-fn foreground(setup: &Setup, words: &[String]) -> Result<String, Problem> {
+fn foreground(setup: &BoardSetup, words: &[String]) -> Result<String, RequestProblem> {
     let status = Command::new(&setup.program).args(words).args(&setup.arguments).status();
     let line = format!("punch {}", words.join(" "));
-    let failed = |message: String| Err(Problem { message, hint: String::new() });
+    let failed = |message: String| Err(RequestProblem { message, hint: String::new() });
     match status {
         Ok(status) if status.success() => Ok(format!("`{line}` is done.")),
         Ok(status) => failed(format!("`{line}` failed ({status})")),
@@ -281,23 +281,23 @@ fn foreground(setup: &Setup, words: &[String]) -> Result<String, Problem> {
 }
 
 /// Runs a command of punch in a window of its own, beside the board.
-fn in_window(setup: &Setup, open: &NewWindow, words: &[String]) -> Result<String, Problem> {
+fn in_window(setup: &BoardSetup, open: &NewWindow, words: &[String]) -> Result<String, RequestProblem> {
     let mut command = vec![setup.program.display().to_string()];
     command.extend(words.iter().chain(&setup.arguments).cloned());
     let line = format!("punch {}", words.join(" "));
-    open(&command).map(|()| format!("`{line}` runs in a new window.")).map_err(|why| Problem {
+    open(&command).map(|()| format!("`{line}` runs in a new window.")).map_err(|why| RequestProblem {
         message: format!("cannot open a window for `{line}`: {why}"),
         hint: "run the command in another terminal".to_owned(),
     })
 }
 
 #[cfg(unix)]
-fn signals(events: Sender<Event>) -> io::Result<()> {
+fn signals(events: Sender<BoardEvent>) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         for _ in signals.forever() {
-            if events.send(Event::End).is_err() {
+            if events.send(BoardEvent::End).is_err() {
                 return;
             }
         }
@@ -306,7 +306,7 @@ fn signals(events: Sender<Event>) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn signals(_: Sender<Event>) -> io::Result<()> {
+fn signals(_: Sender<BoardEvent>) -> io::Result<()> {
     Ok(())
 }
 

@@ -9,20 +9,20 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use punch_core::drive::Switch;
-use punch_core::schedule::{Ask, Slot, schedule};
-use punch_core::view::{HistoryRow, Plain, Story, history};
+use punch_core::schedule::{ScheduleRequest, Slot, schedule};
+use punch_core::view::{HistoryRow, Plain, RevisionStory, history};
 use punch_core::{Footprint, MissingEvidence, Op, Policy, Todo, Uid, Undone, text};
 use punch_engine::{
-    Answer, AnswerOutcome, Controlled, EngineError, READER, Request as EngineRequest, RevisionEntry, Revisions,
-    SeatTurn, Sum, seat_turns,
+    AnswerOutcome, ControlResult, EngineError, QuestionReply, READER, RevisionEntry, Revisions, SeatTurn, Sum,
+    WriteRequest, seat_turns,
 };
-use punch_store::{QuestionState, SessionKey, Wanted, open_own};
+use punch_store::{QuestionState, RequestedState, SessionKey, open_own};
 
-use crate::board::{Extra, Input, Page, Problem, Timeline};
-use crate::request::Request;
-use crate::setup::{Opened, Setup};
+use crate::board::{BoardInput, RequestProblem, TextPage, Timeline, TodoExtras};
+use crate::request::BoardRequest;
+use crate::setup::{BoardSetup, BoardStore};
 use crate::timeline::{Pace, RunOverTime};
-use crate::watch::Event;
+use crate::watch::BoardEvent;
 
 /// Revisions in the detail of a todo.
 const HISTORY: usize = 20;
@@ -35,90 +35,90 @@ const LOG_LINES: usize = 5;
 const OUTPUT: usize = 1 << 20;
 
 /// A request, and the store it is for.
-pub struct Job {
+pub struct BoardJob {
     /// The store, if it is open.
-    pub opened: Option<Arc<Opened>>,
+    pub opened: Option<Arc<BoardStore>>,
     /// What to do.
-    pub request: Request,
+    pub request: BoardRequest,
 }
 
 /// Carries out jobs until nobody sends any.
-pub fn work(setup: &Setup, jobs: &Receiver<Job>, events: &Sender<Event>) {
+pub fn work(setup: &BoardSetup, jobs: &Receiver<BoardJob>, events: &Sender<BoardEvent>) {
     for job in jobs {
         let input = carry_out(setup, &job);
-        if events.send(Event::Came(input)).is_err() {
+        if events.send(BoardEvent::Came(input)).is_err() {
             return;
         }
     }
 }
 
-fn problem(error: &EngineError) -> Problem {
-    Problem { message: error.message(), hint: error.hint() }
+fn problem(error: &EngineError) -> RequestProblem {
+    RequestProblem { message: error.message(), hint: error.hint() }
 }
 
-fn failed(message: impl Into<String>, hint: &str) -> Problem {
-    Problem { message: message.into(), hint: hint.to_owned() }
+fn failed(message: impl Into<String>, hint: &str) -> RequestProblem {
+    RequestProblem { message: message.into(), hint: hint.to_owned() }
 }
 
-pub(crate) fn carry_out(setup: &Setup, job: &Job) -> Input {
+pub(crate) fn carry_out(setup: &BoardSetup, job: &BoardJob) -> BoardInput {
     let opened = match (&job.opened, &job.request) {
         (Some(opened), _) => Arc::clone(opened),
         // The first todo makes the plan.
-        (None, Request::Submit { .. }) => match (setup.create)() {
+        (None, BoardRequest::Submit { .. }) => match (setup.create)() {
             Ok(opened) => Arc::new(opened),
-            Err(why) => return Input::Done(Err(failed(why, ""))),
+            Err(why) => return BoardInput::Done(Err(failed(why, ""))),
         },
-        (None, Request::Verb(words)) => return verb(setup, words),
-        (None, _) => return Input::Done(Err(failed("there is no plan yet", "press a to add the first todo"))),
+        (None, BoardRequest::Verb(words)) => return verb(setup, words),
+        (None, _) => return BoardInput::Done(Err(failed("there is no plan yet", "press a to add the first todo"))),
     };
     match &job.request {
-        Request::Submit { ops, what } => Input::Done(submit(setup, &opened, ops, what)),
-        Request::Undo(revision) => {
+        BoardRequest::Submit { ops, what } => BoardInput::Done(submit(setup, &opened, ops, what)),
+        BoardRequest::Undo(revision) => {
             let undone = opened.engine.undo(opened.plan, &setup.request(), *revision, false);
-            Input::Done(undone.map(|done| undone_words(done.outcome.undone.as_ref())).map_err(|e| problem(&e)))
+            BoardInput::Done(undone.map(|done| undone_words(done.outcome.undone.as_ref())).map_err(|e| problem(&e)))
         }
-        Request::Redo => {
+        BoardRequest::Redo => {
             let done = opened.engine.redo(opened.plan, &setup.request());
-            Input::Done(done.map(|done| undone_words(done.outcome.undone.as_ref())).map_err(|e| problem(&e)))
+            BoardInput::Done(done.map(|done| undone_words(done.outcome.undone.as_ref())).map_err(|e| problem(&e)))
         }
-        Request::Answer { question, answer, reason } => {
-            Input::Done(answer_question(setup, &opened, *question, answer, reason.as_deref()))
+        BoardRequest::Answer { question, answer, reason } => {
+            BoardInput::Done(answer_question(setup, &opened, *question, answer, reason.as_deref()))
         }
-        Request::Approve(command) => Input::Done(approve(setup, &opened, command)),
-        Request::Control { run, seat, wanted } => Input::Done(control(setup, &opened, *run, *seat, *wanted)),
-        Request::KeepGoing { session, to } => Input::Done(keep_going(&opened, session, *to)),
-        Request::MarkSeen(revision) => {
+        BoardRequest::Approve(command) => BoardInput::Done(approve(setup, &opened, command)),
+        BoardRequest::Control { run, seat, wanted } => BoardInput::Done(control(setup, &opened, *run, *seat, *wanted)),
+        BoardRequest::KeepGoing { session, to } => BoardInput::Done(keep_going(&opened, session, *to)),
+        BoardRequest::MarkSeen(revision) => {
             let done = opened.engine.mark_seen(opened.plan, READER, *revision);
-            Input::Done(done.map(|()| "All changes are marked as seen.".to_owned()).map_err(|e| problem(&e)))
+            BoardInput::Done(done.map(|()| "All changes are marked as seen.".to_owned()).map_err(|e| problem(&e)))
         }
-        Request::Verb(words) => verb(setup, words),
-        Request::Detail(uid) => match detail(setup, &opened, *uid) {
-            Ok(extra) => Input::Detail(*uid, Box::new(extra)),
-            Err(error) => Input::Done(Err(problem(&error))),
+        BoardRequest::Verb(words) => verb(setup, words),
+        BoardRequest::Detail(uid) => match detail(setup, &opened, *uid) {
+            Ok(extra) => BoardInput::Detail(*uid, Box::new(extra)),
+            Err(error) => BoardInput::Done(Err(problem(&error))),
         },
-        Request::PlanAt(revision) => plan_at(&opened, *revision),
-        Request::Revisions(limit) => match revisions(&opened, *limit) {
-            Ok(rows) => Input::Revisions(rows),
-            Err(error) => Input::Done(Err(problem(&error))),
+        BoardRequest::PlanAt(revision) => plan_at(&opened, *revision),
+        BoardRequest::Revisions(limit) => match revisions(&opened, *limit) {
+            Ok(rows) => BoardInput::Revisions(rows),
+            Err(error) => BoardInput::Done(Err(problem(&error))),
         },
-        Request::Timeline(width) => run_over_time(setup, &opened, *width),
-        Request::Diff(uid) => with_todo(&opened, *uid, |todo| diff(setup, &opened, todo)),
-        Request::AgentLog(uid) => with_todo(&opened, *uid, |todo| agent_log(setup, &opened, todo)),
-        Request::Worktree(uid) => with_todo(&opened, *uid, |todo| match (setup.lane)(&opened, todo) {
-            Some(lane) => Input::Done(Ok(lane.path().display().to_string())),
-            None => Input::Done(Err(no_worktree(todo))),
+        BoardRequest::Timeline(width) => run_over_time(setup, &opened, *width),
+        BoardRequest::Diff(uid) => with_todo(&opened, *uid, |todo| diff(setup, &opened, todo)),
+        BoardRequest::AgentLog(uid) => with_todo(&opened, *uid, |todo| agent_log(setup, &opened, todo)),
+        BoardRequest::Worktree(uid) => with_todo(&opened, *uid, |todo| match (setup.lane)(&opened, todo) {
+            Some(lane) => BoardInput::Done(Ok(lane.path().display().to_string())),
+            None => BoardInput::Done(Err(no_worktree(todo))),
         }),
         // These belong to the terminal and never arrive here.
-        Request::Foreground(_)
-        | Request::NewAgent(_)
-        | Request::Copy(_)
-        | Request::Notify(_)
-        | Request::Suspend
-        | Request::Quit => Input::Done(Ok(String::new())),
+        BoardRequest::Foreground(_)
+        | BoardRequest::NewAgent(_)
+        | BoardRequest::Copy(_)
+        | BoardRequest::Notify(_)
+        | BoardRequest::Suspend
+        | BoardRequest::Quit => BoardInput::Done(Ok(String::new())),
     }
 }
 
-fn submit(setup: &Setup, opened: &Opened, ops: &[Op], what: &str) -> Result<String, Problem> {
+fn submit(setup: &BoardSetup, opened: &BoardStore, ops: &[Op], what: &str) -> Result<String, RequestProblem> {
     let completes = ops.iter().any(|op| matches!(op, Op::Done { .. }));
     if !completes {
         let done = opened.engine.submit(opened.plan, &setup.request(), ops).map_err(|error| problem(&error))?;
@@ -128,10 +128,10 @@ fn submit(setup: &Setup, opened: &Opened, ops: &[Op], what: &str) -> Result<Stri
     }
     let commit = setup.tree.commit();
     let preset = |policy: Policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy.for_user() };
-    let request = EngineRequest { commit: commit.as_deref(), preset, ..setup.request() };
+    let request = WriteRequest { commit: commit.as_deref(), preset, ..setup.request() };
     let checker = setup.tree.checker(setup.settings.verify_timeout.value, &|| false);
     let done = opened.engine.proving(opened.plan, &checker, |proofs| {
-        opened.engine.submit(opened.plan, &EngineRequest { proofs: Some(proofs), ..request.clone() }, ops)
+        opened.engine.submit(opened.plan, &WriteRequest { proofs: Some(proofs), ..request.clone() }, ops)
     });
     done.map(|_| what.to_owned()).map_err(|error| problem(&error))
 }
@@ -145,7 +145,7 @@ fn undone_words(undone: Option<&Undone>) -> String {
 }
 
 /// The user is looked for again at every answer: a process above this one may have become an agent.
-fn user(setup: &Setup, opened: &Opened) -> Result<punch_engine::Answerer, Problem> {
+fn user(setup: &BoardSetup, opened: &BoardStore) -> Result<punch_engine::Answerer, RequestProblem> {
     let found = opened.engine.user_at_terminal(opened.plan, &setup.marks, setup.own_mark);
     found
         .map_err(|error| problem(&error))?
@@ -153,19 +153,19 @@ fn user(setup: &Setup, opened: &Opened) -> Result<punch_engine::Answerer, Proble
 }
 
 fn answer_question(
-    setup: &Setup,
-    opened: &Opened,
+    setup: &BoardSetup,
+    opened: &BoardStore,
     question: u64,
-    answer: &Answer,
+    answer: &QuestionReply,
     reason: Option<&str>,
-) -> Result<String, Problem> {
+) -> Result<String, RequestProblem> {
     let by = user(setup, opened)?;
     let outcome = opened.engine.answer(opened.plan, question, answer, reason, &by).map_err(|error| problem(&error))?;
     match outcome {
         AnswerOutcome::Accepted => Ok(match answer {
-            Answer::Allow => "Allowed.".to_owned(),
-            Answer::Refuse => "Denied.".to_owned(),
-            Answer::Option(id) => format!("Answered `{}`.", text::neutral(id)),
+            QuestionReply::Allow => "Allowed.".to_owned(),
+            QuestionReply::Refuse => "Denied.".to_owned(),
+            QuestionReply::Option(id) => format!("Answered `{}`.", text::neutral(id)),
         }),
         AnswerOutcome::TooLate(QuestionState::Answered(given)) => {
             let by = format!("it was answered by {} ({})", text::neutral(&given.by), text::neutral(&given.via));
@@ -181,7 +181,7 @@ fn answer_question(
     }
 }
 
-fn approve(setup: &Setup, opened: &Opened, command: &punch_core::Verify) -> Result<String, Problem> {
+fn approve(setup: &BoardSetup, opened: &BoardStore, command: &punch_core::Verify) -> Result<String, RequestProblem> {
     let Some(consents) = setup.consents() else {
         return Err(failed("there is no state folder to keep an approval in", "set HOME or XDG_STATE_HOME"));
     };
@@ -190,21 +190,27 @@ fn approve(setup: &Setup, opened: &Opened, command: &punch_core::Verify) -> Resu
     done.map(|_| format!("Approved: {}", Plain::clipped(&command.line(), 200))).map_err(|error| problem(&error))
 }
 
-fn control(setup: &Setup, opened: &Opened, run: u64, seat: Option<u32>, wanted: Wanted) -> Result<String, Problem> {
+fn control(
+    setup: &BoardSetup,
+    opened: &BoardStore,
+    run: u64,
+    seat: Option<u32>,
+    wanted: RequestedState,
+) -> Result<String, RequestProblem> {
     let done = opened.engine.control_run(opened.plan, run, seat, wanted, &setup.actor);
     let what = seat.map_or_else(|| format!("Run {run}"), |seat| format!("Seat {seat} of run {run}"));
     match done.map_err(|error| problem(&error))? {
-        Controlled::Stored => Ok(match wanted {
-            Wanted::Go => format!("{what} continues."),
-            Wanted::Pause => format!("{what} finishes what it works on, then waits."),
-            Wanted::Stop => format!("{what} stops."),
+        ControlResult::Stored => Ok(match wanted {
+            RequestedState::Go => format!("{what} continues."),
+            RequestedState::Pause => format!("{what} finishes what it works on, then waits."),
+            RequestedState::Stop => format!("{what} stops."),
         }),
-        Controlled::NotRunning | Controlled::NoRun => Err(failed(format!("run {run} is not running"), "")),
-        Controlled::NoSeat => Err(failed(format!("run {run} has no such seat"), "")),
+        ControlResult::NotRunning | ControlResult::NoRun => Err(failed(format!("run {run} is not running"), "")),
+        ControlResult::NoSeat => Err(failed(format!("run {run} has no such seat"), "")),
     }
 }
 
-fn keep_going(opened: &Opened, session: &str, to: Switch) -> Result<String, Problem> {
+fn keep_going(opened: &BoardStore, session: &str, to: Switch) -> Result<String, RequestProblem> {
     let key = SessionKey::new(session, None);
     opened.engine.switch(opened.plan, Some(&key), to).map_err(|error| problem(&error))?;
     Ok(match to {
@@ -216,15 +222,15 @@ fn keep_going(opened: &Opened, session: &str, to: Switch) -> Result<String, Prob
 }
 
 /// Runs a command of punch and shows what it prints. Its colors would be neutralised anyway.
-fn verb(setup: &Setup, words: &[String]) -> Input {
+fn verb(setup: &BoardSetup, words: &[String]) -> BoardInput {
     let mut command = Command::new(&setup.program);
     command.args(words).args(&setup.arguments).env("NO_COLOR", "1").stdin(Stdio::null());
     let title = format!("punch {}", words.join(" "));
     match output_of(command) {
-        Ok((shown, _)) if !shown.trim().is_empty() => Input::Page(Page::new(&title, &shown)),
-        Ok((_, true)) => Input::Done(Ok(format!("`{title}` is done."))),
-        Ok((_, false)) => Input::Done(Err(failed(format!("`{title}` failed"), ""))),
-        Err(error) => Input::Done(Err(failed(format!("cannot run `{title}`: {error}"), ""))),
+        Ok((shown, _)) if !shown.trim().is_empty() => BoardInput::Page(TextPage::new(&title, &shown)),
+        Ok((_, true)) => BoardInput::Done(Ok(format!("`{title}` is done."))),
+        Ok((_, false)) => BoardInput::Done(Err(failed(format!("`{title}` failed"), ""))),
+        Err(error) => BoardInput::Done(Err(failed(format!("cannot run `{title}`: {error}"), ""))),
     }
 }
 
@@ -241,32 +247,32 @@ fn output_of(mut command: Command) -> io::Result<(String, bool)> {
     Ok((String::from_utf8_lossy(&printed).into_owned(), status.success()))
 }
 
-fn with_todo(opened: &Opened, uid: Uid, body: impl FnOnce(&Todo) -> Input) -> Input {
+fn with_todo(opened: &BoardStore, uid: Uid, body: impl FnOnce(&Todo) -> BoardInput) -> BoardInput {
     let footprint = Footprint { todos: [uid].into(), ..Footprint::default() };
     match opened.engine.slice(opened.plan, &footprint) {
         Ok(slice) => match slice.get(uid) {
             Some(todo) => body(todo),
-            None => Input::Done(Err(failed("this todo is gone", ""))),
+            None => BoardInput::Done(Err(failed("this todo is gone", ""))),
         },
-        Err(error) => Input::Done(Err(problem(&error))),
+        Err(error) => BoardInput::Done(Err(problem(&error))),
     }
 }
 
-fn no_worktree(todo: &Todo) -> Problem {
+fn no_worktree(todo: &Todo) -> RequestProblem {
     failed(
         format!("no run has a worktree for {}", Plain::id(&todo.id)),
         "`punch run --worktrees` gives each todo its own",
     )
 }
 
-fn diff(setup: &Setup, opened: &Opened, todo: &Todo) -> Input {
-    let Some(lane) = (setup.lane)(opened, todo) else { return Input::Done(Err(no_worktree(todo))) };
+fn diff(setup: &BoardSetup, opened: &BoardStore, todo: &Todo) -> BoardInput {
+    let Some(lane) = (setup.lane)(opened, todo) else { return BoardInput::Done(Err(no_worktree(todo))) };
     match lane.patch() {
         Ok(shown) if shown.trim().is_empty() => {
-            Input::Done(Ok(format!("{} has changed nothing yet.", Plain::id(&todo.id))))
+            BoardInput::Done(Ok(format!("{} has changed nothing yet.", Plain::id(&todo.id))))
         }
-        Ok(shown) => Input::Page(Page::new(&format!("Diff of {}", todo.id), &text::clip(&shown, OUTPUT))),
-        Err(why) => Input::Done(Err(failed(format!("git cannot show the diff: {why}"), ""))),
+        Ok(shown) => BoardInput::Page(TextPage::new(&format!("Diff of {}", todo.id), &text::clip(&shown, OUTPUT))),
+        Err(why) => BoardInput::Done(Err(failed(format!("git cannot show the diff: {why}"), ""))),
     }
 }
 
@@ -280,23 +286,23 @@ fn tail(path: &Path, most: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&end).into_owned())
 }
 
-fn agent_log(setup: &Setup, opened: &Opened, todo: &Todo) -> Input {
+fn agent_log(setup: &BoardSetup, opened: &BoardStore, todo: &Todo) -> BoardInput {
     match (setup.agent_log)(opened, todo).map(|path| tail(&path, OUTPUT as u64)) {
         Some(Ok(end)) => {
-            let mut page = Page::new(&format!("Output of the agent of {}", todo.id), &end);
+            let mut page = TextPage::new(&format!("Output of the agent of {}", todo.id), &end);
             page.top = page.lines.len();
-            Input::Page(page)
+            BoardInput::Page(page)
         }
-        Some(Err(error)) => Input::Done(Err(failed(format!("the log cannot be read: {error}"), ""))),
-        None => Input::Done(Err(failed(format!("no run has a log for {}", Plain::id(&todo.id)), ""))),
+        Some(Err(error)) => BoardInput::Done(Err(failed(format!("the log cannot be read: {error}"), ""))),
+        None => BoardInput::Done(Err(failed(format!("no run has a log for {}", Plain::id(&todo.id)), ""))),
     }
 }
 
-fn detail(setup: &Setup, opened: &Opened, uid: Uid) -> Result<Extra, EngineError> {
+fn detail(setup: &BoardSetup, opened: &BoardStore, uid: Uid) -> Result<TodoExtras, EngineError> {
     let entries = opened.engine.history_of(opened.plan, uid, HISTORY)?;
     let footprint = Footprint { todos: [uid].into(), ..Footprint::default() };
     let slice = opened.engine.slice(opened.plan, &footprint)?;
-    let history = entries.iter().map(|entry| entry.row(&slice, &Story::of(&entry.events))).collect();
+    let history = entries.iter().map(|entry| entry.row(&slice, &RevisionStory::of(&entry.events))).collect();
     let todo = slice.get(uid);
     let lane = todo.and_then(|todo| (setup.lane)(opened, todo)).map(|lane| {
         let size = lane.size().unwrap_or_else(|why| why);
@@ -308,21 +314,21 @@ fn detail(setup: &Setup, opened: &Opened, uid: Uid) -> Result<Extra, EngineError
     let now = opened.engine.now();
     let informed = opened.engine.informed_sessions(opened.plan, uid, &setup.settings)?;
     let informed = informed.iter().map(|session| Plain::text(&session.line(now))).collect();
-    Ok(Extra { history, informed, lane, output, revision: slice.row.revision })
+    Ok(TodoExtras { history, informed, lane, output, revision: slice.row.revision })
 }
 
 /// The last revisions, newest first.
-fn revisions(opened: &Opened, limit: u64) -> Result<Vec<HistoryRow>, EngineError> {
+fn revisions(opened: &BoardStore, limit: u64) -> Result<Vec<HistoryRow>, EngineError> {
     let entries = opened.engine.history(opened.plan, limit)?;
-    let stories: Vec<Story> = entries.iter().map(RevisionEntry::story).collect();
-    let names = history::footprint(stories.iter().flat_map(Story::names));
+    let stories: Vec<RevisionStory> = entries.iter().map(RevisionEntry::story).collect();
+    let names = history::footprint(stories.iter().flat_map(RevisionStory::names));
     let slice = opened.engine.slice(opened.plan, &names)?;
     Ok(entries.iter().zip(&stories).map(|(entry, story)| entry.row(&slice, story)).collect())
 }
 
 /// What a revision changed, and below it the plan as it was then.
-fn plan_at(opened: &Opened, revision: u64) -> Input {
-    let read = || -> Result<Page, EngineError> {
+fn plan_at(opened: &BoardStore, revision: u64) -> BoardInput {
+    let read = || -> Result<TextPage, EngineError> {
         let plan = opened.engine.plan_at(opened.plan, revision)?;
         let since = revision.saturating_sub(1);
         let change = match opened.engine.revisions(opened.plan, since, 1)? {
@@ -331,18 +337,18 @@ fn plan_at(opened: &Opened, revision: u64) -> Input {
         };
         let mut shown = String::new();
         if let Some(entry) = change {
-            let row = entry.row(&plan, &Story::of(&entry.events));
+            let row = entry.row(&plan, &RevisionStory::of(&entry.events));
             let _ = writeln!(shown, "{} by {}, {}\n", row.changes, row.by, punch_core::time::utc(row.at));
         }
-        let tree = punch_core::view::Tree { expanded: true, now: plan.row.last_time, ..Default::default() };
+        let tree = punch_core::view::TreeOptions { expanded: true, now: plan.row.last_time, ..Default::default() };
         shown.push_str(&tree.draw(&plan, &plan.live()));
-        Ok(Page::new(&format!("The plan as it was at revision {revision}"), &shown))
+        Ok(TextPage::new(&format!("The plan as it was at revision {revision}"), &shown))
     };
-    read().map_or_else(|error| Input::Done(Err(problem(&error))), Input::Page)
+    read().map_or_else(|error| BoardInput::Done(Err(problem(&error))), BoardInput::Page)
 }
 
 /// What the seats of the last run have worked on, and the schedule of what is open. While the run works, both are on one axis.
-fn run_over_time(setup: &Setup, opened: &Opened, width: usize) -> Input {
+fn run_over_time(setup: &BoardSetup, opened: &BoardStore, width: usize) -> BoardInput {
     let (engine, id, glyphs) = (&opened.engine, opened.plan, setup.look.glyphs);
     let read = || -> Result<Timeline, EngineError> {
         let (plan, now) = (engine.whole(id)?, engine.now());
@@ -355,7 +361,7 @@ fn run_over_time(setup: &Setup, opened: &Opened, width: usize) -> Input {
             let is_running = engine.running(id)?.is_some_and(|running| running.id == run.id);
             ended_at = run.ended_at.or((!is_running).then_some(now));
         }
-        let ask = Ask { agents, calibration: engine.calibration()?, ..Ask::default() };
+        let ask = ScheduleRequest { agents, calibration: engine.calibration()?, ..ScheduleRequest::default() };
         let slots = schedule(&plan, &ask, now).slots;
         let heading = if pace.is_some() { "Planned, at the pace of the run" } else { "Planned" };
         let pace = pace.unwrap_or(Pace::USUAL);
@@ -366,5 +372,5 @@ fn run_over_time(setup: &Setup, opened: &Opened, width: usize) -> Input {
             ended => vec![("So far", draw(&turns, &[], ended.unwrap_or(now))), (heading, draw(&[], &slots, now))],
         }))
     };
-    read().map_or_else(|error| Input::Done(Err(problem(&error))), Input::Timeline)
+    read().map_or_else(|error| BoardInput::Done(Err(problem(&error))), BoardInput::Timeline)
 }

@@ -7,7 +7,7 @@ use punch_core::inbox::InboxItem;
 use punch_core::text::{clip, neutral};
 use punch_core::view::{FleetFigures, FleetView, inbox};
 use punch_engine::{AgentQuestion, Engine, EngineError, READER, RunRecord, SeatRow, Sum};
-use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, Wanted};
+use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, RequestedState};
 use serde_json::{Value, json};
 
 use crate::WebSetup;
@@ -17,7 +17,7 @@ const QUESTIONS: usize = 200;
 
 /// Everything beside the todos, as clients get it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Around {
+pub(crate) struct BoardSurroundings {
     pub inbox: Vec<Value>,
     /// Open questions, newest first.
     pub questions: Vec<AgentQuestion>,
@@ -28,7 +28,7 @@ pub(crate) struct Around {
     pub seen: u64,
 }
 
-impl Around {
+impl BoardSurroundings {
     pub fn read(
         engine: &Engine,
         info: &PlanInfo,
@@ -105,7 +105,7 @@ pub(crate) fn question(question: &AgentQuestion, plan: Option<&Plan>) -> Value {
 }
 
 /// What clients call what is wanted of a run.
-pub(crate) const fn wanted(wanted: Wanted) -> &'static str {
+pub(crate) const fn wanted(wanted: RequestedState) -> &'static str {
     wanted.as_str()
 }
 

@@ -8,11 +8,11 @@ use punch_engine::assignment_key;
 use serde_json::{Value, json};
 
 use crate::ApiProblem;
-use crate::context::{Answered, PlanContext};
+use crate::context::{ApiResult, PlanContext};
 use crate::dispatch::clock;
 
 /// `POST …/assign`
-pub(crate) fn assign(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn assign(at: &PlanContext<'_>) -> ApiResult {
     let body = at.body(&["todos", "agent"])?;
     at.the_user("start agents", "run `punch assign`")?;
     let agents = (at.app.setup.agents)();

@@ -13,14 +13,14 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{Access, Caller};
-use crate::feed::{Picture, PlanFeed};
+use crate::access::{AccessControl, WebCaller};
+use crate::feed::{PlanFeed, PlanPicture};
 use crate::feeds::Feeds;
 use crate::metrics::Metrics;
 use crate::operation::Readiness;
 use crate::query::Query;
 use crate::request_log::RequestLog;
-use crate::shared_store::SharedStore;
+use crate::shared_store::WebStore;
 use crate::{ApiProblem, WebSetup};
 
 /// Batches whose checks run at once.
@@ -29,7 +29,7 @@ const CHECKS: usize = 4;
 pub(crate) const STREAMS: usize = 128;
 
 /// The answer to a request.
-pub(crate) type Answered = Result<Value, ApiProblem>;
+pub(crate) type ApiResult = Result<Value, ApiProblem>;
 
 /// An answer with the rows of a whole plan. They are written as they are: as values, a large plan would take many times
 /// their memory.
@@ -43,9 +43,9 @@ pub(crate) struct RowsAnswer {
 /// Everything that requests share.
 pub(crate) struct App {
     pub setup: Arc<WebSetup>,
-    pub store: Arc<SharedStore>,
+    pub store: Arc<WebStore>,
     pub feeds: Feeds,
-    pub access: Access,
+    pub access: AccessControl,
     pub checks: Semaphore,
     pub streams: Arc<Semaphore>,
     pub metrics: Metrics,
@@ -55,8 +55,8 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub fn new(setup: Arc<WebSetup>, access: Access, log: Option<RequestLog>, end: CancellationToken) -> Self {
-        let store = Arc::new(SharedStore::new(Arc::clone(&setup)));
+    pub fn new(setup: Arc<WebSetup>, access: AccessControl, log: Option<RequestLog>, end: CancellationToken) -> Self {
+        let store = Arc::new(WebStore::new(Arc::clone(&setup)));
         Self {
             feeds: Feeds::new(Arc::clone(&store), Arc::clone(&setup)),
             store,
@@ -73,15 +73,15 @@ impl App {
 }
 
 /// A request that is about no plan.
-pub(crate) struct Context<'a> {
+pub(crate) struct RequestContext<'a> {
     pub app: &'a App,
-    pub caller: &'a Caller,
+    pub caller: &'a WebCaller,
 }
 
 /// A request about a plan.
 pub(crate) struct PlanContext<'a> {
     pub app: &'a App,
-    pub caller: &'a Caller,
+    pub caller: &'a WebCaller,
     pub feed: &'a Arc<PlanFeed>,
     /// Parts of the path by name.
     pub path: &'a [(String, String)],
@@ -109,11 +109,11 @@ impl PlanContext<'_> {
     }
 
     /// The plan as it is now. Holds back the stream while it is kept, so nothing slow may be done with it.
-    pub fn picture(&self) -> Result<MutexGuard<'_, Picture>, ApiProblem> {
+    pub fn picture(&self) -> Result<MutexGuard<'_, PlanPicture>, ApiProblem> {
         self.feed.advance().map_err(|error| self.app.store.lost(error))
     }
 
-    pub fn plan_of<'p>(&self, picture: &'p Picture) -> Result<&'p Plan, ApiProblem> {
+    pub fn plan_of<'p>(&self, picture: &'p PlanPicture) -> Result<&'p Plan, ApiProblem> {
         picture.plan().ok_or_else(ApiProblem::bug)
     }
 

@@ -9,16 +9,16 @@ use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Response, StatusCode};
-use punch_serve::{Denial, Limits};
+use punch_serve::{Denial, HttpLimits};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::access::{COOKIE_NAME, Caller, Role, peer};
-use crate::context::{App, Context, PlanContext};
+use crate::access::{COOKIE_NAME, TokenRole, WebCaller, peer};
+use crate::context::{App, PlanContext, RequestContext};
 use crate::feed::PlanFeed;
 use crate::query::Query;
 use crate::read::merge;
-use crate::routes::{Handler, Needs, Route, Tag};
+use crate::routes::{EntityTag, Handler, Needs, Route};
 use crate::{ApiProblem, stream};
 
 /// Bytes of a body.
@@ -42,7 +42,12 @@ pub(crate) struct Origin {
 }
 
 /// Answers a request.
-pub(crate) async fn answer(app: Arc<App>, route: &'static Route, limits: Limits, request: Request) -> Response<Body> {
+pub(crate) async fn answer(
+    app: Arc<App>,
+    route: &'static Route,
+    limits: HttpLimits,
+    request: Request,
+) -> Response<Body> {
     let mut origin = Origin { route: route.name, caller: None };
     let mut response = match answered(app, route, limits, request, &mut origin).await {
         Ok(response) => response,
@@ -55,7 +60,7 @@ pub(crate) async fn answer(app: Arc<App>, route: &'static Route, limits: Limits,
 async fn answered(
     app: Arc<App>,
     route: &'static Route,
-    limits: Limits,
+    limits: HttpLimits,
     request: Request,
     origin: &mut Origin,
 ) -> Result<Response<Body>, ApiProblem> {
@@ -86,7 +91,7 @@ async fn answered(
             return Ok(response);
         }
         Handler::Free(run) => {
-            let value = blocking(move || run(&Context { app: &app, caller: &caller })).await?;
+            let value = blocking(move || run(&RequestContext { app: &app, caller: &caller })).await?;
             return Ok(json_response(&value));
         }
         Handler::Events => return events(app, caller, &head, path, &query).await,
@@ -98,7 +103,7 @@ async fn answered(
     blocking(move || {
         let feed = feed(&app, &path, creates)?;
         let before = match route.tag {
-            Tag::Nothing => None,
+            EntityTag::Nothing => None,
             tag => feed.advance().map_err(|error| app.store.lost(error))?.etag(tag),
         };
         if let (Some(tag), Some(known)) = (&before, &known)
@@ -118,13 +123,13 @@ async fn answered(
     .await
 }
 
-fn allow(caller: &Caller, route: &Route) -> Result<(), ApiProblem> {
+fn allow(caller: &WebCaller, route: &Route) -> Result<(), ApiProblem> {
     match (caller.rights.role, route.needs) {
-        (Role::Agent, _) => Err(ApiProblem::forbidden(
+        (TokenRole::Agent, _) => Err(ApiProblem::forbidden(
             "the token of an agent is only good for `/mcp`",
             "make one with `punch token new NAME --role reader`",
         )),
-        (Role::Reader, Needs::Owner) => {
+        (TokenRole::Reader, Needs::Owner) => {
             Err(ApiProblem::forbidden("this session may only read", "open the board with a link or token of an owner"))
         }
         _ => Ok(()),
@@ -151,7 +156,7 @@ async fn path(head: &mut Parts) -> Result<Vec<(String, String)>, ApiProblem> {
 }
 
 /// Reads a JSON body.
-async fn read(head: &Parts, body: Body, limits: Limits) -> Result<Value, ApiProblem> {
+async fn read(head: &Parts, body: Body, limits: HttpLimits) -> Result<Value, ApiProblem> {
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_json = kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
     if !is_json {
@@ -174,7 +179,7 @@ async fn read(head: &Parts, body: Body, limits: Limits) -> Result<Value, ApiProb
 
 async fn events(
     app: Arc<App>,
-    caller: Caller,
+    caller: WebCaller,
     head: &Parts,
     path: Vec<(String, String)>,
     query: &Query,
@@ -198,7 +203,7 @@ fn login(app: &App, head: &Parts, body: &Value, now: i64) -> Result<Response<Bod
     let (rights, token) = match access.sessions.redeem(secret, now) {
         Some(rights) => (rights, None),
         None => match access.by_secret(secret, now) {
-            Some(caller) if caller.rights.role != Role::Agent => {
+            Some(caller) if caller.rights.role != TokenRole::Agent => {
                 access.rate.asked(&caller.id(), now)?;
                 (caller.rights, caller.token)
             }

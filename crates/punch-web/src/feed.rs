@@ -7,20 +7,20 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use punch_core::reason::Reader;
-use punch_core::view::{BoardDigests, BoardRow, Progress, RowChanges, Story};
+use punch_core::reason::PlanReader;
+use punch_core::view::{BoardDigests, BoardRow, Progress, RevisionStory, RowChanges};
 use punch_core::{Plan, Uid};
 use punch_engine::{
-    ActivityKind, ActivityRecord, AgentQuestion, Engine, EngineError, FleetRefresher, PlanRefresher, Refreshed,
+    ActivityKind, ActivityRecord, AgentQuestion, Engine, EngineError, FleetRefresher, PlanRefresher, RefreshResult,
     RevisionEntry, Revisions,
 };
 use punch_store::PlanInfo;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use crate::around::{self, Around};
-use crate::frame::{Frame, FrameKind, Missed, RecentChanges};
-use crate::routes::Tag;
+use crate::around::{self, BoardSurroundings};
+use crate::frame::{FrameKind, MissedChanges, RecentChanges, StreamFrame};
+use crate::routes::EntityTag;
 use crate::{WebSetup, read};
 
 /// Frames that a slow client may be behind before it is sent the sum of what it missed.
@@ -46,18 +46,18 @@ pub(crate) struct PlanFeed {
     pub info: PlanInfo,
     pub engine: Arc<Engine>,
     pub setup: Arc<WebSetup>,
-    state: Mutex<Picture>,
-    frames: broadcast::Sender<Frame>,
+    state: Mutex<PlanPicture>,
+    frames: broadcast::Sender<StreamFrame>,
     used_at: AtomicI64,
     ended: AtomicBool,
 }
 
 /// The plan as clients see it.
-pub(crate) struct Picture {
+pub(crate) struct PlanPicture {
     refresher: PlanRefresher,
     loaded: Option<Plan>,
     rows: BoardDigests,
-    around: Around,
+    around: BoardSurroundings,
     around_stamp: Option<u64>,
     /// What is beside the todos was read in this minute.
     around_minute: i64,
@@ -71,7 +71,7 @@ pub(crate) struct Picture {
     pub now: i64,
 }
 
-impl Picture {
+impl PlanPicture {
     fn empty() -> Self {
         // Another process may have counted before: the time of the start keeps versions apart.
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -79,7 +79,7 @@ impl Picture {
             refresher: PlanRefresher::default(),
             loaded: None,
             rows: BoardDigests::default(),
-            around: Around::default(),
+            around: BoardSurroundings::default(),
             around_stamp: None,
             around_minute: 0,
             fleet: FleetRefresher::default(),
@@ -102,17 +102,17 @@ impl Picture {
     }
 
     /// What an unchanged answer is recognized by; `None` if it may change while the picture stays.
-    pub fn etag(&self, tag: Tag) -> Option<String> {
+    pub fn etag(&self, tag: EntityTag) -> Option<String> {
         match tag {
-            Tag::Revision => Some(format!("\"r{}\"", self.revision())),
-            Tag::Picture => Some(format!("\"r{}.{}\"", self.revision(), self.version)),
-            Tag::Nothing => None,
+            EntityTag::Revision => Some(format!("\"r{}\"", self.revision())),
+            EntityTag::Picture => Some(format!("\"r{}.{}\"", self.revision(), self.version)),
+            EntityTag::Nothing => None,
         }
     }
 
     /// The plan as it is shown.
-    fn reader(&self) -> Option<Reader<'_>> {
-        self.loaded.as_ref().map(|plan| Reader::new(plan, self.now))
+    fn reader(&self) -> Option<PlanReader<'_>> {
+        self.loaded.as_ref().map(|plan| PlanReader::new(plan, self.now))
     }
 
     /// The row of a todo; `None` if it has none any longer.
@@ -121,7 +121,7 @@ impl Picture {
         reader.plan.get(uid).filter(|todo| todo.is_live()).map(|todo| BoardRow::of(reader, todo))
     }
 
-    pub fn around(&self) -> &Around {
+    pub fn around(&self) -> &BoardSurroundings {
         &self.around
     }
 
@@ -163,7 +163,7 @@ impl PlanFeed {
             info,
             engine,
             setup,
-            state: Mutex::new(Picture::empty()),
+            state: Mutex::new(PlanPicture::empty()),
             frames,
             used_at,
             ended: AtomicBool::new(false),
@@ -210,12 +210,12 @@ impl PlanFeed {
 
     fn end(&self, error: EngineError) -> EngineError {
         self.ended.store(true, Ordering::Release);
-        let _ = self.frames.send(Frame::end());
+        let _ = self.frames.send(StreamFrame::end());
         error
     }
 
     /// Brings the picture up to date, sends what has changed to all streams, and returns the picture.
-    pub fn advance(&self) -> Result<MutexGuard<'_, Picture>, EngineError> {
+    pub fn advance(&self) -> Result<MutexGuard<'_, PlanPicture>, EngineError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let frames = self.refresh(&mut state)?;
         for frame in frames {
@@ -225,27 +225,27 @@ impl PlanFeed {
         Ok(state)
     }
 
-    fn refresh(&self, state: &mut Picture) -> Result<Vec<Frame>, EngineError> {
+    fn refresh(&self, state: &mut PlanPicture) -> Result<Vec<StreamFrame>, EngineError> {
         let (engine, id, now) = (&*self.engine, self.info.id, self.engine.now());
         let before = state.loaded.as_ref().map(|plan| (plan.row.revision, plan.row.phases.clone()));
         let refreshed = {
-            let Picture { refresher, loaded, .. } = &mut *state;
+            let PlanPicture { refresher, loaded, .. } = &mut *state;
             refresher.refresh(engine, id, loaded)?
         };
         let due = state.next_moment.is_some_and(|at| now >= at);
         let mut frames = Vec::new();
         let mut change = None;
         state.now = now;
-        if refreshed != Refreshed::Nothing || due || before.is_none() {
-            let Picture { loaded, rows, .. } = &mut *state;
+        if refreshed != RefreshResult::Nothing || due || before.is_none() {
+            let PlanPicture { loaded, rows, .. } = &mut *state;
             let Some(plan) = loaded else { return Ok(frames) };
-            let reader = Reader::new(plan, now);
+            let reader = PlanReader::new(plan, now);
             let RowChanges { changed, gone } = match &refreshed {
-                Refreshed::Everything => rows.refresh_all(reader),
-                Refreshed::Todos(todos) => {
+                RefreshResult::Everything => rows.refresh_all(reader),
+                RefreshResult::Todos(todos) => {
                     rows.refresh(reader, todos.before.iter().map(|(uid, before)| (*uid, before.as_deref())))
                 }
-                Refreshed::Nothing => rows.refresh(reader, []),
+                RefreshResult::Nothing => rows.refresh(reader, []),
             };
             let revision = plan.row.revision;
             let other_phases = before.as_ref().is_some_and(|(_, phases)| *phases != plan.row.phases);
@@ -256,7 +256,7 @@ impl PlanFeed {
                 Some((before, _)) if revision < before => {
                     state.recent = RecentChanges::begin(revision);
                     state.version += 1;
-                    frames.push(Frame::new(FrameKind::Reset, "reset", &json!({"revision": revision})));
+                    frames.push(StreamFrame::new(FrameKind::Reset, "reset", &json!({"revision": revision})));
                 }
                 Some((before, _)) if before < revision || !changed.is_empty() || !gone.is_empty() => {
                     let touched: BTreeSet<Uid> = changed.union(&gone).copied().collect();
@@ -271,14 +271,14 @@ impl PlanFeed {
         if let Some((from, touched, other_phases)) = change {
             let data = self.change(state, from, &touched, other_phases)?;
             let kind = FrameKind::Change { from, to: state.revision() };
-            frames.push(Frame::new(kind, "change", &data));
+            frames.push(StreamFrame::new(kind, "change", &data));
         }
         frames.extend(activity);
         Ok(frames)
     }
 
     /// Reads what is beside the todos, if anything was written or a minute has passed.
-    fn refresh_around(&self, state: &mut Picture, due: bool) -> Result<Vec<Frame>, EngineError> {
+    fn refresh_around(&self, state: &mut PlanPicture, due: bool) -> Result<Vec<StreamFrame>, EngineError> {
         let (engine, id) = (&*self.engine, self.info.id);
         let stamp = engine.store().stamp(Some(id))?;
         let is_first = state.around_stamp.is_none();
@@ -289,7 +289,7 @@ impl PlanFeed {
         }
         let Some(plan) = &state.loaded else { return Ok(Vec::new()) };
         let fleet = state.fleet.refresh(engine, state.now)?;
-        let around = Around::read(engine, &self.info, plan, &self.setup, fleet)?;
+        let around = BoardSurroundings::read(engine, &self.info, plan, &self.setup, fleet)?;
         let records = self.activities(&mut state.activity)?;
         (state.around_stamp, state.around_minute) = (stamp, minute);
         let failed = records.iter().rev().find_map(|record| match &record.kind {
@@ -313,14 +313,18 @@ impl PlanFeed {
     }
 
     /// A frame for every question that was asked, answered or closed.
-    fn question_frames(&self, before: &Around, state: &Picture) -> Result<Vec<Frame>, EngineError> {
-        let has = |list: &Around, id: u64| list.questions.iter().any(|question| question.id == id);
+    fn question_frames(
+        &self,
+        before: &BoardSurroundings,
+        state: &PlanPicture,
+    ) -> Result<Vec<StreamFrame>, EngineError> {
+        let has = |list: &BoardSurroundings, id: u64| list.questions.iter().any(|question| question.id == id);
         let frame = |question: &AgentQuestion| {
             let data = json!({"now": state.now, "question": around::question(question, state.plan())});
-            Frame::new(FrameKind::Notice, "question", &data)
+            StreamFrame::new(FrameKind::Notice, "question", &data)
         };
         let asked = state.around.questions.iter().filter(|question| !has(before, question.id));
-        let mut frames: Vec<Frame> = asked.map(frame).collect();
+        let mut frames: Vec<StreamFrame> = asked.map(frame).collect();
         for gone in before.questions.iter().filter(|question| !has(&state.around, question.id)) {
             frames.extend(self.engine.question(self.info.id, gone.id)?.as_ref().map(frame));
         }
@@ -341,7 +345,7 @@ impl PlanFeed {
     /// The change from a revision to the present.
     fn change(
         &self,
-        state: &Picture,
+        state: &PlanPicture,
         from: u64,
         touched: &BTreeSet<Uid>,
         other_phases: bool,
@@ -375,37 +379,39 @@ impl PlanFeed {
         let known = page.revisions.into_iter().filter(|revision| revision.number <= plan.row.revision);
         let entry = |revision| {
             let entry = RevisionEntry::from(revision);
-            read::history_entry(&entry.row(plan, &Story::of(&entry.events)))
+            read::history_entry(&entry.row(plan, &RevisionStory::of(&entry.events)))
         };
         Ok(known.map(entry).collect())
     }
 
     /// Subscribes to what happens from now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<Frame> {
+    pub fn subscribe(&self) -> broadcast::Receiver<StreamFrame> {
         self.frames.subscribe()
     }
 
     /// What a client at a revision has missed: the revision it is at afterwards, and the frames that bring it there.
-    pub fn catch_up(&self, after: Option<u64>) -> Result<(u64, Vec<Frame>), EngineError> {
+    pub fn catch_up(&self, after: Option<u64>) -> Result<(u64, Vec<StreamFrame>), EngineError> {
         let state = self.advance()?;
         let revision = state.revision();
         let notice = activity_frame(&state, &[]);
         let Some(after) = after else { return Ok((revision, vec![notice])) };
-        let missed = if after > revision { Missed::Unknown } else { state.recent.after(after) };
+        let missed = if after > revision { MissedChanges::Unknown } else { state.recent.after(after) };
         Ok(match missed {
-            Missed::Unknown => (revision, vec![Frame::new(FrameKind::Reset, "reset", &json!({"revision": revision}))]),
-            Missed::Todos(todos, _) if after == revision && todos.is_empty() => (revision, vec![notice]),
-            Missed::Todos(todos, phases) => {
+            MissedChanges::Unknown => {
+                (revision, vec![StreamFrame::new(FrameKind::Reset, "reset", &json!({"revision": revision}))])
+            }
+            MissedChanges::Todos(todos, _) if after == revision && todos.is_empty() => (revision, vec![notice]),
+            MissedChanges::Todos(todos, phases) => {
                 let data = self.change(&state, after, &todos, phases)?;
                 let kind = FrameKind::Change { from: after, to: revision };
-                (revision, vec![Frame::new(kind, "change", &data), notice])
+                (revision, vec![StreamFrame::new(kind, "change", &data), notice])
             }
         })
     }
 }
 
 /// Everything beside the todos, and what has just happened.
-fn activity_frame(state: &Picture, records: &[ActivityRecord]) -> Frame {
+fn activity_frame(state: &PlanPicture, records: &[ActivityRecord]) -> StreamFrame {
     let around = &state.around;
     let record = |record: &ActivityRecord| {
         let mut out = json!(record.kind);
@@ -424,7 +430,7 @@ fn activity_frame(state: &Picture, records: &[ActivityRecord]) -> Frame {
         "failedWrite": state.failed_write,
         "records": records.iter().map(record).collect::<Vec<_>>(),
     });
-    Frame::new(FrameKind::Notice, "activity", &data)
+    StreamFrame::new(FrameKind::Notice, "activity", &data)
 }
 
 #[cfg(test)]
@@ -432,8 +438,8 @@ mod tests {
     use std::sync::atomic::AtomicI64;
 
     use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
-    use punch_engine::config::{Config, Inputs};
-    use punch_engine::{Choice, Request, WorkTree};
+    use punch_engine::config::{Config, ConfigInputs};
+    use punch_engine::{PlanChoice, WorkTree, WriteRequest};
     use punch_store::MemoryStore;
 
     use super::*;
@@ -443,12 +449,12 @@ mod tests {
         let time = Arc::new(AtomicI64::new(1_700_000_000_000));
         let clock = Arc::clone(&time);
         let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || clock.load(Ordering::Relaxed)));
-        let plan = engine.choose_or_create(&Choice::default()).unwrap();
-        let settings = Config::load(&Inputs::default()).unwrap().settings;
+        let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
+        let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
         let lease = settings.lease_ms();
         let setup = WebSetup {
             open: Box::new(|_| Ok(None)),
-            choice: Choice::default(),
+            choice: PlanChoice::default(),
             worktree: Box::new(|_, _, _| None),
             agent_log: Box::new(|_, _, _| None),
             agents: Box::new(Vec::new),
@@ -461,15 +467,15 @@ mod tests {
         };
         let edit = Edit { content: Keep::Set("Parser".into()), ..Edit::default() };
         let add = Op::Add(Add { id: Some("T-1".into()), edit, ..Add::default() });
-        engine.submit(plan, &Request::of(Actor::user()), &[add]).unwrap();
+        engine.submit(plan, &WriteRequest::of(Actor::user()), &[add]).unwrap();
         let claim = Op::Claim(Ref::Id("T-1".into()), lease);
-        engine.submit(plan, &Request::of(Actor::agent("claude", "s-1")), &[claim]).unwrap();
+        engine.submit(plan, &WriteRequest::of(Actor::agent("claude", "s-1")), &[claim]).unwrap();
         let info = engine.plans().unwrap().remove(0);
         let feed = PlanFeed::new(Arc::new(engine), info, Arc::new(setup));
         assert!(feed.advance().unwrap().around().inbox.is_empty());
         let mut stream = feed.subscribe();
         // Half of `run.idle` must pass, and the claim must still last.
-        let kinds = |picture: &Picture| -> Vec<Value> {
+        let kinds = |picture: &PlanPicture| -> Vec<Value> {
             picture.around().inbox.iter().map(|item| item["kind"].clone()).collect()
         };
         let version = feed.advance().unwrap().version;

@@ -8,7 +8,7 @@ use punch_engine::Engine;
 use punch_store::{PlanId, PlanInfo};
 
 use crate::feed::PlanFeed;
-use crate::shared_store::SharedStore;
+use crate::shared_store::WebStore;
 use crate::{ApiProblem, WebSetup};
 
 /// Plans that are followed at once.
@@ -18,13 +18,13 @@ type ByPlan = Mutex<HashMap<PlanId, Arc<PlanFeed>>>;
 
 /// The plans that are followed.
 pub(crate) struct Feeds {
-    store: Arc<SharedStore>,
+    store: Arc<WebStore>,
     setup: Arc<WebSetup>,
     by_plan: Arc<ByPlan>,
 }
 
 impl Feeds {
-    pub fn new(store: Arc<SharedStore>, setup: Arc<WebSetup>) -> Self {
+    pub fn new(store: Arc<WebStore>, setup: Arc<WebSetup>) -> Self {
         Self { store, setup, by_plan: Arc::default() }
     }
 

@@ -24,13 +24,13 @@ pub(crate) enum FrameKind {
 
 /// One event of the stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct StreamFrame {
     pub kind: FrameKind,
     /// Shared by all clients: written once, copied never.
     pub bytes: Bytes,
 }
 
-impl Frame {
+impl StreamFrame {
     /// An event with its data. Revisions are ids: a client that comes back names the last one.
     pub fn new(kind: FrameKind, event: &str, data: &Value) -> Self {
         let id = match kind {
@@ -49,7 +49,7 @@ impl Frame {
 
 /// What one change touched.
 #[derive(Debug)]
-struct Step {
+struct ChangeScope {
     to: u64,
     todos: BTreeSet<Uid>,
     phases: bool,
@@ -58,14 +58,14 @@ struct Step {
 /// The last changes, for clients that come back.
 #[derive(Debug, Default)]
 pub(crate) struct RecentChanges {
-    steps: VecDeque<Step>,
+    steps: VecDeque<ChangeScope>,
     /// Changes after this revision are all here.
     since: u64,
 }
 
 /// What a client has missed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Missed {
+pub(crate) enum MissedChanges {
     /// These todos may have another picture, and maybe the phases.
     Todos(BTreeSet<Uid>, bool),
     /// Too much, or it is not known.
@@ -79,7 +79,7 @@ impl RecentChanges {
     }
 
     pub fn add(&mut self, to: u64, todos: BTreeSet<Uid>, phases: bool) {
-        self.steps.push_back(Step { to, todos, phases });
+        self.steps.push_back(ChangeScope { to, todos, phases });
         while self.steps.len() > REMEMBERED {
             self.since = self.steps.pop_front().map_or(self.since, |step| step.to);
         }
@@ -87,16 +87,16 @@ impl RecentChanges {
 
     /// What a client at revision `after` has missed. A change that time brought has no revision of its own, so those at
     /// this revision count as missed.
-    pub fn after(&self, after: u64) -> Missed {
+    pub fn after(&self, after: u64) -> MissedChanges {
         if after < self.since {
-            return Missed::Unknown;
+            return MissedChanges::Unknown;
         }
         let (mut todos, mut phases) = (BTreeSet::new(), false);
         for step in self.steps.iter().filter(|step| step.to >= after) {
             todos.extend(&step.todos);
             phases |= step.phases;
         }
-        Missed::Todos(todos, phases)
+        MissedChanges::Todos(todos, phases)
     }
 }
 
@@ -110,20 +110,21 @@ mod tests {
         for n in 11..=20 {
             recent.add(n, [Uid(n)].into(), n == 15);
         }
-        assert_eq!(recent.after(9), Missed::Unknown);
-        assert_eq!(recent.after(19), Missed::Todos([Uid(19), Uid(20)].into(), false));
-        assert_eq!(recent.after(14), Missed::Todos((14..=20).map(Uid).collect(), true));
+        assert_eq!(recent.after(9), MissedChanges::Unknown);
+        assert_eq!(recent.after(19), MissedChanges::Todos([Uid(19), Uid(20)].into(), false));
+        assert_eq!(recent.after(14), MissedChanges::Todos((14..=20).map(Uid).collect(), true));
         for n in 21..=3_000 {
             recent.add(n, BTreeSet::new(), false);
         }
-        assert_eq!(recent.after(500), Missed::Unknown, "forgotten");
-        assert_eq!(recent.after(3_000), Missed::Todos(BTreeSet::new(), false));
+        assert_eq!(recent.after(500), MissedChanges::Unknown, "forgotten");
+        assert_eq!(recent.after(3_000), MissedChanges::Todos(BTreeSet::new(), false));
     }
 
     #[test]
     fn only_changes_with_a_revision_have_an_id() {
         let text = |kind| {
-            String::from_utf8(Frame::new(kind, "change", &serde_json::json!({"a": "x\ny"})).bytes.to_vec()).unwrap()
+            String::from_utf8(StreamFrame::new(kind, "change", &serde_json::json!({"a": "x\ny"})).bytes.to_vec())
+                .unwrap()
         };
         assert_eq!(text(FrameKind::Change { from: 1, to: 2 }), "id: 2\nevent: change\ndata: {\"a\":\"x\\ny\"}\n\n");
         assert!(text(FrameKind::Change { from: 2, to: 2 }).starts_with("event: change"));

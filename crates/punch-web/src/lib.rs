@@ -29,8 +29,8 @@ mod shared_store;
 mod stream;
 mod write;
 
-pub use access::{NewToken, Role, StoredToken, TokenFile, TokenFileError};
+pub use access::{NewToken, StoredToken, TokenFile, TokenFileError, TokenRole};
 pub use problem::ApiProblem;
 pub use request_log::{RequestLog, RequestRecord};
-pub use server::{Board, Bound, Listen, PORT, Ready, StartedBy, WebError};
-pub use setup::{FindLog, FindWorktree, ListAgents, OpenStore, RunWorktree, StartAgent, WebSetup};
+pub use server::{Bound, ListenAddress, ListeningBoard, PORT, ServedBoard, StartedBy, WebError};
+pub use setup::{FindWorktree, ListAgents, LogFinder, OpenStore, RunWorktree, StartAgent, WebSetup};

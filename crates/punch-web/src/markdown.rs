@@ -13,7 +13,7 @@ const DEEPEST: usize = 16;
 /// A block of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub enum Block {
+pub enum MarkdownBlock {
     /// A paragraph.
     Paragraph {
         /// Its text.
@@ -37,7 +37,7 @@ pub enum Block {
     /// A quotation.
     Quote {
         /// What is quoted.
-        blocks: Vec<Block>,
+        blocks: Vec<MarkdownBlock>,
     },
     /// A list.
     List {
@@ -45,7 +45,7 @@ pub enum Block {
         #[serde(skip_serializing_if = "Option::is_none")]
         start: Option<u64>,
         /// Its items.
-        items: Vec<Item>,
+        items: Vec<MarkdownItem>,
     },
     /// A line between two parts.
     Rule,
@@ -60,12 +60,12 @@ pub enum Block {
 
 /// An item of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct MarkdownItem {
     /// Whether its box is checked, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done: Option<bool>,
     /// What it says.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<MarkdownBlock>,
 }
 
 /// A piece of a line.
@@ -109,13 +109,13 @@ pub enum Inline {
 }
 
 /// What is being built: the tags that are open, innermost last.
-enum Open {
+enum OpenBlock {
     Paragraph(Vec<Inline>),
     Heading(u8, Vec<Inline>),
     Code(Option<String>, String),
-    Quote(Vec<Block>),
-    List(Option<u64>, Vec<Item>),
-    Item(Item, Vec<Inline>),
+    Quote(Vec<MarkdownBlock>),
+    List(Option<u64>, Vec<MarkdownItem>),
+    Item(MarkdownItem, Vec<Inline>),
     Table(Vec<Vec<Inline>>, Vec<Vec<Vec<Inline>>>),
     Row(Vec<Vec<Inline>>),
     Cell(Vec<Inline>),
@@ -126,10 +126,10 @@ enum Open {
 }
 
 /// Reads Markdown.
-pub fn blocks(source: &str) -> Vec<Block> {
+pub fn blocks(source: &str) -> Vec<MarkdownBlock> {
     let source = clip(source, LONGEST);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut tree = Tree { open: vec![Open::Quote(Vec::new())] };
+    let mut tree = BlockTree { open: vec![OpenBlock::Quote(Vec::new())] };
     for event in Parser::new_ext(&source, options) {
         tree.take(event);
     }
@@ -137,20 +137,20 @@ pub fn blocks(source: &str) -> Vec<Block> {
         tree.close();
     }
     match tree.open.pop() {
-        Some(Open::Quote(blocks)) => blocks,
+        Some(OpenBlock::Quote(blocks)) => blocks,
         _ => Vec::new(),
     }
 }
 
-struct Tree {
-    open: Vec<Open>,
+struct BlockTree {
+    open: Vec<OpenBlock>,
 }
 
-impl Tree {
+impl BlockTree {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => {
-                let open = if self.open.len() < DEEPEST { opened(tag) } else { Open::Nothing };
+                let open = if self.open.len() < DEEPEST { opened(tag) } else { OpenBlock::Nothing };
                 self.open.push(open);
             }
             Event::End(TagEnd::TableHead) => self.end_head(),
@@ -163,10 +163,10 @@ impl Tree {
             Event::FootnoteReference(text) => self.text(&format!("[^{text}]")),
             Event::SoftBreak => self.text(" "),
             Event::HardBreak => self.inline(Inline::Break),
-            Event::Rule => self.block(Block::Rule),
+            Event::Rule => self.block(MarkdownBlock::Rule),
             Event::TaskListMarker(done) => {
-                if let Some(Open::Item(item, _)) =
-                    self.open.iter_mut().rev().find(|open| matches!(open, Open::Item(..)))
+                if let Some(OpenBlock::Item(item, _)) =
+                    self.open.iter_mut().rev().find(|open| matches!(open, OpenBlock::Item(..)))
                 {
                     item.done = Some(done);
                 }
@@ -175,8 +175,8 @@ impl Tree {
     }
 
     fn text(&mut self, text: &str) {
-        let inner = self.open.iter_mut().rev().find(|open| !matches!(open, Open::Nothing));
-        if let Some(Open::Code(_, code)) = inner {
+        let inner = self.open.iter_mut().rev().find(|open| !matches!(open, OpenBlock::Nothing));
+        if let Some(OpenBlock::Code(_, code)) = inner {
             code.push_str(&lines(text));
             return;
         }
@@ -187,20 +187,24 @@ impl Tree {
     fn inline(&mut self, inline: Inline) {
         for open in self.open.iter_mut().rev() {
             let to = match open {
-                Open::Paragraph(to)
-                | Open::Heading(_, to)
-                | Open::Item(_, to)
-                | Open::Cell(to)
-                | Open::Inline(_, to)
-                | Open::Link(_, to) => to,
-                Open::Quote(blocks) => match blocks.last_mut() {
-                    Some(Block::Paragraph { text }) => text,
+                OpenBlock::Paragraph(to)
+                | OpenBlock::Heading(_, to)
+                | OpenBlock::Item(_, to)
+                | OpenBlock::Cell(to)
+                | OpenBlock::Inline(_, to)
+                | OpenBlock::Link(_, to) => to,
+                OpenBlock::Quote(blocks) => match blocks.last_mut() {
+                    Some(MarkdownBlock::Paragraph { text }) => text,
                     _ => {
-                        blocks.push(Block::Paragraph { text: vec![inline] });
+                        blocks.push(MarkdownBlock::Paragraph { text: vec![inline] });
                         return;
                     }
                 },
-                Open::Code(..) | Open::List(..) | Open::Table(..) | Open::Row(_) | Open::Nothing => continue,
+                OpenBlock::Code(..)
+                | OpenBlock::List(..)
+                | OpenBlock::Table(..)
+                | OpenBlock::Row(_)
+                | OpenBlock::Nothing => continue,
             };
             match (to.last_mut(), inline) {
                 (Some(Inline::Text { text: known }), Inline::Text { text }) => known.push_str(&text),
@@ -210,11 +214,11 @@ impl Tree {
         }
     }
 
-    fn block(&mut self, block: Block) {
+    fn block(&mut self, block: MarkdownBlock) {
         for open in self.open.iter_mut().rev() {
             match open {
-                Open::Quote(blocks) => return blocks.push(block),
-                Open::Item(item, text) => {
+                OpenBlock::Quote(blocks) => return blocks.push(block),
+                OpenBlock::Item(item, text) => {
                     item.loose(text);
                     return item.blocks.push(block);
                 }
@@ -228,77 +232,77 @@ impl Tree {
             return;
         }
         match self.open.pop() {
-            Some(Open::Paragraph(text)) => self.block(Block::Paragraph { text }),
-            Some(Open::Heading(level, text)) => self.block(Block::Heading { level, text }),
-            Some(Open::Code(lang, code)) => self.block(Block::Code { lang, code }),
-            Some(Open::Quote(blocks)) => self.block(Block::Quote { blocks }),
-            Some(Open::List(start, items)) => self.block(Block::List { start, items }),
-            Some(Open::Table(head, rows)) => self.block(Block::Table { head, rows }),
-            Some(Open::Item(mut item, mut text)) => {
+            Some(OpenBlock::Paragraph(text)) => self.block(MarkdownBlock::Paragraph { text }),
+            Some(OpenBlock::Heading(level, text)) => self.block(MarkdownBlock::Heading { level, text }),
+            Some(OpenBlock::Code(lang, code)) => self.block(MarkdownBlock::Code { lang, code }),
+            Some(OpenBlock::Quote(blocks)) => self.block(MarkdownBlock::Quote { blocks }),
+            Some(OpenBlock::List(start, items)) => self.block(MarkdownBlock::List { start, items }),
+            Some(OpenBlock::Table(head, rows)) => self.block(MarkdownBlock::Table { head, rows }),
+            Some(OpenBlock::Item(mut item, mut text)) => {
                 item.loose(&mut text);
-                match self.open.iter_mut().rev().find(|open| matches!(open, Open::List(..))) {
-                    Some(Open::List(_, items)) => items.push(item),
+                match self.open.iter_mut().rev().find(|open| matches!(open, OpenBlock::List(..))) {
+                    Some(OpenBlock::List(_, items)) => items.push(item),
                     _ => item.blocks.into_iter().for_each(|block| self.block(block)),
                 }
             }
-            Some(Open::Row(cells)) => {
-                if let Some(Open::Table(_, rows)) = self.open.last_mut() {
+            Some(OpenBlock::Row(cells)) => {
+                if let Some(OpenBlock::Table(_, rows)) = self.open.last_mut() {
                     rows.push(cells);
                 }
             }
-            Some(Open::Cell(text)) => {
-                if let Some(Open::Row(cells)) = self.open.last_mut() {
+            Some(OpenBlock::Cell(text)) => {
+                if let Some(OpenBlock::Row(cells)) = self.open.last_mut() {
                     cells.push(text);
                 }
             }
-            Some(Open::Inline(make, text)) => self.inline(make(text)),
-            Some(Open::Link(Some(href), text)) => self.inline(Inline::Link { href, text }),
-            Some(Open::Link(None, text)) => text.into_iter().for_each(|inline| self.inline(inline)),
-            Some(Open::Nothing) | None => {}
+            Some(OpenBlock::Inline(make, text)) => self.inline(make(text)),
+            Some(OpenBlock::Link(Some(href), text)) => self.inline(Inline::Link { href, text }),
+            Some(OpenBlock::Link(None, text)) => text.into_iter().for_each(|inline| self.inline(inline)),
+            Some(OpenBlock::Nothing) | None => {}
         }
     }
 
     fn end_head(&mut self) {
-        if let Some(Open::Row(cells)) = self.open.pop()
-            && let Some(Open::Table(head, _)) = self.open.last_mut()
+        if let Some(OpenBlock::Row(cells)) = self.open.pop()
+            && let Some(OpenBlock::Table(head, _)) = self.open.last_mut()
         {
             *head = cells;
         }
     }
 }
 
-impl Item {
+impl MarkdownItem {
     /// Text of a tight list stands in no paragraph.
     fn loose(&mut self, text: &mut Vec<Inline>) {
         if !text.is_empty() {
-            self.blocks.push(Block::Paragraph { text: std::mem::take(text) });
+            self.blocks.push(MarkdownBlock::Paragraph { text: std::mem::take(text) });
         }
     }
 }
 
-fn opened(tag: Tag<'_>) -> Open {
+fn opened(tag: Tag<'_>) -> OpenBlock {
     match tag {
-        Tag::Paragraph => Open::Paragraph(Vec::new()),
-        Tag::Heading { level, .. } => Open::Heading(level as u8, Vec::new()),
-        Tag::BlockQuote(_) => Open::Quote(Vec::new()),
+        Tag::Paragraph => OpenBlock::Paragraph(Vec::new()),
+        Tag::Heading { level, .. } => OpenBlock::Heading(level as u8, Vec::new()),
+        Tag::BlockQuote(_) => OpenBlock::Quote(Vec::new()),
         Tag::CodeBlock(kind) => {
             let lang = match kind {
                 CodeBlockKind::Fenced(info) => info.split([' ', ',', '{']).next().map(|lang| safe(&clip(lang, 40))),
                 CodeBlockKind::Indented => None,
             };
-            Open::Code(lang.filter(|lang| !lang.is_empty()), String::new())
+            OpenBlock::Code(lang.filter(|lang| !lang.is_empty()), String::new())
         }
-        Tag::HtmlBlock => Open::Paragraph(Vec::new()),
-        Tag::List(start) => Open::List(start, Vec::new()),
-        Tag::Item => Open::Item(Item::default(), Vec::new()),
-        Tag::Table(_) => Open::Table(Vec::new(), Vec::new()),
-        Tag::TableHead | Tag::TableRow => Open::Row(Vec::new()),
-        Tag::TableCell => Open::Cell(Vec::new()),
-        Tag::Emphasis => Open::Inline(|text| Inline::Em { text }, Vec::new()),
-        Tag::Strong => Open::Inline(|text| Inline::Strong { text }, Vec::new()),
-        Tag::Strikethrough => Open::Inline(|text| Inline::Del { text }, Vec::new()),
-        Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => Open::Link(href(&dest_url), Vec::new()),
-        _ => Open::Nothing,
+        Tag::HtmlBlock => OpenBlock::Paragraph(Vec::new()),
+        Tag::List(start) => OpenBlock::List(start, Vec::new()),
+        Tag::Item => OpenBlock::Item(MarkdownItem::default(), Vec::new()),
+        Tag::Table(_) => OpenBlock::Table(Vec::new(), Vec::new()),
+        Tag::TableHead | Tag::TableRow => OpenBlock::Row(Vec::new()),
+        Tag::TableCell => OpenBlock::Cell(Vec::new()),
+        Tag::Emphasis => OpenBlock::Inline(|text| Inline::Em { text }, Vec::new()),
+        Tag::Strong => OpenBlock::Inline(|text| Inline::Strong { text }, Vec::new()),
+        Tag::Strikethrough => OpenBlock::Inline(|text| Inline::Del { text }, Vec::new()),
+        Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => OpenBlock::Link(href(&dest_url), Vec::new()),
+        _ => OpenBlock::Nothing,
     }
 }
 

@@ -22,7 +22,7 @@ struct Times {
 }
 
 #[derive(Default)]
-struct Counts {
+struct StatusCounts {
     requests: BTreeMap<(&'static str, u16), u64>,
     times: BTreeMap<&'static str, Times>,
     problems: BTreeMap<String, u64>,
@@ -31,11 +31,11 @@ struct Counts {
 /// Counters since the server started.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    counts: Mutex<Counts>,
+    counts: Mutex<StatusCounts>,
 }
 
 /// The state of the server when it is asked.
-pub(crate) struct State<'a> {
+pub(crate) struct ServerFacts<'a> {
     pub version: &'a str,
     pub project: &'a str,
     pub streams: usize,
@@ -60,8 +60,8 @@ impl Metrics {
     }
 
     /// Everything as Prometheus text.
-    pub fn render(&self, state: &State<'_>) -> String {
-        let mut out = Page::default();
+    pub fn render(&self, state: &ServerFacts<'_>) -> String {
+        let mut out = MetricsText::default();
         out.family("punch_info", "gauge", "The version of the server and the project it serves.");
         out.sample("punch_info", &[("version", state.version), ("project", state.project)], 1);
         out.family("punch_store_up", "gauge", "1 if the store answers.");
@@ -98,7 +98,7 @@ impl Metrics {
         out.0
     }
 
-    fn render_requests(&self, out: &mut Page) {
+    fn render_requests(&self, out: &mut MetricsText) {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         out.family("punch_http_requests_total", "counter", "Requests by route and status.");
         for ((route, status), count) in &counts.requests {
@@ -126,7 +126,7 @@ impl Metrics {
 }
 
 /// Figures of all workers together: with names, every machine that ever worked would be a series of its own.
-fn render_fleet(out: &mut Page, fleet: &FleetFigures) {
+fn render_fleet(out: &mut MetricsText, fleet: &FleetFigures) {
     out.family("punch_workers", "gauge", "Workers by state.");
     for state in WorkerState::ALL {
         out.sample("punch_workers", &[("state", state.name())], fleet.workers(state));
@@ -148,9 +148,9 @@ fn number(count: usize) -> u64 {
 
 /// Prometheus text in the making.
 #[derive(Default)]
-struct Page(String);
+struct MetricsText(String);
 
-impl Page {
+impl MetricsText {
     fn family(&mut self, name: &str, kind: &str, about: &str) {
         let _ = writeln!(self.0, "# HELP {name} {about}\n# TYPE {name} {kind}");
     }
@@ -182,7 +182,7 @@ mod tests {
             metrics.count("board", 200, Duration::from_millis(millis), None);
         }
         metrics.count("ops", 409, Duration::ZERO, Some("conflict"));
-        let state = State { version: "1", project: "a \"b\"\\c\n", streams: 2, plans: None, fleet: None };
+        let state = ServerFacts { version: "1", project: "a \"b\"\\c\n", streams: 2, plans: None, fleet: None };
         let text = metrics.render(&state);
         for line in [
             "punch_info{version=\"1\",project=\"a \\\"b\\\"\\\\c\\n\"} 1",

@@ -15,10 +15,10 @@ use punch_core::view::FleetFigures;
 use punch_engine::Engine;
 
 use crate::ApiProblem;
-use crate::access::{Role, peer};
+use crate::access::{TokenRole, peer};
 use crate::context::{App, STREAMS};
 use crate::dispatch::{Origin, blocking, clock};
-use crate::metrics::State;
+use crate::metrics::ServerFacts;
 
 /// How long an answer of the store counts: probes of others must not become its load.
 const FRESH: Duration = Duration::from_secs(1);
@@ -100,8 +100,8 @@ fn allowed(app: &App, head: &Parts) -> Result<(), ApiProblem> {
     let caller = app.access.caller(head, clock())?;
     app.access.site.judge_origin(head, caller.by_cookie)?;
     match caller.rights.role {
-        Role::Reader | Role::Owner => Ok(()),
-        Role::Agent => {
+        TokenRole::Reader | TokenRole::Owner => Ok(()),
+        TokenRole::Agent => {
             let message = "the token of an agent is only good for `/mcp`";
             Err(ApiProblem::forbidden(message, "make one with `punch token new NAME --role reader`"))
         }
@@ -115,7 +115,7 @@ fn page(app: &App) -> String {
         Ok(Some(engine)) => app.store.on(&engine, read).ok(),
         Err(_) => None,
     };
-    app.metrics.render(&State {
+    app.metrics.render(&ServerFacts {
         version: app.setup.version,
         project: &app.setup.project,
         streams: STREAMS - app.streams.available_permits(),

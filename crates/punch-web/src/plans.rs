@@ -4,11 +4,11 @@ use punch_core::text::neutral;
 use punch_core::view::{FleetView, Progress};
 use serde_json::{Value, json};
 
-use crate::context::{Answered, Context};
+use crate::context::{ApiResult, RequestContext};
 use crate::read::merge;
 
 /// `GET /api/v1`
-pub(crate) fn server(at: &Context<'_>) -> Answered {
+pub(crate) fn server(at: &RequestContext<'_>) -> ApiResult {
     let app = at.app;
     let plan = match app.store.engine()? {
         None => None,
@@ -26,7 +26,7 @@ pub(crate) fn server(at: &Context<'_>) -> Answered {
 }
 
 /// `GET /api/v1/fleet`
-pub(crate) fn fleet(at: &Context<'_>) -> Answered {
+pub(crate) fn fleet(at: &RequestContext<'_>) -> ApiResult {
     let app = at.app;
     let (view, now) = match app.store.engine()? {
         None => (FleetView::default(), 0),
@@ -38,7 +38,7 @@ pub(crate) fn fleet(at: &Context<'_>) -> Answered {
 }
 
 /// `GET /api/v1/plans`
-pub(crate) fn plans(at: &Context<'_>) -> Answered {
+pub(crate) fn plans(at: &RequestContext<'_>) -> ApiResult {
     let app = at.app;
     let entries = match app.store.engine()? {
         None => Vec::new(),

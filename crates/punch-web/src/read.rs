@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use axum::http::StatusCode;
 use punch_core::filter::{Filter, Viewer};
-use punch_core::reason::Reader;
-use punch_core::schedule::{Ask, Order, critical_path, schedule};
+use punch_core::reason::PlanReader;
+use punch_core::schedule::{ScheduleOrder, ScheduleRequest, critical_path, schedule};
 use punch_core::text::neutral;
-use punch_core::view::{BoardRow, Glyphs, GraphLayout, HistoryRow, Plain, Story, changes, why_answer};
+use punch_core::view::{BoardRow, Glyphs, GraphLayout, HistoryRow, Plain, RevisionStory, changes, why_answer};
 use punch_core::{Plan, Record, Refusal, Todo, Uid};
 use punch_engine::{AttemptCost, READER, RevisionEntry, Revisions};
 use serde_json::{Value, json};
 
-use crate::context::{Answered, PlanContext, RowsAnswer};
+use crate::context::{ApiResult, PlanContext, RowsAnswer};
 use crate::feed::{figures, phases};
 use crate::{ApiProblem, around, markdown};
 
@@ -63,13 +63,13 @@ pub(crate) fn board(at: &PlanContext<'_>) -> Result<RowsAnswer, ApiProblem> {
 }
 
 /// `GET …/inbox`
-pub(crate) fn inbox(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn inbox(at: &PlanContext<'_>) -> ApiResult {
     let picture = at.picture()?;
     Ok(json!({"schema": 1, "revision": picture.revision(), "items": picture.around().inbox}))
 }
 
 /// `GET …/todos`
-pub(crate) fn todos(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn todos(at: &PlanContext<'_>) -> ApiResult {
     let query = at.query;
     let (limit, after, all) = (query.at_most("limit", ROWS, ROWS)?, query.number("after")?, query.flag("all")?);
     let only_uids = match query.text("form") {
@@ -83,7 +83,7 @@ pub(crate) fn todos(at: &PlanContext<'_>) -> Answered {
     let plan = at.plan_of(&picture)?;
     let all = all || filter.asks_for_closed();
     let viewer = Viewer { owner: None, seen_at };
-    let on = filter.on(Reader::new(plan, picture.now), viewer)?;
+    let on = filter.on(PlanReader::new(plan, picture.now), viewer)?;
     let listed = |todo: &&Todo| all || todo.status.is_open() || todo.status == punch_core::Status::Failed;
     let found: Vec<Uid> =
         plan.live().into_iter().filter(listed).filter(|todo| on.matches(todo)).map(|todo| todo.uid).collect();
@@ -111,7 +111,7 @@ fn attempt(one: &AttemptCost) -> Value {
 }
 
 /// `GET …/todos/{id}`
-pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn todo(at: &PlanContext<'_>) -> ApiResult {
     let picture = at.picture()?;
     let plan = at.plan_of(&picture)?;
     let todo = at.todo(plan)?;
@@ -135,7 +135,7 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
     let mut out = json!({
         "schema": 1,
         "revision": plan.row.revision,
-        "row": BoardRow::of(Reader::new(plan, now), todo),
+        "row": BoardRow::of(PlanReader::new(plan, now), todo),
         "todo": Record::answer(plan, todo, now),
         "markdown": {
             "description": text(&todo.description),
@@ -159,7 +159,7 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `GET …/todos/{id}/why`
-pub(crate) fn why(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn why(at: &PlanContext<'_>) -> ApiResult {
     let picture = at.picture()?;
     let plan = at.plan_of(&picture)?;
     let todo = at.todo(plan)?;
@@ -170,7 +170,7 @@ pub(crate) fn why(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `GET …/todos/{id}/history`
-pub(crate) fn todo_history(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn todo_history(at: &PlanContext<'_>) -> ApiResult {
     let limit = at.query.at_most("limit", 50, HISTORY)?;
     let (plan, uid) = {
         let picture = at.picture()?;
@@ -189,7 +189,7 @@ pub(crate) fn todo_history(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `GET …/todos/{id}/diff`
-pub(crate) fn diff(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn diff(at: &PlanContext<'_>) -> ApiResult {
     let todo = at.own_todo()?;
     let lane = (at.app.setup.worktree)(&at.feed.engine, &at.feed.info, &todo).ok_or_else(|| {
         let message = format!("no run has a worktree for `{}`", todo.id);
@@ -199,12 +199,12 @@ pub(crate) fn diff(at: &PlanContext<'_>) -> Answered {
         let message = format!("git cannot show the diff: {why}");
         ApiProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "no_diff", message, "look into the worktree of the todo")
     })?;
-    let shown = shown_text(patch.as_bytes(), LONGEST, End::First);
+    let shown = shown_text(patch.as_bytes(), LONGEST, PageEnd::First);
     Ok(json!({"schema": 1, "todo": todo.id, "diff": shown.0, "cut": shown.1}))
 }
 
 /// `GET …/todos/{id}/log`
-pub(crate) fn log(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn log(at: &PlanContext<'_>) -> ApiResult {
     let tail = at.query.at_most("tail", TAIL, LONGEST)?;
     let todo = at.own_todo()?;
     let none = || {
@@ -213,20 +213,20 @@ pub(crate) fn log(at: &PlanContext<'_>) -> Answered {
     };
     let path = (at.app.setup.agent_log)(&at.feed.engine, &at.feed.info, &todo).ok_or_else(none)?;
     let bytes = punch_store::read_own(&path, 64 * 1024 * 1024).map_err(|_| none())?;
-    let shown = shown_text(&bytes, tail, End::Last);
+    let shown = shown_text(&bytes, tail, PageEnd::Last);
     Ok(json!({"schema": 1, "todo": todo.id, "log": shown.0, "cut": shown.1}))
 }
 
-enum End {
+enum PageEnd {
     First,
     Last,
 }
 
 /// A part of a long text, safe to show, and whether something is missing.
-fn shown_text(bytes: &[u8], limit: usize, end: End) -> (String, bool) {
+fn shown_text(bytes: &[u8], limit: usize, end: PageEnd) -> (String, bool) {
     let part = match end {
-        End::First => &bytes[..bytes.len().min(limit)],
-        End::Last => &bytes[bytes.len().saturating_sub(limit)..],
+        PageEnd::First => &bytes[..bytes.len().min(limit)],
+        PageEnd::Last => &bytes[bytes.len().saturating_sub(limit)..],
     };
     let text = String::from_utf8_lossy(part);
     let line = |line: &str| neutral(&line.replace('\t', "    ")).into_owned();
@@ -234,7 +234,7 @@ fn shown_text(bytes: &[u8], limit: usize, end: End) -> (String, bool) {
 }
 
 /// `GET …/graph`
-pub(crate) fn graph(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn graph(at: &PlanContext<'_>) -> ApiResult {
     let query = at.query;
     let (depth, limit) = (query.at_most("depth", 2, 100)?, query.at_most("limit", 400, NODES)?);
     let all = query.flag("all")?;
@@ -249,7 +249,7 @@ pub(crate) fn graph(at: &PlanContext<'_>) -> Answered {
             plan.live().into_iter().filter(|todo| near.contains(&todo.uid)).collect()
         }
     };
-    let layout = GraphLayout::of(Reader::new(plan, now), &chosen);
+    let layout = GraphLayout::of(PlanReader::new(plan, now), &chosen);
     let critical: HashSet<Uid> = critical_path(plan, 1.0).into_iter().collect();
     let mut layers: Vec<usize> = Vec::new();
     for node in &layout.nodes {
@@ -307,12 +307,12 @@ fn neighbourhood(plan: &Plan, center: Uid, depth: usize, limit: usize) -> HashSe
 }
 
 /// `GET …/schedule`
-pub(crate) fn schedule_of(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn schedule_of(at: &PlanContext<'_>) -> ApiResult {
     let query = at.query;
     let order = match query.text("policy") {
-        None | Some("list") => Order::List,
-        Some("level") => Order::Level,
-        Some("makespan") => Order::Makespan,
+        None | Some("list") => ScheduleOrder::List,
+        Some("level") => ScheduleOrder::Level,
+        Some("makespan") => ScheduleOrder::Makespan,
         Some(_) => return Err(ApiProblem::bad_request("`policy` must be list, level or makespan")),
     };
     let agents = query.at_most("agents", 1, 1_000)?.max(1);
@@ -320,14 +320,20 @@ pub(crate) fn schedule_of(at: &PlanContext<'_>) -> Answered {
     let calibration = at.on(|engine| engine.calibration())?;
     let picture = at.picture()?;
     let plan = at.plan_of(&picture)?;
-    let ask = Ask { order, agents: u32::try_from(agents).unwrap_or(1), context, calibration, ..Ask::default() };
+    let ask = ScheduleRequest {
+        order,
+        agents: u32::try_from(agents).unwrap_or(1),
+        context,
+        calibration,
+        ..ScheduleRequest::default()
+    };
     let mut out = json!({"schema": 1, "revision": plan.row.revision});
     merge(&mut out, serde_json::to_value(schedule(plan, &ask, picture.now)).unwrap_or_default());
     Ok(out)
 }
 
 /// `GET …/history`
-pub(crate) fn history(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn history(at: &PlanContext<'_>) -> ApiResult {
     let limit = at.query.at_most("limit", 100, HISTORY)?.max(1) as u64;
     let before = at.query.number("before")?;
     let plan = {
@@ -355,7 +361,7 @@ pub(crate) fn history(at: &PlanContext<'_>) -> Answered {
 }
 
 fn entry_of(entry: &RevisionEntry, plan: &Plan) -> Value {
-    history_entry(&entry.row(plan, &Story::of(&entry.events)))
+    history_entry(&entry.row(plan, &RevisionStory::of(&entry.events)))
 }
 
 /// A revision for clients.
@@ -381,7 +387,7 @@ pub(crate) fn at_revision(at: &PlanContext<'_>) -> Result<RowsAnswer, ApiProblem
     let plan = at.on(|engine| engine.plan_at(at.id(), revision))?;
     let entry = at.on(|engine| engine.read(at.id(), |snapshot| Ok(snapshot.events_of(revision)?)))?;
     let when = entry.first().map(|event| event.at);
-    let reader = Reader::new(&plan, when.unwrap_or(plan.row.last_time));
+    let reader = PlanReader::new(&plan, when.unwrap_or(plan.row.last_time));
     let mut out = json!({
         "schema": 1, "plan": neutral(&info.name), "revision": revision, "at": when, "phases": phases(&plan),
     });
@@ -390,7 +396,7 @@ pub(crate) fn at_revision(at: &PlanContext<'_>) -> Result<RowsAnswer, ApiProblem
 }
 
 /// `GET …/checkpoints`
-pub(crate) fn checkpoints(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn checkpoints(at: &PlanContext<'_>) -> ApiResult {
     let revision = at.picture()?.revision();
     let saved = at.on(|engine| engine.checkpoints(at.id(), CHECKPOINTS))?;
     let saved: Vec<Value> = saved.iter().map(|saved| saved.answer(false)).collect();

@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::time::utc;
 use punch_core::view::{BoardRow, GraphLayout, HistoryRow, Plain, Progress};
 use punch_core::{Plan, ShownStatus, Todo};
 
-use crate::markdown::{self, Block, Inline};
+use crate::markdown::{self, Inline, MarkdownBlock};
 
 /// Todos that the graph shows.
 const NODES: usize = 300;
@@ -23,7 +23,7 @@ const SPACE: usize = 12;
 const STYLE: &str = include_str!("report.css");
 
 /// What a report is made of.
-pub struct Report<'a> {
+pub struct PlanReport<'a> {
     /// The name of the plan.
     pub name: &'a str,
     /// The whole plan.
@@ -34,7 +34,7 @@ pub struct Report<'a> {
     pub now: i64,
 }
 
-impl Report<'_> {
+impl PlanReport<'_> {
     /// The whole file.
     pub fn html(&self) -> String {
         let (plan, name) = (self.plan, Plain::text(self.name));
@@ -66,7 +66,7 @@ impl Report<'_> {
     }
 
     fn todos(&self, out: &mut String) {
-        let reader = Reader::new(self.plan, self.now);
+        let reader = PlanReader::new(self.plan, self.now);
         let live = self.plan.live();
         if live.is_empty() {
             out.push_str("<p>No todos.</p>\n");
@@ -93,7 +93,7 @@ impl Report<'_> {
         if !has_edges {
             return;
         }
-        let layout = GraphLayout::of(Reader::new(self.plan, self.now), &todos);
+        let layout = GraphLayout::of(PlanReader::new(self.plan, self.now), &todos);
         let at = |layer: usize, order: usize| (10 + layer * (WIDE + GAP), 10 + order * (HIGH + SPACE));
         let places: std::collections::HashMap<_, _> =
             layout.nodes.iter().map(|node| (node.row.uid, at(node.layer, node.order))).collect();
@@ -182,21 +182,21 @@ fn item(out: &mut String, row: &BoardRow, todo: &Todo) {
 }
 
 /// Blocks of Markdown; they are never deep.
-fn blocks(out: &mut String, all: &[Block]) {
+fn blocks(out: &mut String, all: &[MarkdownBlock]) {
     for block in all {
         match block {
-            Block::Paragraph { text } => wrapped(out, "p", text),
+            MarkdownBlock::Paragraph { text } => wrapped(out, "p", text),
             // The page has headings of its own above.
-            Block::Heading { text, .. } => wrapped(out, "h4", text),
-            Block::Code { code, .. } => {
+            MarkdownBlock::Heading { text, .. } => wrapped(out, "h4", text),
+            MarkdownBlock::Code { code, .. } => {
                 let _ = write!(out, "<pre><code>{}</code></pre>", escaped(code));
             }
-            Block::Quote { blocks: inner } => {
+            MarkdownBlock::Quote { blocks: inner } => {
                 out.push_str("<blockquote>");
                 blocks(out, inner);
                 out.push_str("</blockquote>");
             }
-            Block::List { start, items } => {
+            MarkdownBlock::List { start, items } => {
                 let _ = match start {
                     Some(start) => write!(out, "<ol start=\"{start}\">"),
                     None => write!(out, "<ul>"),
@@ -213,8 +213,8 @@ fn blocks(out: &mut String, all: &[Block]) {
                 }
                 out.push_str(if start.is_some() { "</ol>" } else { "</ul>" });
             }
-            Block::Rule => out.push_str("<hr>"),
-            Block::Table { head, rows } => {
+            MarkdownBlock::Rule => out.push_str("<hr>"),
+            MarkdownBlock::Table { head, rows } => {
                 out.push_str("<table>");
                 for (cell, row) in std::iter::once(("th", head)).chain(rows.iter().map(|row| ("td", row))) {
                     out.push_str("<tr>");

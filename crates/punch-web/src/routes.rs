@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::context::{Answered, Context, PlanContext, RowsAnswer};
+use crate::context::{ApiResult, PlanContext, RequestContext, RowsAnswer};
 use crate::{ApiProblem, assign, plans, read, runs, schema, write};
 
 /// Where the API begins.
@@ -26,13 +26,13 @@ type MakeSchema = fn() -> Value;
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// About no plan.
-    Free(fn(&Context<'_>) -> Answered),
+    Free(fn(&RequestContext<'_>) -> ApiResult),
     /// About a plan.
-    Plan(fn(&PlanContext<'_>) -> Answered),
+    Plan(fn(&PlanContext<'_>) -> ApiResult),
     /// About a plan, with all its rows.
     Rows(fn(&PlanContext<'_>) -> Result<RowsAnswer, ApiProblem>),
     /// About a plan that the first write creates.
-    FirstPlan(fn(&PlanContext<'_>) -> Answered),
+    FirstPlan(fn(&PlanContext<'_>) -> ApiResult),
     /// The stream of a plan.
     Events,
     /// Opens a session.
@@ -51,7 +51,7 @@ pub(crate) struct Param {
 
 /// What an answer that has not changed is recognized by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tag {
+pub(crate) enum EntityTag {
     /// The revision alone decides what is answered.
     Revision,
     /// Time, runs and questions count, too: a number is added to the revision.
@@ -74,7 +74,7 @@ pub(crate) struct Route {
     pub body: Option<MakeSchema>,
     pub answer: MakeSchema,
     pub handler: Handler,
-    pub tag: Tag,
+    pub tag: EntityTag,
 }
 
 const fn param(name: &'static str, about: &'static str, schema: MakeSchema) -> Param {
@@ -98,7 +98,7 @@ const fn get(
         body: None,
         answer,
         handler,
-        tag: Tag::Picture,
+        tag: EntityTag::Picture,
     }
 }
 
@@ -119,7 +119,7 @@ const fn post(
         body: Some(body),
         answer,
         handler,
-        tag: Tag::Nothing,
+        tag: EntityTag::Nothing,
     }
 }
 
@@ -132,7 +132,7 @@ impl Route {
         Self { needs, ..self }
     }
 
-    const fn tag(self, tag: Tag) -> Self {
+    const fn tag(self, tag: EntityTag) -> Self {
         Self { tag, ..self }
     }
 }
@@ -167,7 +167,7 @@ pub(crate) const ROUTES: &[Route] = &[
         body: None,
         answer: schema::done,
         handler: Handler::Logout,
-        tag: Tag::Nothing,
+        tag: EntityTag::Nothing,
     },
     get("/plans", "plans", "every plan with its figures", schema::plans, Handler::Free(plans::plans)),
     get("/fleet", "fleet", "the workers on all machines, and what they do", schema::fleet, Handler::Free(plans::fleet)),
@@ -181,7 +181,7 @@ pub(crate) const ROUTES: &[Route] = &[
         param("form", "rows, or only their uids", schema::form),
     ]),
     get("/plans/{plan}/todos/{id}", "todo", "everything about one todo", schema::todo, Handler::Plan(read::todo))
-        .tag(Tag::Nothing),
+        .tag(EntityTag::Nothing),
     get("/plans/{plan}/todos/{id}/why", "why", "why it is not worked on", schema::why, Handler::Plan(read::why)),
     get(
         "/plans/{plan}/todos/{id}/history",
@@ -191,12 +191,12 @@ pub(crate) const ROUTES: &[Route] = &[
         Handler::Plan(read::todo_history),
     )
     .with(&[LIMIT])
-    .tag(Tag::Revision),
+    .tag(EntityTag::Revision),
     get("/plans/{plan}/todos/{id}/diff", "diff", "what its worktree changes", schema::diff, Handler::Plan(read::diff))
-        .tag(Tag::Nothing),
+        .tag(EntityTag::Nothing),
     get("/plans/{plan}/todos/{id}/log", "log", "the end of its agent's output", schema::log, Handler::Plan(read::log))
         .with(&[param("tail", "bytes, at most 1048576", schema::count_of)])
-        .tag(Tag::Nothing),
+        .tag(EntityTag::Nothing),
     get(
         "/plans/{plan}/graph",
         "graph",
@@ -230,9 +230,9 @@ pub(crate) const ROUTES: &[Route] = &[
         Handler::Plan(read::history),
     )
     .with(&[param("before", "only revisions before this one", schema::count_of), LIMIT])
-    .tag(Tag::Revision),
+    .tag(EntityTag::Revision),
     get("/plans/{plan}/at/{revision}", "at", "the plan as it was", schema::at, Handler::Rows(read::at_revision))
-        .tag(Tag::Revision),
+        .tag(EntityTag::Revision),
     get(
         "/plans/{plan}/checkpoints",
         "checkpoints",

@@ -3,11 +3,11 @@
 use axum::http::StatusCode;
 use punch_core::Footprint;
 use punch_core::view::Plain;
-use punch_engine::{AgentQuestion, Answer, AnswerOutcome, Controlled, RunRow, Sum, seat_turns};
-use punch_store::{QuestionFilter, Wanted};
+use punch_engine::{AgentQuestion, AnswerOutcome, ControlResult, QuestionReply, RunRow, Sum, seat_turns};
+use punch_store::{QuestionFilter, RequestedState};
 use serde_json::{Value, json};
 
-use crate::context::{Answered, PlanContext};
+use crate::context::{ApiResult, PlanContext};
 use crate::{ApiProblem, around};
 
 /// Runs and questions of one answer.
@@ -18,7 +18,7 @@ const STEPS: usize = 1_000;
 const LEDGER: usize = 5_000;
 
 /// `GET …/runs`
-pub(crate) fn runs(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn runs(at: &PlanContext<'_>) -> ApiResult {
     let limit = at.query.at_most("limit", 20, LISTED)?;
     let revision = at.picture()?.revision();
     let runs = at.on(|engine| {
@@ -35,7 +35,7 @@ pub(crate) fn runs(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `GET …/runs/{n}`
-pub(crate) fn run(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn run(at: &PlanContext<'_>) -> ApiResult {
     let number = at.number("n")?;
     let revision = at.picture()?.revision();
     let unknown = || unknown_run(number);
@@ -46,7 +46,7 @@ pub(crate) fn run(at: &PlanContext<'_>) -> Answered {
     let events = at.on(|engine| engine.run_events(at.id(), number, STEPS))?;
     let todos = ledger.iter().map(|spent| spent.uid).collect();
     let names = at.on(|engine| engine.slice(at.id(), &Footprint { todos, ..Footprint::default() }))?;
-    let entry = |spent: &punch_store::Spent| {
+    let entry = |spent: &punch_store::LedgerEntry| {
         let todo = names.get(spent.uid).map(|todo| Plain::id(&todo.id));
         json!({
             "todo": todo, "attempt": spent.attempt, "agent": Plain::clipped(&spent.agent, 40), "tokens": spent.tokens(),
@@ -85,13 +85,13 @@ fn unknown_run(number: u64) -> ApiProblem {
 }
 
 /// `POST …/runs/{n}/control`
-pub(crate) fn control(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn control(at: &PlanContext<'_>) -> ApiResult {
     let number = at.number("n")?;
     let body = at.body(&["wanted", "seat"])?;
     let (word, wanted) = match body.get("wanted").and_then(Value::as_str) {
-        Some("pause") => ("pause", Wanted::Pause),
-        Some("resume") => ("resume", Wanted::Go),
-        Some("stop") => ("stop", Wanted::Stop),
+        Some("pause") => ("pause", RequestedState::Pause),
+        Some("resume") => ("resume", RequestedState::Go),
+        Some("stop") => ("stop", RequestedState::Stop),
         _ => return Err(ApiProblem::bad_request("`wanted` must be pause, resume or stop")),
     };
     let seat = match body.get("seat") {
@@ -103,14 +103,14 @@ pub(crate) fn control(at: &PlanContext<'_>) -> Answered {
     };
     let actor = at.caller.actor();
     match at.on(|engine| engine.control_run(at.id(), number, seat, wanted, &actor))? {
-        Controlled::Stored => Ok(json!({"schema": 1, "run": number, "seat": seat, "wanted": word})),
-        Controlled::NoRun => Err(unknown_run(number)),
-        Controlled::NotRunning => {
+        ControlResult::Stored => Ok(json!({"schema": 1, "run": number, "seat": seat, "wanted": word})),
+        ControlResult::NoRun => Err(unknown_run(number)),
+        ControlResult::NotRunning => {
             let message = format!("run {number} is not running");
             let hint = "`punch run list` shows the runs";
             Err(ApiProblem::new(StatusCode::CONFLICT, "run_not_running", message, hint))
         }
-        Controlled::NoSeat => {
+        ControlResult::NoSeat => {
             let message = format!("run {number} has no such seat");
             Err(ApiProblem::not_found("unknown_seat", message, "`punch run show` lists its seats"))
         }
@@ -118,7 +118,7 @@ pub(crate) fn control(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `GET …/questions`
-pub(crate) fn questions(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn questions(at: &PlanContext<'_>) -> ApiResult {
     let which = match at.query.text("state") {
         None | Some("open") => QuestionFilter::Open,
         Some("all") => QuestionFilter::All,
@@ -131,7 +131,7 @@ pub(crate) fn questions(at: &PlanContext<'_>) -> Answered {
 }
 
 /// Refuses to allow a question that was cut: its rest cannot be read here.
-fn is_readable(asked: &AgentQuestion, answer: &Answer) -> Result<(), ApiProblem> {
+fn is_readable(asked: &AgentQuestion, answer: &QuestionReply) -> Result<(), ApiProblem> {
     if !asked.is_open() || !asked.is_cut || asked.refuses(answer) {
         return Ok(());
     }
@@ -141,15 +141,15 @@ fn is_readable(asked: &AgentQuestion, answer: &Answer) -> Result<(), ApiProblem>
 }
 
 /// `POST …/questions/{id}/answer`
-pub(crate) fn answer(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn answer(at: &PlanContext<'_>) -> ApiResult {
     let id = at.number("id")?;
     let body = at.body(&["answer", "option", "reason"])?;
     let by = at.the_user("answer questions of agents", "answer in `punch watch`")?;
     let text = |name: &str| body.get(name).and_then(Value::as_str);
     let answer = match (text("answer"), text("option")) {
-        (Some("allow"), None) => Answer::Allow,
-        (Some("refuse"), None) => Answer::Refuse,
-        (Some("option"), Some(option)) => Answer::Option(option.to_owned()),
+        (Some("allow"), None) => QuestionReply::Allow,
+        (Some("refuse"), None) => QuestionReply::Refuse,
+        (Some("option"), Some(option)) => QuestionReply::Option(option.to_owned()),
         _ => {
             return Err(ApiProblem::bad_request(
                 "`answer` must be allow, refuse, or option with the id of an `option`",
@@ -193,7 +193,7 @@ pub(crate) fn answer(at: &PlanContext<'_>) -> Answered {
 #[cfg(test)]
 mod tests {
     use punch_core::Uid;
-    use punch_engine::{Ask, Choice, Engine, QUESTION_LENGTH, QuestionOption};
+    use punch_engine::{Engine, PlanChoice, QUESTION_LENGTH, QuestionOption, QuestionRequest};
     use punch_store::MemoryStore;
 
     use super::*;
@@ -201,22 +201,22 @@ mod tests {
     #[test]
     fn a_question_that_was_cut_can_only_be_denied() {
         let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
-        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
         let option = |id: &str, allows| QuestionOption { id: id.into(), label: id.into(), allows };
         let ask = |text: &str| {
             let options = vec![option("once", true), option("no", false)];
             let (worker, agent) = ("run:1/1.1", "claude");
             let todo = Uid(1);
-            let ask = Ask { run: 1, seat: 1, worker, todo, agent, text, options, remote_answers: false };
+            let ask = QuestionRequest { run: 1, seat: 1, worker, todo, agent, text, options, remote_answers: false };
             let id = engine.ask(plan, &ask).unwrap();
             engine.question(plan, id).unwrap().unwrap()
         };
         let (whole, cut) = (ask("rm x"), ask(&"x".repeat(QUESTION_LENGTH + 1)));
         for (answer, denies) in [
-            (Answer::Allow, false),
-            (Answer::Refuse, true),
-            (Answer::Option("once".into()), false),
-            (Answer::Option("no".into()), true),
+            (QuestionReply::Allow, false),
+            (QuestionReply::Refuse, true),
+            (QuestionReply::Option("once".into()), false),
+            (QuestionReply::Option("no".into()), true),
         ] {
             assert!(is_readable(&whole, &answer).is_ok(), "{answer:?}");
             assert_eq!(is_readable(&cut, &answer).is_ok(), denies, "{answer:?}");

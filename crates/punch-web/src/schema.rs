@@ -11,17 +11,17 @@ use punch_engine::call::Dialect;
 use punch_engine::{TurnEnd, schema as engine};
 use serde_json::{Value, json};
 
-use crate::access::Role;
+use crate::access::TokenRole;
 
-type Field<'a> = (&'a str, Value);
+type SchemaField<'a> = (&'a str, Value);
 
 /// Every answer begins with the version.
-fn whole(always: &[Field<'_>], maybe: &[Field<'_>]) -> Value {
+fn whole(always: &[SchemaField<'_>], maybe: &[SchemaField<'_>]) -> Value {
     object(&[&[("schema", only(1))], always].concat(), maybe)
 }
 
 /// An answer about a plan at a revision.
-fn of_plan(always: &[Field<'_>], maybe: &[Field<'_>]) -> Value {
+fn of_plan(always: &[SchemaField<'_>], maybe: &[SchemaField<'_>]) -> Value {
     whole(&[&[("revision", count())], always].concat(), maybe)
 }
 
@@ -61,9 +61,9 @@ fn can() -> Value {
     object(&[("write", yes_no()), ("answer", about(yes_no(), "may answer questions of agents"))], &[])
 }
 
-fn rights() -> Vec<Field<'static>> {
+fn rights() -> Vec<SchemaField<'static>> {
     vec![
-        ("role", word(Role::ALL.map(Role::name))),
+        ("role", word(TokenRole::ALL.map(TokenRole::name))),
         ("name", about(or_null(text()), "how changes are signed; null for the user who started the server")),
         ("can", can()),
         ("cookie", about(yes_no(), "the session lives in a cookie")),
@@ -89,7 +89,7 @@ pub(crate) fn session() -> Value {
     whole(&rights(), &[("token", about(text(), "send it as `Authorization: Bearer TOKEN`; absent beyond loopback"))])
 }
 
-fn figures() -> Vec<Field<'static>> {
+fn figures() -> Vec<SchemaField<'static>> {
     let counts = ["pending", "inProgress", "completed", "cancelled", "failed", "parked"].map(|name| (name, count()));
     let progress = object(&[("completed", count()), ("total", count()), ("percent", count())], &[]);
     vec![("counts", object(&counts, &[])), ("progress", progress)]
@@ -398,7 +398,7 @@ pub(crate) fn checkpoints() -> Value {
 
 pub(crate) fn batch() -> Value {
     // The tool of the native dialect takes the same ops.
-    let offer = punch_engine::Offer::new(Dialect::Native, &[punch_engine::Group::Fields]);
+    let offer = punch_engine::ToolOffers::new(Dialect::Native, &[punch_engine::ToolGroup::Fields]);
     let tool =
         offer.tools.into_iter().find(|tool| tool.input_schema.get("properties").is_some_and(|p| p["ops"].is_object()));
     let ops = tool.map_or_else(|| list(any()), |tool| tool.input_schema["properties"]["ops"].clone());

@@ -12,7 +12,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use punch_engine::BrowserLink;
-use punch_serve::{Denial, Limits, McpAccess, Server, Token, TokenName, asked_to_end, mcp_route, serve_with};
+use punch_serve::{Denial, HttpLimits, McpAccess, Server, Token, TokenName, asked_to_end, mcp_route, serve_with};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -20,7 +20,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{Access, Rate, Rights, Role, Sessions, Site, TokenFile};
+use crate::access::{AccessControl, Rate, Rights, Sessions, Site, TokenFile, TokenRole};
 use crate::context::App;
 use crate::dispatch::{self, BODY, Origin, clock};
 use crate::problem::ProblemCode;
@@ -64,7 +64,7 @@ punch_core::errors! {
 
 /// Where the board is served.
 #[derive(Clone, Debug, Default)]
-pub struct Listen {
+pub struct ListenAddress {
     /// The port on loopback; ignored if an address is given.
     pub port: Option<u16>,
     /// An address that other machines reach.
@@ -85,7 +85,7 @@ pub struct Bound {
     behind_proxy: bool,
 }
 
-impl Listen {
+impl ListenAddress {
     /// Judges where the board is to be served, before anything is opened.
     pub fn judge(&self) -> Result<Bound, WebError> {
         let port = self.port.unwrap_or(PORT);
@@ -139,15 +139,15 @@ pub enum StartedBy {
 impl StartedBy {
     fn rights(&self) -> Rights {
         match self {
-            Self::User(link) => Rights { role: Role::Owner, name: None, link: Some(link.clone()) },
-            Self::Program => Rights { role: Role::Owner, name: None, link: None },
-            Self::Agent => Rights { role: Role::Reader, name: None, link: None },
+            Self::User(link) => Rights { role: TokenRole::Owner, name: None, link: Some(link.clone()) },
+            Self::Program => Rights { role: TokenRole::Owner, name: None, link: None },
+            Self::Agent => Rights { role: TokenRole::Reader, name: None, link: None },
         }
     }
 }
 
 /// A board to serve.
-pub struct Board {
+pub struct ServedBoard {
     /// What comes from the program around it.
     pub setup: WebSetup,
     /// Tokens that the user made for other machines.
@@ -165,13 +165,13 @@ pub struct Board {
 }
 
 /// A board that listens. Makes links while it runs.
-pub struct Ready {
+pub struct ListeningBoard {
     app: Arc<App>,
     address: SocketAddr,
     started_by: StartedBy,
 }
 
-impl Ready {
+impl ListeningBoard {
     /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
@@ -213,9 +213,9 @@ impl Ready {
     }
 }
 
-impl Board {
+impl ServedBoard {
     /// Serves until the process is asked to end; `ready` gets the board once it listens.
-    pub fn serve(self, bound: Bound, ready: impl FnOnce(Arc<Ready>) + Send) -> Result<(), WebError> {
+    pub fn serve(self, bound: Bound, ready: impl FnOnce(Arc<ListeningBoard>) + Send) -> Result<(), WebError> {
         let address = bound.address.to_string();
         let failed = |cause: io::Error| WebError::Failed { address: address.clone(), cause: cause.to_string() };
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -234,7 +234,7 @@ impl Board {
         self,
         bound: Bound,
         asked: impl Future<Output = ()>,
-        ready: impl FnOnce(Arc<Ready>),
+        ready: impl FnOnce(Arc<ListeningBoard>),
     ) -> io::Result<()> {
         let listener = TcpListener::bind(bound.address).await?;
         let address = listener.local_addr()?;
@@ -244,7 +244,7 @@ impl Board {
             false => Site::loopback(address),
         };
         let end = CancellationToken::new();
-        let access = Access {
+        let access = AccessControl {
             rate: Rate::new(site.is_loopback),
             site,
             sessions: Sessions::default(),
@@ -252,14 +252,14 @@ impl Board {
             read_only: self.read_only,
         };
         let app = Arc::new(App::new(Arc::new(self.setup), access, self.log, end.clone()));
-        let limits = Limits::new(BODY);
+        let limits = HttpLimits::new(BODY);
         let mut router = operation::routes(&app, api(&app, limits));
         if let Some((server, token)) = self.mcp {
             let server = if self.read_only { server.read_only() } else { server };
             router = router.merge(mcp(&app, server, token, self.mcp_limit));
         }
         let router = router.layer(middleware::from_fn_with_state(Arc::clone(&app), admit));
-        ready(Arc::new(Ready { app, address, started_by: self.started_by }));
+        ready(Arc::new(ListeningBoard { app, address, started_by: self.started_by }));
         let asked = async {
             asked.await;
             end.cancel();
@@ -287,7 +287,7 @@ impl Board {
 }
 
 /// The routes of the API and of the page.
-fn api(app: &Arc<App>, limits: Limits) -> Router {
+fn api(app: &Arc<App>, limits: HttpLimits) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
         let filter = match route.method {
@@ -327,7 +327,7 @@ fn mcp(app: &Arc<App>, server: Server, token: Token, limit: usize) -> Router {
         own.access.site.judge_origin(head, false).map_err(|_| Denial::Origin)?;
         own.access.agent(head, &file, clock())
     });
-    let access = McpAccess { judge, token, limits: Limits::new(limit), public: app.access.site.public_name() };
+    let access = McpAccess { judge, token, limits: HttpLimits::new(limit), public: app.access.site.public_name() };
     mcp_route(move || server.connection(), access, &app.end)
 }
 

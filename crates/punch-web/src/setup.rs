@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use punch_core::Todo;
-use punch_engine::config::{Ignored, Settings};
-use punch_engine::{Assignment, Choice, Engine, InboxQuery, READER, WorkTree};
+use punch_engine::config::{IgnoredSetting, Settings};
+use punch_engine::{Engine, InboxQuery, PlanChoice, READER, TodoAssignment, WorkTree};
 use punch_store::PlanInfo;
 
 use crate::ApiProblem;
@@ -15,11 +15,11 @@ pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Engine>, ApiProblem> + Se
 /// Finds the worktree in which a run works on a todo.
 pub type FindWorktree = Box<dyn Fn(&Engine, &PlanInfo, &Todo) -> Option<RunWorktree> + Send + Sync>;
 /// Finds the log of the agent that works on a todo.
-pub type FindLog = Box<dyn Fn(&Engine, &PlanInfo, &Todo) -> Option<PathBuf> + Send + Sync>;
+pub type LogFinder = Box<dyn Fn(&Engine, &PlanInfo, &Todo) -> Option<PathBuf> + Send + Sync>;
 /// Names the agents that can be started on this machine.
 pub type ListAgents = Box<dyn Fn() -> Vec<&'static str> + Send + Sync>;
 /// Starts one of these agents on todos that were handed out, and does not wait for its end.
-pub type StartAgent = Box<dyn Fn(&PlanInfo, &Assignment, &str) -> io::Result<()> + Send + Sync>;
+pub type StartAgent = Box<dyn Fn(&PlanInfo, &TodoAssignment, &str) -> io::Result<()> + Send + Sync>;
 
 /// The worktree in which a run works on a todo.
 pub struct RunWorktree {
@@ -36,11 +36,11 @@ pub struct WebSetup {
     /// Opens the store.
     pub open: OpenStore,
     /// Which plan is shown first.
-    pub choice: Choice,
+    pub choice: PlanChoice,
     /// The worktree in which a run works on a todo.
     pub worktree: FindWorktree,
     /// The log of the agent that works on a todo.
-    pub agent_log: FindLog,
+    pub agent_log: LogFinder,
     /// The agents that can be started on this machine.
     pub agents: ListAgents,
     /// Starts one of these agents.
@@ -48,7 +48,7 @@ pub struct WebSetup {
     /// The settings.
     pub settings: Settings,
     /// Settings of the project that wait for approval.
-    pub ignored: Vec<Ignored>,
+    pub ignored: Vec<IgnoredSetting>,
     /// The code that is worked on, with the user's approvals.
     pub tree: WorkTree,
     /// The name of the project.

@@ -9,19 +9,19 @@ use punch_store::{PlanInfo, StoreError};
 use crate::{ApiProblem, WebSetup};
 
 /// The store, open or not.
-pub(crate) struct SharedStore {
+pub(crate) struct WebStore {
     setup: Arc<WebSetup>,
-    opened: Mutex<Opened>,
+    opened: Mutex<StoreSlot>,
 }
 
 #[derive(Default)]
-struct Opened {
+struct StoreSlot {
     engine: Option<Arc<Engine>>,
     /// The store was open before. If it is gone it may come back, so no other one is created in its place.
     was_open: bool,
 }
 
-impl SharedStore {
+impl WebStore {
     pub fn new(setup: Arc<WebSetup>) -> Self {
         Self { setup, opened: Mutex::default() }
     }
@@ -79,7 +79,7 @@ impl SharedStore {
         let engine = self.engine_or_new()?;
         let plan = self.on(&engine, |engine| {
             if name == DEFAULT_PLAN && engine.plans()?.is_empty() {
-                engine.choose_or_create(&punch_engine::Choice::default())?;
+                engine.choose_or_create(&punch_engine::PlanChoice::default())?;
             }
             engine.named_plan(name)
         })?;

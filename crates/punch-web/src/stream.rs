@@ -19,13 +19,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ApiProblem;
 use crate::feed::PlanFeed;
-use crate::frame::{Frame, FrameKind};
+use crate::frame::{FrameKind, StreamFrame};
 
 /// How often a comment keeps the connection open.
 const KEEP: Duration = Duration::from_secs(15);
 
 /// Whether the session of a stream still counts.
-pub(crate) type StillAllowed = Box<dyn Fn() -> bool + Send + Sync>;
+pub(crate) type SessionCheck = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// The body of a stream: pieces as they come.
 struct Pieces(mpsc::Receiver<Bytes>);
@@ -43,9 +43,9 @@ impl hyper::body::Body for Pieces {
 }
 
 /// One client's place in a plan.
-struct Client {
+struct StreamClient {
     feed: Arc<PlanFeed>,
-    frames: broadcast::Receiver<Frame>,
+    frames: broadcast::Receiver<StreamFrame>,
     pieces: mpsc::Sender<Bytes>,
     /// The revision that the client has.
     sent: u64,
@@ -59,7 +59,7 @@ pub(crate) async fn open(
     feed: Arc<PlanFeed>,
     after: Option<u64>,
     place: OwnedSemaphorePermit,
-    allowed: StillAllowed,
+    allowed: SessionCheck,
     end: CancellationToken,
 ) -> Result<Response<Body>, ApiProblem> {
     // Subscribed first, so that nothing falls between.
@@ -69,9 +69,9 @@ pub(crate) async fn open(
     let hello = json!({
         "schema": 1, "server": feed.setup.version, "plan": feed.info.name, "revision": sent, "now": feed.engine.now(),
     });
-    let mut client = Client { feed, frames, pieces, sent };
+    let mut client = StreamClient { feed, frames, pieces, sent };
     tokio::spawn(async move {
-        let hello = Frame::new(FrameKind::Notice, "hello", &hello);
+        let hello = StreamFrame::new(FrameKind::Notice, "hello", &hello);
         let served = async {
             client.send(&hello).await?;
             for frame in &first {
@@ -93,18 +93,18 @@ pub(crate) async fn open(
 }
 
 /// What a client has missed; reads the store on a thread for that.
-async fn caught_up(feed: &Arc<PlanFeed>, after: Option<u64>) -> Result<(u64, Vec<Frame>), ApiProblem> {
+async fn caught_up(feed: &Arc<PlanFeed>, after: Option<u64>) -> Result<(u64, Vec<StreamFrame>), ApiProblem> {
     let feed = Arc::clone(feed);
     let done = tokio::task::spawn_blocking(move || feed.catch_up(after)).await;
     Ok(done.map_err(|_| ApiProblem::bug())??)
 }
 
-impl Client {
-    async fn send(&self, frame: &Frame) -> Result<(), Over> {
+impl StreamClient {
+    async fn send(&self, frame: &StreamFrame) -> Result<(), Over> {
         self.pieces.send(frame.bytes.clone()).await.map_err(|_| Over)
     }
 
-    async fn follow(&mut self, allowed: &StillAllowed) -> Result<(), Over> {
+    async fn follow(&mut self, allowed: &SessionCheck) -> Result<(), Over> {
         let mut keep = interval_at(Instant::now() + KEEP, KEEP);
         loop {
             let frame = tokio::select! {
@@ -124,7 +124,7 @@ impl Client {
         }
     }
 
-    async fn take(&mut self, frame: Frame) -> Result<(), Over> {
+    async fn take(&mut self, frame: StreamFrame) -> Result<(), Over> {
         match frame.kind {
             // The client has it already, as when it was part of what it had missed.
             FrameKind::Change { to, from } if to < self.sent || (to == self.sent && from < to) => Ok(()),

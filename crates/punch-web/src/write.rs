@@ -1,14 +1,14 @@
 //! Changes of a plan: the one write, its rehearsal, undo, and read markers. Ops are those of the native dialect and take the
 //! same road as every other change.
 
-use punch_core::dialect::native::{self, Call, Limits};
+use punch_core::dialect::native::{self, NativeCall, TextLimits};
 use punch_core::view::BoardRow;
-use punch_core::{MissingEvidence, Op, Plan, Policy, Stop, Uid};
-use punch_engine::{Changed, EngineError, Proofs, READER, Request};
+use punch_core::{ApplyStop, MissingEvidence, Op, Plan, Policy, Uid};
+use punch_engine::{EngineError, PlanChange, Proofs, READER, WriteRequest};
 use serde_json::{Map, Value, json};
 
 use crate::ApiProblem;
-use crate::context::{Answered, PlanContext};
+use crate::context::{ApiResult, PlanContext};
 use crate::read::merge;
 
 /// Characters of a key.
@@ -17,7 +17,7 @@ const KEY: usize = 200;
 const ROWS: usize = 10_000;
 
 /// `POST …/ops`
-pub(crate) fn ops(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn ops(at: &PlanContext<'_>) -> ApiResult {
     let body = at.body(&["ops", "ifRevision", "key"])?;
     let call = parsed(at, body)?;
     let stored = submit(at, &call, if_revision(body)?, key(at, body)?.as_deref())?;
@@ -25,15 +25,15 @@ pub(crate) fn ops(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `POST …/rehearse`
-pub(crate) fn rehearse(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn rehearse(at: &PlanContext<'_>) -> ApiResult {
     let body = at.body(&["ops", "ifRevision", "key"])?;
     let call = parsed(at, body)?;
-    let request = Request { if_revision: if_revision(body)?, detail: true, ..request(at, None) };
+    let request = WriteRequest { if_revision: if_revision(body)?, detail: true, ..request(at, None) };
     let mut make = ops_of(&call);
     let changed = at.on(|engine| engine.rehearse(at.id(), &request, &call.footprint(), &mut make))?;
     let mut out = json!({"schema": 1});
     merge(&mut out, summary(&changed));
-    let reader = punch_core::reason::Reader::new(&changed.plan, changed.now);
+    let reader = punch_core::reason::PlanReader::new(&changed.plan, changed.now);
     let touched = uids(&out);
     let todos = || touched.iter().filter_map(|uid| changed.plan.get(*uid));
     let rows: Vec<BoardRow> =
@@ -44,7 +44,7 @@ pub(crate) fn rehearse(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `POST …/undo`
-pub(crate) fn undo(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn undo(at: &PlanContext<'_>) -> ApiResult {
     let body = at.body(&["revision", "any", "key"])?;
     let mut op = Map::from_iter([("op".to_owned(), json!("undo"))]);
     for name in ["revision", "any"] {
@@ -56,7 +56,7 @@ pub(crate) fn undo(at: &PlanContext<'_>) -> Answered {
 }
 
 /// `POST …/seen`
-pub(crate) fn seen(at: &PlanContext<'_>) -> Answered {
+pub(crate) fn seen(at: &PlanContext<'_>) -> ApiResult {
     let body = at.body(&["revision"])?;
     let wrong = || ApiProblem::bad_request("`revision` must be a whole number");
     let revision = body.get("revision").and_then(Value::as_u64).ok_or_else(wrong)?;
@@ -67,12 +67,12 @@ pub(crate) fn seen(at: &PlanContext<'_>) -> Answered {
     Ok(json!({"schema": 1, "seen": seen}))
 }
 
-fn limits(at: &PlanContext<'_>) -> Limits {
+fn limits(at: &PlanContext<'_>) -> TextLimits {
     let settings = &at.app.setup.settings;
-    Limits { content: settings.limits_content.value, long: settings.limits_long.value }
+    TextLimits { content: settings.limits_content.value, long: settings.limits_long.value }
 }
 
-fn parsed(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<Call, ApiProblem> {
+fn parsed(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<NativeCall, ApiProblem> {
     let ops = body.get("ops").filter(|ops| ops.is_array());
     let ops = ops.ok_or_else(|| ApiProblem::bad_request("`ops` must be a list of ops"))?;
     Ok(native::parse(&json!({"ops": ops}), &limits(at))?)
@@ -98,19 +98,19 @@ fn key(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<Option<String>
     }
 }
 
-fn request<'a>(at: &'a PlanContext<'_>, commit: Option<&'a str>) -> Request<'a> {
+fn request<'a>(at: &'a PlanContext<'_>, commit: Option<&'a str>) -> WriteRequest<'a> {
     let setup = &at.app.setup;
-    Request {
+    WriteRequest {
         // An op can carry evidence, so a completion that lacks it is refused rather than marked.
         preset: |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy.for_user() },
         settings: Some(&setup.settings),
         tree: Some(&setup.tree.root),
         commit,
-        ..Request::of(at.caller.actor())
+        ..WriteRequest::of(at.caller.actor())
     }
 }
 
-fn ops_of(call: &Call) -> impl FnMut(&Plan, i64) -> Result<Vec<Op>, Stop> + '_ {
+fn ops_of(call: &NativeCall) -> impl FnMut(&Plan, i64) -> Result<Vec<Op>, ApplyStop> + '_ {
     |part, _| {
         if call.replaces() {
             part.need_whole()?;
@@ -120,13 +120,18 @@ fn ops_of(call: &Call) -> impl FnMut(&Plan, i64) -> Result<Vec<Op>, Stop> + '_ {
 }
 
 /// Submits a batch. Todos that need proof are checked, one batch after the other, while other requests continue.
-fn submit(at: &PlanContext<'_>, call: &Call, if_revision: Option<u64>, key: Option<&str>) -> Result<Value, ApiProblem> {
+fn submit(
+    at: &PlanContext<'_>,
+    call: &NativeCall,
+    if_revision: Option<u64>,
+    key: Option<&str>,
+) -> Result<Value, ApiProblem> {
     let setup = &at.app.setup;
     let completes = call.ops(&Plan::new()).iter().any(|op| matches!(op, Op::Done { .. }));
     let commit = if completes { setup.tree.commit() } else { None };
-    let request = Request { if_revision, ..request(at, commit.as_deref()) };
+    let request = WriteRequest { if_revision, ..request(at, commit.as_deref()) };
     let attempt = |proofs: &Proofs| -> Result<String, EngineError> {
-        let request = Request { proofs: Some(proofs), ..request.clone() };
+        let request = WriteRequest { proofs: Some(proofs), ..request.clone() };
         let (first, mut make) = (call.footprint(), ops_of(call));
         let engine = &at.feed.engine;
         match key {
@@ -151,7 +156,7 @@ fn submit(at: &PlanContext<'_>, call: &Call, if_revision: Option<u64>, key: Opti
 }
 
 /// What a batch did, without the rows: this is stored with its key.
-fn summary(changed: &Changed) -> Value {
+fn summary(changed: &PlanChange) -> Value {
     let (plan, outcome) = (&changed.plan, &changed.outcome);
     let ids =
         |uids: &[Uid]| -> Vec<&str> { uids.iter().filter_map(|uid| plan.get(*uid)).map(|t| t.id.as_str()).collect() };
@@ -172,7 +177,7 @@ fn summary(changed: &Changed) -> Value {
 }
 
 /// The answer to a write: what it did, and the rows as they are now.
-fn shown(at: &PlanContext<'_>, stored: &Value) -> Answered {
+fn shown(at: &PlanContext<'_>, stored: &Value) -> ApiResult {
     let picture = at.picture()?;
     let mut out = json!({"schema": 1});
     merge(&mut out, stored.clone());
@@ -187,7 +192,7 @@ fn uids(stored: &Value) -> Vec<Uid> {
     stored["uids"].as_array().into_iter().flatten().filter_map(Value::as_u64).map(Uid).collect()
 }
 
-fn without_uids(mut out: Value) -> Answered {
+fn without_uids(mut out: Value) -> ApiResult {
     if let Some(map) = out.as_object_mut() {
         map.shift_remove("uids");
     }

@@ -1,7 +1,7 @@
 //! Tools that fail, todos that cannot be done, and a model that does not answer.
 
 use punchlist::serde_json::json;
-use punchlist::{Error, Finish, Next, Op, Options, Session, State, Status, ToolKind};
+use punchlist::{Error, Finish, Next, Op, Options, RecordStatus, Session, Status, ToolKind};
 
 /// Runs the example.
 pub fn main() -> Result<(), Error> {
@@ -24,9 +24,9 @@ pub fn main() -> Result<(), Error> {
 
     // The first failed attempt of a todo puts it back, the second one marks it failed.
     session.apply(&[Op::fail("deploy", "no route to host")])?;
-    assert_eq!(session.todos()?[0].status, State::Stored(Status::Pending));
+    assert_eq!(session.todos()?[0].status, RecordStatus::Stored(Status::Pending));
     session.apply(&[Op::start("deploy"), Op::fail("deploy", "no route to host")])?;
-    assert_eq!(session.todos()?[0].status, State::Stored(Status::Failed));
+    assert_eq!(session.todos()?[0].status, RecordStatus::Stored(Status::Failed));
 
     // What depends on it waits, and the user finds both in the inbox.
     assert!(session.inbox()?.iter().any(|item| item.todo.as_deref() == Some("deploy")));

@@ -1,6 +1,6 @@
 //! Batches that fit a context: 70 % of what is left, a checkpoint between two batches.
 
-use punchlist::{Ask, Error, NewTodo, Op, Options, Session};
+use punchlist::{Error, NewTodo, Op, Options, ScheduleRequest, Session};
 
 /// Tokens that the model's context holds.
 const CONTEXT: u64 = 40_000;
@@ -17,7 +17,7 @@ pub fn main() -> Result<(), Error> {
     ])?;
 
     // The whole plan for two agents, as far as estimates go.
-    let schedule = session.schedule(&Ask { agents: 2, context: CONTEXT, ..Ask::default() })?;
+    let schedule = session.schedule(&ScheduleRequest { agents: 2, context: CONTEXT, ..ScheduleRequest::default() })?;
     assert_eq!((schedule.budget, schedule.lower_bound), (28_000, 48_000));
 
     // One agent that works batch by batch.

@@ -27,12 +27,12 @@ pub struct Answer {
 
 impl Answer {
     /// The most bytes that a text has: about 2,000 tokens.
-    pub const CAP: usize = punch_engine::call::Answer::CAP;
+    pub const CAP: usize = punch_engine::call::ToolAnswer::CAP;
 }
 
-impl From<punch_engine::call::Answer> for Answer {
-    fn from(answer: punch_engine::call::Answer) -> Self {
-        let punch_engine::call::Answer { text, structured, is_error, changed, errors, revision, reminder } = answer;
+impl From<punch_engine::call::ToolAnswer> for Answer {
+    fn from(answer: punch_engine::call::ToolAnswer) -> Self {
+        let punch_engine::call::ToolAnswer { text, structured, is_error, changed, errors, revision, reminder } = answer;
         Self { text, structured, is_error, changed, errors, revision, reminder }
     }
 }

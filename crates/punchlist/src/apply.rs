@@ -1,7 +1,7 @@
 //! Changes that the host makes itself: ops, undo and redo, imports and exports.
 
 use punch_core::{Actor, Format, Uid, Warning};
-use punch_engine::{Changed, ImportOptions, Proofs, Request, WorkTree, WritingSession, owner_of, written};
+use punch_engine::{ImportOptions, PlanChange, Proofs, WorkTree, WriteRequest, WritingSession, owner_of, written};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Op, Session};
@@ -102,7 +102,7 @@ impl Session {
         })
     }
 
-    fn submit(&self, request: &Request<'_>, ops: &[Op]) -> Result<Applied, Error> {
+    fn submit(&self, request: &WriteRequest<'_>, ops: &[Op]) -> Result<Applied, Error> {
         let now = self.engine.now();
         let ops: Vec<punch_core::Op> = ops.iter().map(|op| op.to_core(now)).collect::<Result<_, _>>()?;
         let finishes = ops.iter().any(|op| matches!(op, punch_core::Op::Done { .. }));
@@ -110,7 +110,7 @@ impl Session {
         let session = request.session.map(|session| session.key);
         let mut proofs = Proofs::default();
         loop {
-            let request = Request { commit: commit.as_deref(), proofs: Some(&proofs), ..request.clone() };
+            let request = WriteRequest { commit: commit.as_deref(), proofs: Some(&proofs), ..request.clone() };
             let error = match self.engine.submit(self.plan, &request, &ops) {
                 Ok(changed) => return Ok(applied(&changed)),
                 Err(error) => error,
@@ -128,18 +128,18 @@ impl Session {
     }
 
     /// A change that the host makes in the name of the session.
-    pub(crate) fn session_request(&self) -> Request<'_> {
+    pub(crate) fn session_request(&self) -> WriteRequest<'_> {
         let session = WritingSession { key: &self.key, dialect: self.offer.dialect };
-        Request { session: Some(session), ..self.request(self.actor()) }
+        WriteRequest { session: Some(session), ..self.request(self.actor()) }
     }
 
-    fn request(&self, actor: Actor) -> Request<'_> {
+    fn request(&self, actor: Actor) -> WriteRequest<'_> {
         let tree = self.tree.as_ref().map(|tree| tree.root.as_path());
-        Request { settings: Some(&self.settings), tree, ids: self.ids.as_deref(), ..Request::of(actor) }
+        WriteRequest { settings: Some(&self.settings), tree, ids: self.ids.as_deref(), ..WriteRequest::of(actor) }
     }
 }
 
-fn applied(changed: &Changed) -> Applied {
+fn applied(changed: &PlanChange) -> Applied {
     let id = |uid: &Uid| changed.plan.get(*uid).map(|todo| todo.id.clone());
     Applied {
         changed: !changed.outcome.events.is_empty(),

@@ -2,7 +2,7 @@
 
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;
-use punch_engine::call::{CallError, Caller, Work, budget};
+use punch_engine::call::{CallError, CompletionSupport, ToolCaller, budget};
 use punch_engine::{Embedding, WorkTree};
 use serde_json::{Value, json};
 
@@ -62,18 +62,18 @@ impl Session {
         Ok(Answer { text: budget::text(&answer.text, None), reminder, ..answer.into() })
     }
 
-    pub(crate) fn caller(&self, arguments: &Value) -> Caller<'_> {
+    pub(crate) fn caller(&self, arguments: &Value) -> ToolCaller<'_> {
         let tree = self.tree.as_ref();
-        Caller {
+        ToolCaller {
             role: self.role,
             structured: true,
-            work: Work {
-                commit: tree.filter(|_| Work::finishes(arguments)).and_then(WorkTree::commit),
+            work: CompletionSupport {
+                commit: tree.filter(|_| CompletionSupport::finishes(arguments)).and_then(WorkTree::commit),
                 tree: tree.cloned(),
-                ..Work::default()
+                ..CompletionSupport::default()
             },
             embedding: Embedding { ids: self.ids.as_deref(), in_memory: !self.is_lasting() },
-            ..Caller::under(&self.settings, self.key.clone(), self.agent.clone())
+            ..ToolCaller::under(&self.settings, self.key.clone(), self.agent.clone())
         }
     }
 

@@ -1,7 +1,7 @@
 //! What an event in the log says, in the words of this library.
 
 use punch_core::view::Progress;
-use punch_core::{Kind, Patch, Status};
+use punch_core::{EventKind, Patch, Status};
 use serde::Serialize;
 
 /// Fields that users and agents edit. The others follow from a change of status, such as times and owners.
@@ -75,21 +75,23 @@ pub enum Change {
 /// What an event says, in the order in which a UI would show it.
 pub(crate) fn changes(event: &punch_core::Event) -> Vec<Change> {
     let Patch::Todo(_, patches) = &event.patch else { return vec![Change::Plan] };
-    let added = event.kind == Kind::Added;
+    let added = event.kind == EventKind::Added;
     let (mut out, mut fields) = (Vec::new(), Vec::new());
     if added {
         out.push(Change::Added);
     }
     for patch in patches {
         match patch {
-            punch_core::Change::Status(status) => out.push(Change::Status { from: status.before, to: status.after }),
-            punch_core::Change::Notes(notes) => {
+            punch_core::FieldChange::Status(status) => {
+                out.push(Change::Status { from: status.before, to: status.after })
+            }
+            punch_core::FieldChange::Notes(notes) => {
                 out.extend(notes.added.iter().map(|note| Change::Noted { text: note.text.clone() }));
             }
-            punch_core::Change::Removed(removed) => {
+            punch_core::FieldChange::Removed(removed) => {
                 out.push(if removed.after.is_some() { Change::Removed } else { Change::Restored });
             }
-            punch_core::Change::Hold(hold) => out.push(match &hold.after {
+            punch_core::FieldChange::Hold(hold) => out.push(match &hold.after {
                 Some(hold) => Change::Held { reason: hold.reason.clone() },
                 None => Change::Released,
             }),

@@ -2,8 +2,8 @@
 //! worktree and with the user's consent.
 
 use punch_core::Refusal;
-use punch_engine::call::{Answer, Called, ToolWords};
-use punch_engine::{Checker, EngineError, Offered, Proof, Proofs};
+use punch_engine::call::{CallResult, ToolAnswer, ToolWords};
+use punch_engine::{Checker, EngineError, OfferedTool, PassedCheck, Proofs};
 use punch_store::SessionKey;
 use serde_json::Value;
 
@@ -11,15 +11,20 @@ use crate::{Error, Session};
 
 impl Session {
     /// Runs a call with every check that it wants. One that does not pass is the answer.
-    pub(crate) fn proving(&self, offered: &Offered, arguments: &Value, key: Option<&str>) -> Result<Answer, Error> {
+    pub(crate) fn proving(
+        &self,
+        offered: &OfferedTool,
+        arguments: &Value,
+        key: Option<&str>,
+    ) -> Result<ToolAnswer, Error> {
         let mut proofs = Proofs::default();
         loop {
             let mut caller = self.caller(arguments);
             caller.work.proofs = proofs.clone();
             let dialect = self.offer.dialect;
             match self.engine.call_or_check(self.plan, &caller, dialect, offered.tool, arguments, key)? {
-                Called::Answered(answer) => return Ok(answer),
-                Called::Wants(id) => match self.prove(&id, Some(&self.key)) {
+                CallResult::Answered(answer) => return Ok(answer),
+                CallResult::Wants(id) => match self.prove(&id, Some(&self.key)) {
                     Ok(proof) => proofs.push(proof),
                     Err(EngineError::Store(error)) => return Err(error.into()),
                     Err(error) => {
@@ -32,7 +37,7 @@ impl Session {
     }
 
     /// Runs the check of a todo for a write; `session` remembers a check that does not pass.
-    pub(crate) fn prove(&self, id: &str, session: Option<&SessionKey>) -> Result<Proof, EngineError> {
+    pub(crate) fn prove(&self, id: &str, session: Option<&SessionKey>) -> Result<PassedCheck, EngineError> {
         let Some(tree) = &self.tree else {
             if let Some(session) = session {
                 self.engine.note_unproven(self.plan, session, id);

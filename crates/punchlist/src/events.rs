@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use punch_core::view::Progress;
-use punch_core::{Kind, Status, Todo};
-use punch_engine::{ActivityKind, ActivityPage, Cursor, Engine, Followed, Follower, RevisionPage, todo_of};
+use punch_core::{EventKind, Status, Todo};
+use punch_engine::{ActivityKind, ActivityPage, Cursor, Engine, Follower, FollowerItem, RevisionPage, todo_of};
 use serde::Serialize;
 
 use crate::change::changes;
@@ -32,7 +32,7 @@ pub struct Event {
     pub change: Change,
     /// The op behind it: a todo may become pending because an attempt failed, or because it was reopened. None for progress
     /// and failed writes.
-    pub kind: Option<Kind>,
+    pub kind: Option<EventKind>,
 }
 
 /// A todo that something happened to. Its text is untrusted.
@@ -164,19 +164,19 @@ impl Events {
             let Some(found) = self.follower.next(&self.engine, left)? else { return Ok(None) };
             let now = self.engine.now();
             return Ok(Some(match found {
-                Followed::Revisions(page) => {
+                FollowerItem::Revisions(page) => {
                     let mut all = events(&page, now);
                     all.extend(self.progressed(&page));
                     Update::Events(all)
                 }
-                Followed::Activity(page) => match self.failed_writes(&page) {
+                FollowerItem::Activity(page) => match self.failed_writes(&page) {
                     failed if failed.is_empty() => continue,
                     failed => Update::Events(failed),
                 },
-                Followed::TimePassed { todos, .. } => {
+                FollowerItem::TimePassed { todos, .. } => {
                     Update::TimePassed(todos.iter().map(|todo| Touched::of(todo, now)).collect())
                 }
-                Followed::Gap(_) => Update::Gap,
+                FollowerItem::Gap(_) => Update::Gap,
             }));
         }
     }

@@ -1,7 +1,7 @@
 //! Histories cut to a number of messages, so that a model can continue: calls stay with their results, what the user
 //! asked for stays, and the list takes the place of what is left out.
 
-use punch_core::drive::{HostEvent, Start};
+use punch_core::drive::{HostEvent, SessionStart};
 use serde_json::{Value, json};
 
 use crate::message::{NOTE, is_note, is_person, is_system, units};
@@ -80,7 +80,7 @@ impl Session {
         if messages.len() <= limit {
             return Ok(messages.to_vec());
         }
-        let list = self.observe(HostEvent::SessionStarted { how: Start::Compact })?.context;
+        let list = self.observe(HostEvent::SessionStarted { how: SessionStart::Compact })?.context;
         Ok(trim_history(messages, limit, list.as_deref()))
     }
 }

@@ -84,18 +84,18 @@ pub use views::View;
 pub use wording::{Continuation, NextTodo, Occasion, Wording};
 
 pub use punch_core::drive::{
-    Block, CommandRun, ContextUse, Finish, HostEvent, Reason, Roots, Start, ToolKind, ToolUse,
+    Block, CommandRun, ContextUse, Finish, HostEvent, Reason, Roots, SessionStart, ToolKind, ToolUse,
 };
 pub use punch_core::inbox::InboxKind;
 pub use punch_core::reason::Cause;
 pub use punch_core::schedule::{
-    Ask, Batch, Blocked, Break, Estimate, Group as ParallelGroup, Order, Schedule, Slot, Window,
+    Batch, Blocked, Break, Estimate, ParallelGroup, Schedule, ScheduleOrder, ScheduleRequest, Slot, Window,
 };
 pub use punch_core::view::{Glyphs, Panel, Progress};
 pub use punch_core::{
-    Complexity, Dialect, Evidence, Extra, Flags, Format, Hold, HoldKind, Kind, Label, Lists, Marks, Observed, Proof,
-    Record, Remark, State, Status, Verify, Work,
+    Complexity, Dialect, EventKind, Evidence, Extra, Flags, Format, Hold, HoldKind, Label, Lists, Marks, Observed,
+    Proof, Record, RecordStatus, Remark, Status, TodoProgress, Verify,
 };
 pub use punch_engine::call::CallError;
-pub use punch_engine::{CheckpointReason, Clock, GitState, Group, QuestionOption, Role, Verification};
+pub use punch_engine::{CheckpointReason, Clock, GitState, QuestionOption, Role, ToolGroup, Verification};
 pub use serde_json;

@@ -24,10 +24,10 @@ use crate::Error;
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Op(Asked);
+pub struct Op(OpRequest);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Asked {
+enum OpRequest {
     Core(Box<punch_core::Op>),
     /// A hold that ends after some time: the clock is the session's.
     HoldFor(String, String, Duration),
@@ -38,12 +38,12 @@ enum Asked {
 
 impl Op {
     fn core(op: punch_core::Op) -> Self {
-        Self(Asked::Core(Box::new(op)))
+        Self(OpRequest::Core(Box::new(op)))
     }
 
     /// Adds a todo.
     pub fn add(todo: impl Into<NewTodo>) -> Self {
-        Self(Asked::Add(Box::new(todo.into())))
+        Self(OpRequest::Add(Box::new(todo.into())))
     }
 
     /// Begins work.
@@ -85,7 +85,7 @@ impl Op {
 
     /// Puts a todo on hold for some time.
     pub fn hold_for(id: impl Into<String>, why: impl Into<String>, time: Duration) -> Self {
-        Self(Asked::HoldFor(id.into(), why.into(), time))
+        Self(OpRequest::HoldFor(id.into(), why.into(), time))
     }
 
     /// Ends the hold of a todo.
@@ -110,12 +110,12 @@ impl Op {
 
     /// Puts labels on a todo.
     pub fn label<L: Into<String>>(id: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
-        Self(Asked::Label(id.into(), labels.into_iter().map(Into::into).collect(), Vec::new()))
+        Self(OpRequest::Label(id.into(), labels.into_iter().map(Into::into).collect(), Vec::new()))
     }
 
     /// Takes labels off a todo.
     pub fn unlabel<L: Into<String>>(id: impl Into<String>, labels: impl IntoIterator<Item = L>) -> Self {
-        Self(Asked::Label(id.into(), Vec::new(), labels.into_iter().map(Into::into).collect()))
+        Self(OpRequest::Label(id.into(), Vec::new(), labels.into_iter().map(Into::into).collect()))
     }
 
     /// Changes what is to be done.
@@ -144,19 +144,19 @@ impl Op {
 
     pub(crate) fn to_core(&self, now: i64) -> Result<punch_core::Op, Error> {
         Ok(match &self.0 {
-            Asked::Core(op) => (**op).clone(),
-            Asked::HoldFor(id, why, time) => {
+            OpRequest::Core(op) => (**op).clone(),
+            OpRequest::HoldFor(id, why, time) => {
                 let until = now.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
                 let hold =
                     Hold { kind: HoldKind::Timer, reason: why.clone(), until: Some(until), by: String::new(), at: 0 };
                 punch_core::Op::Hold(Ref::Id(id.clone()), hold)
             }
-            Asked::Label(id, add, remove) => {
+            OpRequest::Label(id, add, remove) => {
                 let parse = |words: &[String]| Label::parse_all(words.iter().map(String::as_str));
                 let labels = LabelEdit::Change { add: parse(add)?, remove: parse(remove)? };
                 punch_core::Op::Edit(Ref::Id(id.clone()), Edit { labels, ..Edit::default() })
             }
-            Asked::Add(todo) => punch_core::Op::Add(todo.to_core()?),
+            OpRequest::Add(todo) => punch_core::Op::Add(todo.to_core()?),
         })
     }
 }

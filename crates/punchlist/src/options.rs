@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use punch_engine::call::Dialect;
-use punch_engine::{Clock, Group, IdMaker, Role};
+use punch_engine::{Clock, IdMaker, Role, ToolGroup};
 
 use crate::Wording;
 
@@ -26,7 +26,7 @@ pub struct Options {
     pub(crate) subagent: Option<String>,
     pub(crate) plan: Option<String>,
     pub(crate) dialect: Option<Dialect>,
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<ToolGroup>,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) user_file: Option<PathBuf>,
     pub(crate) work_tree: Option<PathBuf>,
@@ -78,7 +78,7 @@ impl Options {
 
     /// More tools: claims, checkpoints.
     #[must_use]
-    pub fn group(mut self, group: Group) -> Self {
+    pub fn group(mut self, group: ToolGroup) -> Self {
         self.groups.push(group);
         self
     }

@@ -1,14 +1,14 @@
 //! The rest of what a host asks about a plan: schedules, checkpoints, assignments.
 
-use punch_core::schedule::{self, Ask, Batch, Schedule};
-use punch_engine::{Code, Restored, Restoring, Saved, Saving};
+use punch_core::schedule::{self, Batch, Schedule, ScheduleRequest};
+use punch_engine::{Code, RestoreResult, Restoring, SavedCheckpoint, Saving};
 use punch_store::SessionKey;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Op, Options, Record, Session, Status};
 
 /// A checkpoint: where the work on a plan and the code stood.
-pub type Checkpoint = Saved;
+pub type Checkpoint = SavedCheckpoint;
 
 /// What a restore did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl Session {
     /// Schedules the open todos for a number of agents, each with its own context windows.
     ///
     /// ```
-    /// # use punchlist::{Ask, NewTodo, Op, Options, Session};
+    /// # use punchlist::{NewTodo, Op, Options, ScheduleRequest, Session};
     /// # fn main() -> Result<(), punchlist::Error> {
     /// let session = Session::in_memory(Options::new("my-agent"))?;
     /// session.apply(&[
@@ -38,12 +38,12 @@ impl Session {
     ///     Op::add(NewTodo::new("Endpoint").id("b").estimated_tokens(8_000).after(["a"])),
     ///     Op::add(NewTodo::new("Docs").id("c").estimated_tokens(4_000)),
     /// ])?;
-    /// let schedule = session.schedule(&Ask { agents: 2, context: 200_000, ..Ask::default() })?;
+    /// let schedule = session.schedule(&ScheduleRequest { agents: 2, context: 200_000, ..ScheduleRequest::default() })?;
     /// assert_eq!((schedule.budget, schedule.makespan), (140_000, 16_000));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn schedule(&self, ask: &Ask) -> Result<Schedule, Error> {
+    pub fn schedule(&self, ask: &ScheduleRequest) -> Result<Schedule, Error> {
         Ok(schedule::schedule(&self.engine.whole(self.plan)?, ask, self.engine.now()))
     }
 
@@ -69,7 +69,7 @@ impl Session {
     pub fn restore(&self, id: &str) -> Result<RestoreReport, Error> {
         let how = Restoring { force: false, reopen: true };
         let restored = self.engine.restore(self.plan, &self.session_request(), &self.code(), id, how)?;
-        let Restored { reopened, newer, safety, next, changed, .. } = restored;
+        let RestoreResult { reopened, newer, safety, next, changed, .. } = restored;
         Ok(RestoreReport { changed: !changed.outcome.events.is_empty(), reopened, newer, safety, next })
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{Error, Session};
 
 /// An answer to a question.
-pub type Reply = punch_engine::Answer;
+pub type Reply = punch_engine::QuestionReply;
 
 /// A question that waits for the user. Its text comes from the agent and is untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

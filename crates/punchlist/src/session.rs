@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use punch_core::text;
 #[cfg(feature = "verify")]
 use punch_engine::Consents;
-use punch_engine::config::{Config, Inputs, Plans, Settings};
-use punch_engine::{Choice, Engine, EngineError, IdMaker, Offer, Role, WorkTree};
+use punch_engine::config::{Config, ConfigInputs, Plans, Settings};
+use punch_engine::{Engine, EngineError, IdMaker, PlanChoice, Role, ToolOffers, WorkTree};
 use punch_store::{PlanId, SessionKey};
 
 use crate::opened_store::{OpenedStore, system_clock};
@@ -26,7 +26,7 @@ pub struct Session {
     pub(crate) key: SessionKey,
     pub(crate) agent: String,
     pub(crate) settings: Settings,
-    pub(crate) offer: Offer,
+    pub(crate) offer: ToolOffers,
     pub(crate) role: Option<Role>,
     pub(crate) tree: Option<WorkTree>,
     /// Its beginning was reported.
@@ -102,18 +102,18 @@ impl Session {
     fn over(engine: Arc<Engine>, around: Around, options: Options) -> Result<Self, Error> {
         check_name(&options.agent)?;
         let shell = ("reminders.shell".to_owned(), options.shell.to_string());
-        let inputs = Inputs {
+        let inputs = ConfigInputs {
             flags: [shell].into_iter().chain(options.settings).collect(),
             project: around.config.clone(),
             user: options.user_file,
-            ..Inputs::default()
+            ..ConfigInputs::default()
         };
         let settings = Config::load(&inputs)?.for_agent(&options.agent).clone();
         let name = options.session.filter(|name| !name.is_empty()).unwrap_or_else(new_name);
         let key = SessionKey::new(name, options.subagent.as_deref());
         // The store of a project belongs to the project; any other belongs to its conversations.
         let plans = if around.config.is_some() { settings.plans.value } else { Plans::Session };
-        let choice = Choice {
+        let choice = PlanChoice {
             name: None,
             session: Some(key.clone()),
             worktree: around.root.as_ref().map(|root| root.display().to_string()),
@@ -141,7 +141,7 @@ impl Session {
             plan,
             key,
             agent: options.agent,
-            offer: if offered { Offer::new(dialect, &options.groups) } else { Offer::none(dialect) },
+            offer: if offered { ToolOffers::new(dialect, &options.groups) } else { ToolOffers::none(dialect) },
             settings,
             role: options.role,
             tree: tree.map(|root| WorkTree { root, git: None, consents }),

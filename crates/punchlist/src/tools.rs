@@ -1,7 +1,7 @@
 //! Tool definitions in the forms that model providers take.
 
 use punch_engine::call::{Dialect, Tool};
-use punch_engine::{Group, Offer, Offered, guide};
+use punch_engine::{OfferedTool, ToolGroup, ToolOffers, guide};
 use serde_json::{Value, json};
 
 use crate::Session;
@@ -26,8 +26,8 @@ impl Shape {
     /// Every shape.
     pub const ALL: &'static [Self] = &[Self::Anthropic, Self::OpenAi, Self::OpenAiResponses, Self::Mcp, Self::Gemini];
 
-    fn of(self, tool: &Offered) -> Value {
-        let Offered { name, description, input_schema, .. } = tool;
+    fn of(self, tool: &OfferedTool) -> Value {
+        let OfferedTool { name, description, input_schema, .. } = tool;
         match self {
             Self::Anthropic => json!({"name": name, "description": description, "input_schema": input_schema}),
             Self::OpenAi => json!({
@@ -63,8 +63,8 @@ impl Shape {
 /// assert_eq!(tools[0]["name"], "TodoWrite");
 /// assert_eq!(tools[0]["input_schema"]["type"], "object");
 /// ```
-pub fn tools(dialect: Dialect, groups: &[Group], shape: Shape) -> Vec<Value> {
-    Offer::new(dialect, groups).tools.iter().map(|tool| shape.of(tool)).collect()
+pub fn tools(dialect: Dialect, groups: &[ToolGroup], shape: Shape) -> Vec<Value> {
+    ToolOffers::new(dialect, groups).tools.iter().map(|tool| shape.of(tool)).collect()
 }
 
 impl Session {

@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use punch_core::drive::{ContextUse, Decision, Effect, Finish, HostEvent, Reason, Start, ToolKind, ToolUse};
+use punch_core::drive::{ContextUse, Decision, Finish, HostEffect, HostEvent, Reason, SessionStart, ToolKind, ToolUse};
 use punch_core::text;
-use punch_engine::{Choice, HostReport};
+use punch_engine::{HostReport, PlanChoice};
 use serde::{Deserialize, Serialize};
 
 use crate::wording::{Continuation, NextTodo, Occasion};
@@ -102,7 +102,7 @@ impl Session {
         let mut out = Vec::new();
         if Self::first(&self.begun) {
             let known = self.engine.session(&self.key)?.is_some_and(|(_, state)| state.bound);
-            let how = if known { Start::Resume } else { Start::Startup };
+            let how = if known { SessionStart::Resume } else { SessionStart::Startup };
             out.extend(self.observe(HostEvent::SessionStarted { how })?.context);
         }
         self.kept_going.store(false, Ordering::Relaxed);
@@ -211,7 +211,7 @@ impl Session {
         Ok(self.worded(Occasion::Reported, text))
     }
 
-    pub(crate) fn observe(&self, event: HostEvent) -> Result<Effect, Error> {
+    pub(crate) fn observe(&self, event: HostEvent) -> Result<HostEffect, Error> {
         Ok(self.engine.observe(&self.host_report(event, None)?, &self.settings)?)
     }
 
@@ -223,7 +223,7 @@ impl Session {
         Ok(HostReport {
             agent: self.agent.clone(),
             key: self.key.clone(),
-            choice: Choice { name: Some(self.plan_name()?), ..Choice::default() },
+            choice: PlanChoice { name: Some(self.plan_name()?), ..PlanChoice::default() },
             event,
             context,
             host_cap: None,

@@ -1,8 +1,10 @@
 //! The plan as people and programs read it.
 
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::hide::visible;
-use punch_core::view::{Cap, ClearDelay, Glyphs, Panel, Progress, Row, Tree, checklist, diagram, line, markdown};
+use punch_core::view::{
+    Cap, ClearDelay, Glyphs, ListRow, Panel, Progress, TreeOptions, checklist, diagram, line, markdown,
+};
 use punch_core::{Document, Plan, Record, Records, Todo};
 use punch_engine::ReadyQuery;
 
@@ -39,12 +41,12 @@ impl Session {
         let plan = self.engine.whole(self.plan)?;
         let now = self.engine.now();
         let todos: Vec<&Todo> = plan.live();
-        let reader = Reader::new(&plan, now);
-        let rows: Vec<Row<'_>> = todos.iter().map(|todo| Row::of(reader, todo)).collect();
+        let reader = PlanReader::new(&plan, now);
+        let rows: Vec<ListRow<'_>> = todos.iter().map(|todo| ListRow::of(reader, todo)).collect();
         let progress = Progress::of_counts(&plan.row.counts);
         Ok(match view {
             View::Checklist => checklist::list(&rows, progress, Cap::default()),
-            View::Tree => Tree { now, expanded: true, ..Tree::default() }.draw(&plan, &todos),
+            View::Tree => TreeOptions { now, expanded: true, ..TreeOptions::default() }.draw(&plan, &todos),
             View::Panel => self.panel(&Panel { glyphs: self.glyphs(), ..Panel::default() })?,
             View::Line => line::draw(&self.shown(&plan, now), progress, 80, self.glyphs()),
             View::Notice => checklist::notice(&self.shown(&plan, now), self.glyphs(), Cap::default()),
@@ -73,10 +75,10 @@ impl Session {
     }
 
     /// The rows that users look at.
-    fn shown<'a>(&self, plan: &'a Plan, now: i64) -> Vec<Row<'a>> {
-        let reader = Reader::new(plan, now);
+    fn shown<'a>(&self, plan: &'a Plan, now: i64) -> Vec<ListRow<'a>> {
+        let reader = PlanReader::new(plan, now);
         let todos = visible(plan, ClearDelay(self.settings.view_clear_delay.value), now);
-        todos.into_iter().map(|todo| Row::of(reader, todo)).collect()
+        todos.into_iter().map(|todo| ListRow::of(reader, todo)).collect()
     }
 
     fn glyphs(&self) -> Glyphs {

@@ -2,11 +2,11 @@
 //! them.
 
 use punch_core::Dialect;
-use punch_core::drive::Named;
+use punch_core::drive::NamedTodo;
 use serde::{Deserialize, Serialize};
 
 /// The todo that an agent continues with. Its text is untrusted.
-pub type NextTodo = Named;
+pub type NextTodo = NamedTodo;
 
 /// Why an agent is sent back to work, and the default text for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

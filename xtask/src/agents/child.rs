@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A running program with all that it started; dropping it ends them.
-pub struct Group(pub Child);
+pub struct ProgramGroup(pub Child);
 
-impl Group {
+impl ProgramGroup {
     /// Starts it at the head of its own group.
     pub fn start(command: &mut Command) -> Result<Self, String> {
         let program = command.get_program().to_string_lossy().into_owned();
@@ -34,7 +34,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProgramGroup {
     fn drop(&mut self) {
         // The standard library ends single processes only.
         let group = format!("-{}", self.0.id());
@@ -47,7 +47,7 @@ impl Drop for Group {
 /// Runs a program to its end with nothing on standard input.
 pub fn run(command: &mut Command, limit: Duration, stdout: &Path, stderr: &Path) -> Result<i32, String> {
     command.stdin(Stdio::null()).stdout(appended(stdout)?).stderr(appended(stderr)?);
-    Group::start(command)?.wait(limit)
+    ProgramGroup::start(command)?.wait(limit)
 }
 
 /// A file to write on at the end of.

@@ -5,12 +5,12 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_testkit::scripted::Server;
+use punch_testkit::scripted::ScriptedServer;
 
-use super::child::{Group, appended};
-use super::hosts::{ERRORS, Host, OUTPUT};
+use super::child::{ProgramGroup, appended};
+use super::hosts::{ERRORS, OUTPUT, TrialAgent};
 use super::scenario::Drive;
-use super::trial::Wiring;
+use super::trial::TrialWiring;
 use super::trial_folders::TrialFolders;
 use crate::boards::tmux::Tmux;
 use crate::process;
@@ -19,7 +19,7 @@ use crate::process;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the plan: the exit code.
-pub fn run(host: Host, drive: &Drive, wiring: &Wiring, model: &Server) -> Result<i32, String> {
+pub fn run(host: TrialAgent, drive: &Drive, wiring: &TrialWiring, model: &ScriptedServer) -> Result<i32, String> {
     let place = wiring.place;
     let spec = host.spec(drive.by, place).ok_or_else(|| format!("{} is not driven so", host.name()))?;
     let mut command = place.command(&place.punch.to_string_lossy());
@@ -27,7 +27,7 @@ pub fn run(host: Host, drive: &Drive, wiring: &Wiring, model: &Server) -> Result
     command.args(["run", "--agent", &spec]).args(&drive.arguments);
     command.stdin(Stdio::null()).stdout(appended(&place.file(OUTPUT))?).stderr(appended(&place.file(ERRORS))?);
     let board = (!wiring.run.questions.is_empty()).then(|| board(place)).transpose()?;
-    let mut group = Group::start(&mut command)?;
+    let mut group = ProgramGroup::start(&mut command)?;
     if let Some(board) = board {
         answer(&board, &wiring.run.questions)?;
     }
@@ -62,7 +62,7 @@ fn answer(board: &Tmux, keys: &[String]) -> Result<(), String> {
 }
 
 /// What Ctrl-C does, once the model has been asked so often.
-fn interrupt(group: &mut Group, wiring: &Wiring, model: &Server) -> Result<(), String> {
+fn interrupt(group: &mut ProgramGroup, wiring: &TrialWiring, model: &ScriptedServer) -> Result<(), String> {
     let end = Instant::now() + wiring.limit;
     let reached = || {
         let played = model.report().played;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::child;
-use super::hosts::{Acp, Host};
+use super::hosts::{AcpCommand, TrialAgent};
 
 /// Some agents ask for a newer Node than distributions have.
 const NODE: (&str, &str) = ("node", "22");
@@ -18,31 +18,31 @@ const NODE: (&str, &str) = ("node", "22");
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// Which agents can be run.
-pub struct Found {
+pub struct AvailableAgents {
     /// Their programs, and Node.
     pub bin: PathBuf,
     /// Those that cannot, with the reason.
-    pub missing: Vec<(Host, String)>,
+    pub missing: Vec<(TrialAgent, String)>,
     /// What OpenCode fetches on its first start in an empty home.
     pub plugin: PathBuf,
     /// The programs that let agents speak the Agent Client Protocol.
     pub adapters: PathBuf,
     /// Agents whose program for that is missing.
-    pub unadapted: Vec<(Host, String)>,
+    pub unadapted: Vec<(TrialAgent, String)>,
 }
 
 /// Makes sure that these agents are there; for those in `adapted` also what lets them speak the Agent Client Protocol.
-pub fn install(hosts: &[Host], adapted: &[Host]) -> Found {
+pub fn install(hosts: &[TrialAgent], adapted: &[TrialAgent]) -> AvailableAgents {
     let (adapters, unadapted) = adapt(adapted);
-    Found { adapters, unadapted, ..agents(hosts) }
+    AvailableAgents { adapters, unadapted, ..agents(hosts) }
 }
 
 /// In a folder of their own: they bring agents of other versions along.
-fn adapt(hosts: &[Host]) -> (PathBuf, Vec<(Host, String)>) {
+fn adapt(hosts: &[TrialAgent]) -> (PathBuf, Vec<(TrialAgent, String)>) {
     let modules = folder().join("acp").join("node_modules");
     let mut unadapted = Vec::new();
-    for host in Host::all().filter(|host| hosts.contains(host)) {
-        let Acp::Package { name: package, version, .. } = host.trial.acp else { continue };
+    for host in TrialAgent::all().filter(|host| hosts.contains(host)) {
+        let AcpCommand::Package { name: package, version, .. } = host.trial.acp else { continue };
         if is_version(&modules, package, version) {
             continue;
         }
@@ -64,10 +64,10 @@ fn is_version(modules: &Path, package: &str, version: &str) -> bool {
     found.is_some_and(|found| found["version"] == version)
 }
 
-fn agents(hosts: &[Host]) -> Found {
+fn agents(hosts: &[TrialAgent]) -> AvailableAgents {
     let folder = folder();
     let (bin, plugin) = (folder.join("node_modules/.bin"), folder.join("opencode"));
-    let mut wanted: Vec<Host> = Host::all().filter(|host| hosts.contains(host)).collect();
+    let mut wanted: Vec<TrialAgent> = TrialAgent::all().filter(|host| hosts.contains(host)).collect();
     for (package, version) in wanted.iter().filter_map(|host| Some((host.trial.plugin?, host.trial.package.1))) {
         if plugin.join("node_modules").join(package).exists() {
             continue;
@@ -80,7 +80,7 @@ fn agents(hosts: &[Host]) -> Found {
     }
     wanted.retain(|host| !is_there(&folder, *host));
     if wanted.is_empty() {
-        return Found { bin, plugin, missing: Vec::new(), adapters: PathBuf::new(), unadapted: Vec::new() };
+        return AvailableAgents { bin, plugin, missing: Vec::new(), adapters: PathBuf::new(), unadapted: Vec::new() };
     }
     let begin = Instant::now();
     println!("    installing {} into {}", names(&wanted), folder.display());
@@ -96,16 +96,16 @@ fn agents(hosts: &[Host]) -> Found {
         }
     }
     println!("    npm took {:.0} s", begin.elapsed().as_secs_f64());
-    let reason = |host: Host| (host, format!("{} could not be installed by npm", specification(host)));
+    let reason = |host: TrialAgent| (host, format!("{} could not be installed by npm", specification(host)));
     let missing = wanted.into_iter().filter(|host| !is_there(&folder, *host)).map(reason).collect();
-    Found { bin, plugin, missing, adapters: PathBuf::new(), unadapted: Vec::new() }
+    AvailableAgents { bin, plugin, missing, adapters: PathBuf::new(), unadapted: Vec::new() }
 }
 
-fn names(hosts: &[Host]) -> String {
+fn names(hosts: &[TrialAgent]) -> String {
     hosts.iter().map(|host| host.name()).collect::<Vec<_>>().join(", ")
 }
 
-fn specification(host: Host) -> String {
+fn specification(host: TrialAgent) -> String {
     let (package, version) = host.trial.package;
     format!("{package}@{version}")
 }
@@ -116,7 +116,7 @@ fn folder() -> PathBuf {
     given("PUNCH_AGENTS_CACHE").unwrap_or_else(|| cache().unwrap_or_else(env::temp_dir).join("punch-agents"))
 }
 
-fn is_there(folder: &Path, host: Host) -> bool {
+fn is_there(folder: &Path, host: TrialAgent) -> bool {
     let (package, version) = host.trial.package;
     let modules = folder.join("node_modules");
     let read = |package: &str| fs::read(modules.join(package).join("package.json")).ok();

@@ -4,27 +4,27 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::hosts::Host;
-use super::scenario::Level;
+use super::hosts::TrialAgent;
+use super::scenario::InstallLevel;
 use super::trial_folders::TrialFolders;
 
 /// The files of one agent before and behind the installation.
-pub struct Installed {
-    host: Host,
-    level: Level,
-    files: Vec<Kept>,
+pub struct InstalledFiles {
+    host: TrialAgent,
+    level: InstallLevel,
+    files: Vec<FileVersions>,
 }
 
 /// One file, twice; `None` where it was not there.
-struct Kept {
+struct FileVersions {
     path: PathBuf,
     before: Option<Vec<u8>>,
     installed: Option<Vec<u8>>,
 }
 
-impl Installed {
+impl InstalledFiles {
     /// Installs.
-    pub fn install(place: &TrialFolders, host: Host, level: Level) -> Result<Self, String> {
+    pub fn install(place: &TrialFolders, host: TrialAgent, level: InstallLevel) -> Result<Self, String> {
         let words = [&["install", host.name(), "--guide"], level.flags()].concat();
         let shown = place.ask(&[&words[..], &["--dry-run"]].concat())?;
         let files = shown["files"].as_array().map_or(&[][..], Vec::as_slice).iter();
@@ -34,12 +34,12 @@ impl Installed {
         let clean = status()?;
         place.punch(&[&words[..], &["--yes"]].concat())?;
         let now = status()?;
-        if level == Level::Personal && now != clean {
+        if level == InstallLevel::Personal && now != clean {
             return Err(format!("git sees a personal install: {now}"));
         }
         let files = paths.into_iter().zip(before).map(|(path, before)| {
             let installed = fs::read(&path).ok();
-            Kept { path, before, installed }
+            FileVersions { path, before, installed }
         });
         Ok(Self { host, level, files: files.collect() })
     }
@@ -49,7 +49,7 @@ impl Installed {
         let used: Vec<_> = self.files.iter().map(|file| fs::read(&file.path).ok()).collect();
         place.punch(&["uninstall", self.host.name(), self.level.flag(), "--yes"])?;
         let mut out = Vec::new();
-        for (Kept { path, before, installed }, used) in self.files.iter().zip(used) {
+        for (FileVersions { path, before, installed }, used) in self.files.iter().zip(used) {
             let left = fs::read(path).ok();
             let text = String::from_utf8_lossy(left.as_deref().unwrap_or_default()).into_owned();
             let ours = ["hook --agent", "mcp__punch", "punch: begin", "\"punch\"", "servers.punch"];

@@ -7,16 +7,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use super::hosts::Host;
-use super::scenario::Scenario;
-use super::{Tested, trial};
-use crate::Done;
+use super::hosts::TrialAgent;
+use super::scenario::AgentScenario;
+use super::{TrialSetup, trial};
+use crate::TaskResult;
 
 /// Agents are heavy: more at once only slow each other down.
 const AT_ONCE: usize = 2;
 
 /// Fails if an agent that is installed does not do what its scenario says. One that is not is skipped loudly.
-pub fn run(jobs: &[(Host, &Scenario)], tested: &Tested) -> Done {
+pub fn run(jobs: &[(TrialAgent, &AgentScenario)], tested: &TrialSetup) -> TaskResult {
     let begin = Instant::now();
     let root = env::temp_dir().join(format!("punch-agents-{}", process::id()));
     let (next, failed, skipped) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));

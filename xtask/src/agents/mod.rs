@@ -18,12 +18,12 @@ mod verdict;
 use std::fs;
 use std::path::PathBuf;
 
-use punch_testkit::scripted::{Options, Script, Server};
+use punch_testkit::scripted::{AgentScript, ScriptedServer, ServerOptions};
 
-use crate::{Done, process};
-use hosts::Host;
-use install::Found;
-use scenario::{By, Scenario};
+use crate::{TaskResult, process};
+use hosts::TrialAgent;
+use install::AvailableAgents;
+use scenario::{AgentScenario, By};
 
 const USAGE: &str = "\
 Usage: cargo xtask agents [AGENT…] [--scenario NAME]… [--all] [--keep] [--punch PROGRAM]
@@ -34,13 +34,13 @@ PUNCH_AGENTS_CACHE names. With --keep the folders of all runs stay, not only tho
 with --punch that program is tested instead of a fresh build. --list tells the scenarios.";
 
 fn usage() -> String {
-    let names: Vec<&str> = Host::all().map(Host::name).collect();
+    let names: Vec<&str> = TrialAgent::all().map(TrialAgent::name).collect();
     USAGE.replace("{AGENTS}", &names.join(", "))
 }
 
 /// What was asked for.
-struct Choice {
-    hosts: Vec<Host>,
+struct AgentsOptions {
+    hosts: Vec<TrialAgent>,
     scenarios: Vec<String>,
     all: bool,
     keep: bool,
@@ -48,8 +48,8 @@ struct Choice {
 }
 
 /// What every trial needs.
-struct Tested {
-    found: Found,
+struct TrialSetup {
+    found: AvailableAgents,
     /// The program under test.
     punch: PathBuf,
     /// Folders stay.
@@ -57,12 +57,12 @@ struct Tested {
 }
 
 /// Runs what was chosen.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     if let ["--help" | "-h"] = arguments {
         println!("{}", usage());
         return Ok(());
     }
-    let scenarios = Scenario::read_all(&process::root().join("xtask/scenarios"))?;
+    let scenarios = AgentScenario::read_all(&process::root().join("xtask/scenarios"))?;
     if arguments == ["--list"] {
         for scenario in &scenarios {
             let names: Vec<&str> = scenario.hosts.iter().map(|host| host.name()).collect();
@@ -77,17 +77,18 @@ pub fn run(arguments: &[&str]) -> Done {
     for (host, scenario) in unseen {
         println!("    SKIPPED {} {}: tmux is not installed", host.name(), scenario.name);
     }
-    let over_acp = |scenario: &Scenario| scenario.drive.as_ref().is_some_and(|drive| drive.by == By::Acp);
-    let adapted: Vec<Host> = jobs.iter().filter(|(_, scenario)| over_acp(scenario)).map(|(host, _)| *host).collect();
+    let over_acp = |scenario: &AgentScenario| scenario.drive.as_ref().is_some_and(|drive| drive.by == By::Acp);
+    let adapted: Vec<TrialAgent> =
+        jobs.iter().filter(|(_, scenario)| over_acp(scenario)).map(|(host, _)| *host).collect();
     let needed = jobs.iter().flat_map(|(host, scenario)| scenario.others().chain([*host]));
     let found = install::install(&needed.collect::<Vec<_>>(), &adapted);
     let punch = choice.punch.map_or_else(process::build_punch, Ok)?;
     let punch = punch.canonicalize().map_err(|cause| format!("{}: {cause}", punch.display()))?;
-    jobs::run(&jobs, &Tested { found, punch, keep: choice.keep })
+    jobs::run(&jobs, &TrialSetup { found, punch, keep: choice.keep })
 }
 
 /// What scenarios know about an agent.
-pub struct Measured {
+pub struct AgentFacts {
     /// The version that they run.
     pub version: &'static str,
     /// The argument with which the program itself speaks the Agent Client Protocol.
@@ -95,28 +96,28 @@ pub struct Measured {
 }
 
 /// Returns what scenarios know about the agent of a name; `None` if they do not run it.
-pub fn measured(name: &str) -> Option<Measured> {
-    let host = Host::parse(name)?;
+pub fn measured(name: &str) -> Option<AgentFacts> {
+    let host = TrialAgent::parse(name)?;
     // Scenarios add arguments of their own after the one that matters.
-    let acp = if let hosts::Acp::Own(arguments) = host.trial.acp { arguments.split(' ').next() } else { None };
-    Some(Measured { version: host.trial.package.1, acp })
+    let acp = if let hosts::AcpCommand::Own(arguments) = host.trial.acp { arguments.split(' ').next() } else { None };
+    Some(AgentFacts { version: host.trial.package.1, acp })
 }
 
 /// How many agents scenarios run.
 pub fn all_measured() -> usize {
-    Host::all().count()
+    TrialAgent::all().count()
 }
 
 /// Lets the agents themselves judge the plugins and extensions that this repository ships.
-pub fn validate() -> Done {
+pub fn validate() -> TaskResult {
     validate::run()
 }
 
 /// `cargo xtask model FILE [--port N] [--log FILE]`: the scripted model alone, until it is interrupted.
-pub fn model(arguments: &[&str]) -> Done {
+pub fn model(arguments: &[&str]) -> TaskResult {
     const USAGE: &str = "usage: cargo xtask model SCRIPT [--port N] [--log FILE]";
     let [file, rest @ ..] = arguments else { return Err(USAGE.to_owned()) };
-    let mut options = Options::default();
+    let mut options = ServerOptions::default();
     for pair in rest.chunks(2) {
         match pair {
             ["--port", port] => options.port = port.parse().map_err(|_| format!("invalid port `{port}`"))?,
@@ -125,15 +126,15 @@ pub fn model(arguments: &[&str]) -> Done {
         }
     }
     let text = fs::read_to_string(file).map_err(|cause| format!("{file}: {cause}"))?;
-    let server = Server::start(Script::parse(&text)?, &options).map_err(|cause| cause.to_string())?;
+    let server = ScriptedServer::start(AgentScript::parse(&text)?, &options).map_err(|cause| cause.to_string())?;
     println!("{0}\nGET {0}/report tells how it goes.", server.url());
     loop {
         std::thread::park();
     }
 }
 
-fn parse(arguments: &[&str]) -> Result<Choice, String> {
-    let mut choice = Choice { hosts: Vec::new(), scenarios: Vec::new(), all: false, keep: false, punch: None };
+fn parse(arguments: &[&str]) -> Result<AgentsOptions, String> {
+    let mut choice = AgentsOptions { hosts: Vec::new(), scenarios: Vec::new(), all: false, keep: false, punch: None };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match *argument {
@@ -144,19 +145,24 @@ fn parse(arguments: &[&str]) -> Result<Choice, String> {
                 let name = arguments.next().ok_or("`--scenario` needs a name; `--list` has them")?;
                 choice.scenarios.push((*name).to_owned());
             }
-            name => choice.hosts.push(Host::parse(name).ok_or_else(|| format!("no agent `{name}`\n\n{}", usage()))?),
+            name => {
+                choice.hosts.push(TrialAgent::parse(name).ok_or_else(|| format!("no agent `{name}`\n\n{}", usage()))?)
+            }
         }
     }
     Ok(choice)
 }
 
 /// Every pair of an agent and a scenario that is to run.
-fn choose<'a>(choice: &Choice, scenarios: &'a [Scenario]) -> Result<Vec<(Host, &'a Scenario)>, String> {
+fn choose<'a>(
+    choice: &AgentsOptions,
+    scenarios: &'a [AgentScenario],
+) -> Result<Vec<(TrialAgent, &'a AgentScenario)>, String> {
     if let Some(unknown) = choice.scenarios.iter().find(|name| !scenarios.iter().any(|known| known.name == **name)) {
         let known: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         return Err(format!("no scenario `{unknown}`; there are {}", known.join(", ")));
     }
-    let wanted = |scenario: &&Scenario| match choice.scenarios.is_empty() {
+    let wanted = |scenario: &&AgentScenario| match choice.scenarios.is_empty() {
         true => choice.all || scenario.gate,
         false => choice.scenarios.contains(&scenario.name),
     };
@@ -172,12 +178,12 @@ fn choose<'a>(choice: &Choice, scenarios: &'a [Scenario]) -> Result<Vec<(Host, &
 mod tests {
     use super::*;
 
-    fn scenario(name: &str, gate: bool, hosts: &[Host]) -> Scenario {
-        Scenario { name: name.to_owned(), gate, hosts: hosts.to_vec(), ..Scenario::default() }
+    fn scenario(name: &str, gate: bool, hosts: &[TrialAgent]) -> AgentScenario {
+        AgentScenario { name: name.to_owned(), gate, hosts: hosts.to_vec(), ..AgentScenario::default() }
     }
 
     fn chosen(arguments: &[&str]) -> Result<Vec<String>, String> {
-        let all: Vec<Host> = Host::all().collect();
+        let all: Vec<TrialAgent> = TrialAgent::all().collect();
         let scenarios = [scenario("a", true, &all), scenario("b", false, &all[..1])];
         let jobs = choose(&parse(arguments)?, &scenarios)?;
         Ok(jobs.iter().map(|(host, scenario)| format!("{} {}", host.name(), scenario.name)).collect())
@@ -185,7 +191,7 @@ mod tests {
 
     #[test]
     fn without_words_every_agent_runs_what_the_gate_runs() {
-        assert_eq!(chosen(&[]).map(|jobs| jobs.len()), Ok(Host::all().count()));
+        assert_eq!(chosen(&[]).map(|jobs| jobs.len()), Ok(TrialAgent::all().count()));
         assert_eq!(chosen(&["codex"]), Ok(vec!["codex a".to_owned()]));
     }
 
@@ -204,8 +210,9 @@ mod tests {
 
     #[test]
     fn every_scenario_of_the_tree_is_readable_and_the_gate_has_one_for_each_agent() {
-        let scenarios = Scenario::read_all(&process::root().join("xtask/scenarios")).unwrap_or_else(|e| panic!("{e}"));
-        for host in Host::all() {
+        let scenarios =
+            AgentScenario::read_all(&process::root().join("xtask/scenarios")).unwrap_or_else(|e| panic!("{e}"));
+        for host in TrialAgent::all() {
             let gated = scenarios.iter().filter(|scenario| scenario.gate && scenario.hosts.contains(&host)).count();
             assert_eq!(gated, 1, "{}", host.name());
         }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use punch_testkit::scripted::{Pattern, Script};
+use punch_testkit::scripted::{AgentScript, Pattern};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::hosts::Host;
+use super::hosts::TrialAgent;
 
 /// A file of `xtask/scenarios`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scenario {
+pub struct AgentScenario {
     /// The name of the file, without its ending.
     #[serde(skip)]
     pub name: String,
@@ -21,7 +21,7 @@ pub struct Scenario {
     pub about: String,
     /// The agents it is for; all if it names none.
     #[serde(default, rename = "agents")]
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<TrialAgent>,
     /// Runs in the gate.
     #[serde(default)]
     pub gate: bool,
@@ -33,7 +33,7 @@ pub struct Scenario {
     pub env: BTreeMap<String, String>,
     /// Wire the agent by `punch install` at this level, and by nothing else: `project`, `user`, or as a `plugin`.
     #[serde(default)]
-    pub install: Option<Level>,
+    pub install: Option<InstallLevel>,
     /// Keep the plan on a PostgreSQL server that lives as long as the scenario.
     #[serde(default)]
     pub postgres: bool,
@@ -47,10 +47,10 @@ pub struct Scenario {
     #[serde(default)]
     pub before: Vec<Vec<String>>,
     /// The agent, started once or several times in the same home and repository.
-    pub runs: Vec<Run>,
+    pub runs: Vec<ScenarioRun>,
     /// Every todo afterwards, in order.
     #[serde(default)]
-    pub todos: Option<Vec<Row>>,
+    pub todos: Option<Vec<ExpectedTodo>>,
     /// What `punch why-stop --json` must say afterwards.
     #[serde(default)]
     pub why_stop: Vec<Pattern>,
@@ -86,7 +86,7 @@ pub enum By {
 /// Where `punch install` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum InstallLevel {
     /// For the user, in this repository.
     Personal,
     /// Into files of the repository that a team commits.
@@ -97,7 +97,7 @@ pub enum Level {
     Plugin,
 }
 
-impl Level {
+impl InstallLevel {
     /// The flags of `install`.
     pub fn flags(self) -> &'static [&'static str] {
         match self {
@@ -117,7 +117,7 @@ impl Level {
 /// A todo as it must be: content, status and, where the identity matters, the id.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Row {
+pub enum ExpectedTodo {
     /// Any id will do.
     Unnamed(String, String),
     /// The todo of this id.
@@ -129,7 +129,7 @@ pub enum Row {
 #[serde(deny_unknown_fields)]
 pub struct Beside {
     /// The agent.
-    pub agent: Host,
+    pub agent: TrialAgent,
     /// What the person types.
     pub prompts: Vec<String>,
 }
@@ -137,7 +137,7 @@ pub struct Beside {
 /// One start of the agent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub struct ScenarioRun {
     /// What the person types, one after the other; nothing where `punch run` does the talking.
     #[serde(default)]
     pub prompts: Vec<String>,
@@ -166,7 +166,7 @@ pub struct Run {
     pub questions: Vec<String>,
     /// Every todo after it, in order.
     #[serde(default)]
-    pub todos: Option<Vec<Row>>,
+    pub todos: Option<Vec<ExpectedTodo>>,
     /// The number of answers on each track, exactly.
     #[serde(default)]
     pub answers: BTreeMap<String, usize>,
@@ -178,7 +178,7 @@ pub struct Run {
     pub shown: BTreeMap<String, Vec<Pattern>>,
 }
 
-impl Scenario {
+impl AgentScenario {
     /// All scenarios of a folder, by name.
     pub fn read_all(folder: &Path) -> Result<Vec<Self>, String> {
         let fail = |cause: std::io::Error| format!("{}: {cause}", folder.display());
@@ -201,7 +201,7 @@ impl Scenario {
         let mut scenario: Self = serde_json::from_str(text).map_err(|cause| cause.to_string())?;
         scenario.name = name.to_owned();
         if scenario.hosts.is_empty() {
-            scenario.hosts = Host::all().collect();
+            scenario.hosts = TrialAgent::all().collect();
         }
         if scenario.runs.is_empty() {
             return Err("`runs` is empty".to_owned());
@@ -227,7 +227,7 @@ impl Scenario {
     }
 
     /// The agents that run beside the one that is tested.
-    pub fn others(&self) -> impl Iterator<Item = Host> {
+    pub fn others(&self) -> impl Iterator<Item = TrialAgent> {
         self.runs.iter().filter_map(|run| Some(run.beside.as_ref()?.agent))
     }
 
@@ -237,12 +237,12 @@ impl Scenario {
     }
 
     /// The model's part, in the words of an agent.
-    pub fn script(&self, host: Host, run: &Run) -> Result<Script, String> {
+    pub fn script(&self, host: TrialAgent, run: &ScenarioRun) -> Result<AgentScript, String> {
         let mut model = run.model.clone();
         if let Some(words) = self.words.get(host.name()) {
             translate(&mut model, words);
         }
-        Script::from_value(model)
+        AgentScript::from_value(model)
     }
 }
 
@@ -269,17 +269,20 @@ mod tests {
         let words = r#"{"codex": {"$plan": {"name": "update_plan"}}}"#;
         let run = r#"{"prompts": ["go"], "model": {"steps": [{"tools": ["$plan"]}]}}"#;
         let text = |hosts: &str| format!(r#"{{"about": "x", "agents": [{hosts}], "words": {words}, "runs": [{run}]}}"#);
-        let scenario = Scenario::parse("x", &text(r#""codex""#)).unwrap_or_else(|error| panic!("{error}"));
+        let scenario = AgentScenario::parse("x", &text(r#""codex""#)).unwrap_or_else(|error| panic!("{error}"));
         let script = scenario.script(scenario.hosts[0], &scenario.runs[0]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(script.tracks[0].steps[0].tools[0].name, "update_plan");
-        assert!(Scenario::parse("x", &text(r#""qwen""#)).is_err());
+        assert!(AgentScenario::parse("x", &text(r#""qwen""#)).is_err());
     }
 
     #[test]
     fn mistakes_in_a_scenario_are_told_before_anything_runs() {
         let run = r#"{"prompts": ["go"], "model": {}}"#;
         let fine = format!(r#"{{"about": "x", "runs": [{run}]}}"#);
-        assert_eq!(Scenario::parse("x", &fine).map(|scenario| scenario.hosts.len()), Ok(Host::all().count()));
+        assert_eq!(
+            AgentScenario::parse("x", &fine).map(|scenario| scenario.hosts.len()),
+            Ok(TrialAgent::all().count())
+        );
         for (part, with) in [
             (r#""about": "x""#, r#""about": "x", "todo": []"#),
             (r#""about": "x""#, r#""about": "x", "agents": ["aider"]"#),
@@ -291,7 +294,7 @@ mod tests {
             (r#""model""#, r#""questions": ["y"], "model""#),
         ] {
             let broken = fine.replacen(part, with, 1);
-            assert!(Scenario::parse("x", &broken).is_err(), "{broken}");
+            assert!(AgentScenario::parse("x", &broken).is_err(), "{broken}");
         }
     }
 }

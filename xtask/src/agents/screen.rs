@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_testkit::scripted::Server;
+use punch_testkit::scripted::ScriptedServer;
 
 use super::driven;
-use super::hosts::{Host, OUTPUT};
-use super::trial::Wiring;
+use super::hosts::{OUTPUT, TrialAgent};
+use super::trial::TrialWiring;
 use super::trial_folders::TrialFolders;
 use crate::process;
 
@@ -40,9 +40,9 @@ pub fn is_possible() -> bool {
 
 /// Types every prompt, each when the agent has become quiet after the one before. The exit code is the one that is
 /// wanted: the agent is ended from outside.
-pub fn converse(host: Host, wiring: &Wiring, server: &Server) -> Result<i32, String> {
+pub fn converse(host: TrialAgent, wiring: &TrialWiring, server: &ScriptedServer) -> Result<i32, String> {
     let end = Instant::now() + wiring.limit;
-    let terminal = Terminal::open(host, wiring)?;
+    let terminal = OwnTerminal::open(host, wiring)?;
     terminal.quiet(end)?;
     for prompt in &wiring.run.prompts {
         let before = answers(server);
@@ -59,12 +59,12 @@ pub fn converse(host: Host, wiring: &Wiring, server: &Server) -> Result<i32, Str
     Ok(wiring.run.exit)
 }
 
-fn answers(server: &Server) -> usize {
+fn answers(server: &ScriptedServer) -> usize {
     server.report().played.values().sum()
 }
 
 /// The id of the first conversation, where the agent writes it down.
-fn first(host: Host, wiring: &Wiring) -> String {
+fn first(host: TrialAgent, wiring: &TrialWiring) -> String {
     match host.trial.first_conversation {
         Some(find) => find(wiring).unwrap_or_default(),
         None => FIRST.to_owned(),
@@ -72,13 +72,13 @@ fn first(host: Host, wiring: &Wiring) -> String {
 }
 
 /// A terminal of its own; dropping it ends it with all that runs in it.
-struct Terminal<'a> {
+struct OwnTerminal<'a> {
     name: String,
     place: &'a TrialFolders,
 }
 
-impl<'a> Terminal<'a> {
-    fn open(host: Host, wiring: &Wiring<'a>) -> Result<Self, String> {
+impl<'a> OwnTerminal<'a> {
+    fn open(host: TrialAgent, wiring: &TrialWiring<'a>) -> Result<Self, String> {
         let number = TERMINALS.fetch_add(1, Ordering::Relaxed);
         let terminal = Self { name: format!("punch-{}-{number}", std::process::id()), place: wiring.place };
         let mut command = wiring.place.command("tmux");
@@ -125,7 +125,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-impl Drop for Terminal<'_> {
+impl Drop for OwnTerminal<'_> {
     fn drop(&mut self) {
         let _ = self.command(&["kill-server"]).output();
         // Agents get a moment to end by themselves. What they started may lead a group of its own, and some ignore the end

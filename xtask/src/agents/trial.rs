@@ -6,32 +6,32 @@ use std::time::Duration;
 
 use punch_agents::HookForm;
 use punch_testkit::postgres::{Cluster, Disk};
-use punch_testkit::scripted::{Options, Server};
+use punch_testkit::scripted::{ScriptedServer, ServerOptions};
 use serde_json::{Value, json};
 
-use super::Tested;
+use super::TrialSetup;
 use super::driven;
-use super::hosts::{Conversation, Host};
-use super::installed::Installed;
-use super::scenario::{Beside, Run, Scenario};
+use super::hosts::{TrialAgent, TrialConversation};
+use super::installed::InstalledFiles;
+use super::scenario::{AgentScenario, Beside, ScenarioRun};
 use super::screen;
 use super::trial_folders::TrialFolders;
-use super::verdict::{self, Ended};
+use super::verdict::{self, TrialEnd};
 
 /// A run of an agent is given up after this. Only a broken one takes it.
 const LIMIT: Duration = Duration::from_secs(150);
 
 /// Everything an agent is started with.
-pub struct Wiring<'a> {
+pub struct TrialWiring<'a> {
     pub place: &'a TrialFolders,
-    pub scenario: &'a Scenario,
-    pub run: &'a Run,
+    pub scenario: &'a AgentScenario,
+    pub run: &'a ScenarioRun,
     /// The model's address, without a path.
     pub model: String,
     pub limit: Duration,
 }
 
-impl Wiring<'_> {
+impl TrialWiring<'_> {
     /// Returns the hooks of an agent, for the events and in the form in which `punch install` writes them.
     pub fn hooks(&self, agent: &str) -> Value {
         let form = punch_agents::named(agent).map(|adapter| &adapter.hooks);
@@ -60,7 +60,7 @@ impl Wiring<'_> {
 }
 
 /// What is wrong; nothing if all is well. The folder stays where it is if something is, or if it is to be kept.
-pub fn run(host: Host, scenario: &Scenario, tested: &Tested, root: PathBuf) -> Vec<String> {
+pub fn run(host: TrialAgent, scenario: &AgentScenario, tested: &TrialSetup, root: PathBuf) -> Vec<String> {
     let place = match TrialFolders::make(root, tested) {
         Ok(place) => place,
         Err(cause) => return vec![cause],
@@ -72,7 +72,7 @@ pub fn run(host: Host, scenario: &Scenario, tested: &Tested, root: PathBuf) -> V
     failures
 }
 
-fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<String>, String> {
+fn attempt(host: TrialAgent, scenario: &AgentScenario, place: &TrialFolders) -> Result<Vec<String>, String> {
     let server = if scenario.postgres { Some(start_server()?) } else { None };
     match &server {
         Some(server) => {
@@ -88,14 +88,14 @@ fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<
         }
     }
     let mut failures = Vec::new();
-    let mut conversation = Conversation::default();
+    let mut conversation = TrialConversation::default();
     for (n, run) in scenario.runs.iter().enumerate() {
         let log = place.file(&format!("requests-{n}.jsonl"));
-        let options = Options { tag: format!("r{n}"), log: Some(log), port: 0 };
-        let server = Server::start(scenario.script(host, run)?, &options).map_err(|cause| cause.to_string())?;
-        let wiring = Wiring { place, scenario, run, model: server.url(), limit: LIMIT };
+        let options = ServerOptions { tag: format!("r{n}"), log: Some(log), port: 0 };
+        let server = ScriptedServer::start(scenario.script(host, run)?, &options).map_err(|cause| cause.to_string())?;
+        let wiring = TrialWiring { place, scenario, run, model: server.url(), limit: LIMIT };
         (host.trial.configure)(&wiring)?;
-        let installed = scenario.install.map(|level| Installed::install(place, host, level)).transpose()?;
+        let installed = scenario.install.map(|level| InstalledFiles::install(place, host, level)).transpose()?;
         let exit = match &scenario.drive {
             Some(drive) => driven::run(host, drive, &wiring, &server),
             None if run.screen => screen::converse(host, &wiring, &server),
@@ -104,7 +104,7 @@ fn attempt(host: Host, scenario: &Scenario, place: &TrialFolders) -> Result<Vec<
                 None => (host.trial.converse)(&wiring, &mut conversation),
             },
         };
-        let ended = Ended { report: server.report(), exit, output: conversation.output(place) };
+        let ended = TrialEnd { report: server.report(), exit, output: conversation.output(place) };
         failures.extend(verdict::of_run(host, run, &ended).into_iter().map(|failure| format!("run {n}: {failure}")));
         if let Some(wanted) = &run.todos {
             let found = verdict::of_todos(wanted, place);
@@ -132,12 +132,17 @@ fn start_server() -> Result<Cluster, String> {
 }
 
 /// Lets two agents work at the same time: the exit code of the first, unless the second one fails.
-fn together(host: Host, beside: &Beside, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
-    let run = Run { prompts: beside.prompts.clone(), beside: None, ..wiring.run.clone() };
-    let other = Wiring { run: &run, model: wiring.model.clone(), ..*wiring };
+fn together(
+    host: TrialAgent,
+    beside: &Beside,
+    wiring: &TrialWiring,
+    conversation: &mut TrialConversation,
+) -> Result<i32, String> {
+    let run = ScenarioRun { prompts: beside.prompts.clone(), beside: None, ..wiring.run.clone() };
+    let other = TrialWiring { run: &run, model: wiring.model.clone(), ..*wiring };
     (beside.agent.trial.configure)(&other)?;
     thread::scope(|scope| {
-        let second = scope.spawn(|| (beside.agent.trial.converse)(&other, &mut Conversation::default()));
+        let second = scope.spawn(|| (beside.agent.trial.converse)(&other, &mut TrialConversation::default()));
         let first = (host.trial.converse)(wiring, conversation);
         match second.join().unwrap_or_else(|_| Err("it panicked".to_owned())) {
             Ok(0) => first,

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::Tested;
+use super::TrialSetup;
 use crate::process;
 
 /// Variables that would let the agent find the person's own settings, or believe that it runs inside another agent.
@@ -49,7 +49,7 @@ pub struct TrialFolders {
 
 impl TrialFolders {
     /// Makes an empty one.
-    pub fn make(root: PathBuf, tested: &Tested) -> Result<Self, String> {
+    pub fn make(root: PathBuf, tested: &TrialSetup) -> Result<Self, String> {
         let fail = |path: &Path, cause: std::io::Error| format!("{}: {cause}", path.display());
         let _ = fs::remove_dir_all(&root);
         let (home, repo) = (root.join("home"), root.join("repo"));

@@ -3,9 +3,9 @@
 
 use std::process::Command;
 
-use super::hosts::Host;
+use super::hosts::TrialAgent;
 use super::install;
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// Agents with the words that make them judge a path of the repository.
 const CHECKS: [(&str, &[&str]); 3] = [
@@ -15,8 +15,8 @@ const CHECKS: [(&str, &[&str]); 3] = [
 ];
 
 /// Fails if an agent that is installed refuses what we ship. One that cannot be installed is skipped loudly.
-pub fn run() -> Done {
-    let hosts: Vec<Host> = ["claude", "gemini"].into_iter().filter_map(Host::parse).collect();
+pub fn run() -> TaskResult {
+    let hosts: Vec<TrialAgent> = ["claude", "gemini"].into_iter().filter_map(TrialAgent::parse).collect();
     let found = install::install(&hosts, &[]);
     let home = tempfile::tempdir().map_err(|cause| format!("cannot make a temporary folder: {cause}"))?;
     for (name, words) in CHECKS {

@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use punch_testkit::scripted::{Pattern, Report};
+use punch_testkit::scripted::{Pattern, ScriptReport};
 use serde_json::Value;
 
-use super::hosts::Host;
-use super::scenario::{Row, Run, Scenario};
+use super::hosts::TrialAgent;
+use super::scenario::{AgentScenario, ExpectedTodo, ScenarioRun};
 use super::trial_folders::TrialFolders;
 
 /// How a run ended.
-pub struct Ended {
+pub struct TrialEnd {
     /// What the model has to say.
-    pub report: Report,
+    pub report: ScriptReport,
     /// The agent's exit code, or why there is none.
     pub exit: Result<i32, String>,
     /// All that the agent printed.
@@ -20,7 +20,7 @@ pub struct Ended {
 }
 
 /// What is wrong with a run.
-pub fn of_run(host: Host, run: &Run, ended: &Ended) -> Vec<String> {
+pub fn of_run(host: TrialAgent, run: &ScenarioRun, ended: &TrialEnd) -> Vec<String> {
     let mut out = Vec::new();
     match &ended.exit {
         Ok(code) if *code == run.exit => {}
@@ -46,7 +46,7 @@ pub fn of_run(host: Host, run: &Run, ended: &Ended) -> Vec<String> {
 }
 
 /// What is wrong with the todos.
-pub fn of_todos(wanted: &[Row], place: &TrialFolders) -> Option<String> {
+pub fn of_todos(wanted: &[ExpectedTodo], place: &TrialFolders) -> Option<String> {
     match place.ask(&["list", "--all"]) {
         Ok(list) => compare(wanted, &list),
         Err(cause) => Some(cause),
@@ -54,7 +54,7 @@ pub fn of_todos(wanted: &[Row], place: &TrialFolders) -> Option<String> {
 }
 
 /// What is wrong with the plan and the last decision.
-pub fn of_plan(scenario: &Scenario, place: &TrialFolders) -> Vec<String> {
+pub fn of_plan(scenario: &AgentScenario, place: &TrialFolders) -> Vec<String> {
     let mut out: Vec<String> = scenario.todos.as_ref().and_then(|wanted| of_todos(wanted, place)).into_iter().collect();
     if scenario.why_stop.is_empty() && scenario.why_stop_lacks.is_empty() {
         return out;
@@ -78,7 +78,7 @@ pub fn of_plan(scenario: &Scenario, place: &TrialFolders) -> Vec<String> {
     out
 }
 
-fn compare(wanted: &[Row], list: &Value) -> Option<String> {
+fn compare(wanted: &[ExpectedTodo], list: &Value) -> Option<String> {
     let todos = list["todos"].as_array().map_or(&[][..], Vec::as_slice);
     let text = |todo: &Value, key: &str| todo[key].as_str().unwrap_or_default().to_owned();
     let row = |todo: &Value| [text(todo, "content"), text(todo, "status"), text(todo, "id")];
@@ -101,10 +101,10 @@ fn compare(wanted: &[Row], list: &Value) -> Option<String> {
     Some(out)
 }
 
-fn parts(row: &Row) -> [&str; 3] {
+fn parts(row: &ExpectedTodo) -> [&str; 3] {
     match row {
-        Row::Unnamed(content, status) => [content, status, ""],
-        Row::Named(content, status, id) => [content, status, id],
+        ExpectedTodo::Unnamed(content, status) => [content, status, ""],
+        ExpectedTodo::Named(content, status, id) => [content, status, id],
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    fn run(value: Value) -> Run {
+    fn run(value: Value) -> ScenarioRun {
         serde_json::from_value(value).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -122,11 +122,11 @@ mod tests {
     fn a_run_is_judged_by_exit_code_answers_and_what_was_shown() {
         let run =
             run(json!({"prompts": ["x"], "model": {}, "answers": {"main": 2}, "shown": {"qwen": ["kept going"]}}));
-        let mut ended = Ended { report: Report::default(), exit: Ok(0), output: "kept going".to_owned() };
+        let mut ended = TrialEnd { report: ScriptReport::default(), exit: Ok(0), output: "kept going".to_owned() };
         ended.report.played.insert("main".to_owned(), 2);
-        let host = Host::parse("qwen").unwrap_or_else(|| panic!("no qwen"));
+        let host = TrialAgent::parse("qwen").unwrap_or_else(|| panic!("no qwen"));
         assert_eq!(of_run(host, &run, &ended), [""; 0]);
-        ended = Ended { report: Report::default(), exit: Ok(1), output: String::new() };
+        ended = TrialEnd { report: ScriptReport::default(), exit: Ok(1), output: String::new() };
         let wrong =
             ["the agent ended with 1, not 0", "track main: 0 answers, not 2", "the person was not shown `kept going`"];
         assert_eq!(of_run(host, &run, &ended), wrong);
@@ -136,7 +136,7 @@ mod tests {
     fn a_plan_is_compared_whole() {
         let list = json!({"todos": [{"content": "a", "status": "pending", "id": "T-1"}]});
         let compared = |rows: Value| {
-            let rows: Vec<Row> = serde_json::from_value(rows).unwrap_or_else(|error| panic!("{error}"));
+            let rows: Vec<ExpectedTodo> = serde_json::from_value(rows).unwrap_or_else(|error| panic!("{error}"));
             compare(&rows, &list)
         };
         for fits in [json!([["a", "pending"]]), json!([["a", "completed|pending"]]), json!([["a", "pending", "T-1"]])] {

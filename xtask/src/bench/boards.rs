@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use wait4::Wait4;
 
 use super::boards_web;
-use crate::boards::stage::Stage;
+use crate::boards::stage::BoardProject;
 use crate::boards::tmux;
-use crate::{Done, process, web};
+use crate::{TaskResult, process, web};
 
 /// Todos of the plan.
 const TODOS: usize = 10_000;
@@ -26,13 +26,13 @@ const SEEN: f64 = 200.0;
 const IDLE_PERCENT: f64 = 0.2;
 
 /// Measures the board.
-pub fn run() -> Done {
+pub fn run() -> TaskResult {
     if !tmux::is_available() {
         return Err("tmux is missing".to_owned());
     }
     process::run(process::cargo().args(["build", "--locked", "--release", "--package", "punch-cli", "--quiet"]))?;
     let punch = process::target()?.join("release/punch");
-    let stage = Stage::new(&punch)?;
+    let stage = BoardProject::new(&punch)?;
     let list: String = (1..=TODOS).map(|n| format!("- [ ] Todo number {n}\n")).collect();
     fs::write(stage.path("project/plan.md"), list).map_err(|cause| cause.to_string())?;
     stage.punch(&["import", "plan.md"])?;
@@ -73,7 +73,7 @@ pub fn run() -> Done {
 }
 
 /// CPU milliseconds of `punch watch --once`, the best of a few.
-fn once(stage: &Stage) -> Result<f64, String> {
+fn once(stage: &BoardProject) -> Result<f64, String> {
     let mut best = f64::INFINITY;
     for _ in 0..5 {
         let mut command = stage.command(&["watch", "--once"]);
@@ -87,7 +87,7 @@ fn once(stage: &Stage) -> Result<f64, String> {
 
 /// Milliseconds from the start of `punch watch` until its first picture is on the screen, the best of a few. The shell that
 /// starts it and the look at the screen are part of it.
-fn first(stage: &Stage) -> Result<f64, String> {
+fn first(stage: &BoardProject) -> Result<f64, String> {
     let mut best = f64::INFINITY;
     for _ in 0..5 {
         let terminal = stage.terminal((120, 40))?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::boards::cpu;
-use crate::boards::stage::Stage;
+use crate::boards::stage::BoardProject;
 
 /// Streams that are open.
 const STREAMS: usize = 100;
@@ -26,9 +26,9 @@ const IDLE_PERCENT: f64 = 0.2;
 const MEMORY: f64 = 30.0;
 
 /// A server that ends with the measurement.
-struct Served(Child);
+struct BoardServer(Child);
 
-impl Drop for Served {
+impl Drop for BoardServer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -36,11 +36,11 @@ impl Drop for Served {
 }
 
 /// Measures the server. The time of a change begins when the command that wrote it has ended; `report` takes what was measured, its limit and its unit.
-pub fn measure(stage: &Stage, mut report: impl FnMut(&str, f64, f64, &str)) -> Result<(), String> {
+pub fn measure(stage: &BoardProject, mut report: impl FnMut(&str, f64, f64, &str)) -> Result<(), String> {
     let failed = |cause: std::io::Error| cause.to_string();
     let mut command = stage.command(&["serve", "--port", "0", "--json"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut served = Served(command.spawn().map_err(failed)?);
+    let mut served = BoardServer(command.spawn().map_err(failed)?);
     let out = served.0.stdout.take().ok_or("the server prints nothing")?;
     let mut line = String::new();
     BufReader::new(out).read_line(&mut line).map_err(failed)?;

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::cli::call::{call, program};
-use super::cli::programs::Programs;
-use crate::{Done, process};
+use super::cli::programs::BenchPrograms;
+use crate::{TaskResult, process};
 
 /// Changes that are waited for.
 const CHANGES: usize = 200;
@@ -25,9 +25,9 @@ const WAKE_MS: f64 = 100.0;
 const IDLE_PERCENT: f64 = 0.2;
 
 /// Measures, prints, and fails if a target is missed.
-pub fn follow() -> Done {
+pub fn follow() -> TaskResult {
     let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
-    let programs = Programs::build(room.path())?;
+    let programs = BenchPrograms::build(room.path())?;
     let folder = room.path().join("followed");
     fs::create_dir_all(&folder).map_err(|cause| format!("cannot make a project: {cause}"))?;
     call(&mut program(Path::new("git"), &folder, &["init", "--quiet"]))?;
@@ -51,7 +51,7 @@ pub fn follow() -> Done {
 }
 
 /// Milliseconds that 99 of 100 changes take at most, and percent of one processor while nothing happens.
-fn measure(programs: &Programs, folder: &Path, child: &mut Child) -> Result<(f64, f64), String> {
+fn measure(programs: &BenchPrograms, folder: &Path, child: &mut Child) -> Result<(f64, f64), String> {
     let lines = times_of_lines(child)?;
     let change = || call(&mut program(&programs.punch, folder, &["note", "T-1", "still there"]));
     // The follower may not be there yet: the first change that it prints begins the measurement.

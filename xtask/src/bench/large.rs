@@ -1,10 +1,10 @@
 //! `cargo xtask bench large`: what each command costs on a plan of 200,000 todos. The limits are for the time that a user
 //! waits, so run it on a machine that does nothing else; the CPU time beside it shows whether the machine was busy.
 
-use super::cli::call::{Cost, call};
-use super::cli::plan::Plan;
-use super::cli::programs::Programs;
-use crate::{Done, process};
+use super::cli::call::{CallCost, call};
+use super::cli::plan::BenchPlan;
+use super::cli::programs::BenchPrograms;
+use crate::{TaskResult, process};
 
 /// Todos of the plan.
 const TODOS: u32 = 200_000;
@@ -57,10 +57,10 @@ const WHOLE: &[&[&str]] = &[&["schedule"], &["graph"], &["checkpoint", "save"]];
 const HOOKS: [&str; 2] = ["hook TodoWrite", "hook Stop"];
 
 /// Measures, prints, and fails if a command takes too long.
-pub fn large() -> Done {
+pub fn large() -> TaskResult {
     let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
-    let programs = Programs::build(room.path())?;
-    let (mut plan, imported) = Plan::make(&programs, room.path().join("large"), TODOS)?;
+    let programs = BenchPrograms::build(room.path())?;
+    let (mut plan, imported) = BenchPlan::make(&programs, room.path().join("large"), TODOS)?;
     print("import", imported, None);
     let mut missed = Vec::new();
     for (commands, limit) in [(TYPED, INTERACTIVE), (WHOLE, WITH_PROGRESS)] {
@@ -82,7 +82,7 @@ pub fn large() -> Done {
 }
 
 /// Prints a row; false if it is over its limit.
-fn print(name: &str, cost: Cost, limit: Option<f64>) -> bool {
+fn print(name: &str, cost: CallCost, limit: Option<f64>) -> bool {
     let (wall, cpu) = (cost.wall.as_secs_f64(), cost.cpu.as_secs_f64());
     let verdict = match limit {
         None => String::new(),

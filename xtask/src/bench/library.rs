@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// How a host builds: its name in the table, and the profile in its manifest.
 const PROFILES: &[(&str, &str)] =
@@ -20,7 +20,7 @@ const HOSTS: &[(&str, &str, &str)] =
 const LIMITS: (usize, f64, u64, u64) = (20, 40.0, 2_000_000, 50);
 
 /// Prints the table. Fails if the library for memory only is over a limit in the profile that cargo has by default.
-pub fn library() -> Done {
+pub fn library() -> TaskResult {
     let folder = process::target()?.join("bench/library");
     println!(
         "{:<10} {:<13} {:>7} {:>8} {:>10} {:>10}  call on 20 todos",
@@ -54,7 +54,7 @@ pub fn library() -> Done {
 }
 
 /// What is over its limit, with the limit.
-fn over_limits(built: &Built, added: u64) -> Vec<String> {
+fn over_limits(built: &LibraryBuild, added: u64) -> Vec<String> {
     let (crates, seconds, bytes, micros) = LIMITS;
     let slow = |word: &str| word.parse().map_or(true, |time: u64| time > micros);
     let checks = [
@@ -66,14 +66,14 @@ fn over_limits(built: &Built, added: u64) -> Vec<String> {
     checks.into_iter().filter(|(over, _)| *over).map(|(_, text)| text).collect()
 }
 
-struct Built {
+struct LibraryBuild {
     crates: usize,
     seconds: f64,
     bytes: u64,
     said: String,
 }
 
-fn build(place: &Path, profile: &str, host: &str, library: &str) -> Result<Built, String> {
+fn build(place: &Path, profile: &str, host: &str, library: &str) -> Result<LibraryBuild, String> {
     let failed = |what: &'static str| move |cause: std::io::Error| format!("cannot {what}: {cause}");
     // A clean build is what is measured.
     let _ = fs::remove_dir_all(place);
@@ -107,7 +107,7 @@ fn build(place: &Path, profile: &str, host: &str, library: &str) -> Result<Built
         _ => process::read(&mut process::command(&program))?.trim().to_owned(),
     };
     // The host itself is not counted.
-    Ok(Built { crates: names.len() - 1, seconds, bytes, said })
+    Ok(LibraryBuild { crates: names.len() - 1, seconds, bytes, said })
 }
 
 #[cfg(test)]
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn every_limit_is_held() {
-        let built = |crates, seconds, said: &str| Built { crates, seconds, bytes: 0, said: said.to_owned() };
+        let built = |crates, seconds, said: &str| LibraryBuild { crates, seconds, bytes: 0, said: said.to_owned() };
         assert_eq!(over_limits(&built(20, 40.0, "50 50"), 2_000_000), Vec::<String>::new());
         assert_eq!(over_limits(&built(21, 40.5, "50 51"), 2_000_001).len(), 4);
         assert_eq!(over_limits(&built(1, 1.0, "no number"), 0).len(), 1, "what cannot be read is not within a limit");

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use punch_agents::{Adapter, Meaning};
 use serde_json::{Value, json};
 
-use super::finish::{Place, output};
+use super::finish::{PunchProject, output};
 use super::tokenizer::tokens;
 use super::tokens_page;
 use super::tool_server::ToolServer;
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 pub const TODOS: usize = 20;
 
@@ -20,7 +20,7 @@ const WORK: usize = 500;
 
 /// What was counted in the requests of the real programs, with o200k: the system prompt and the other tools, and the
 /// definitions of the agent's own todo tools. Where an agent loads them on demand, they count from the beginning.
-struct Counted {
+struct MeasuredRequests {
     agent: &'static str,
     list: &'static str,
     base: usize,
@@ -29,28 +29,40 @@ struct Counted {
     from: &'static str,
 }
 
-const COUNTED: [Counted; 9] = [
-    Counted { agent: "claude", list: "TodoWrite", base: 19_000, own: 2_126, from: "2.1.325" },
-    Counted { agent: "claude", list: "TaskCreate, TaskUpdate", base: 19_000, own: 1_473, from: "2.1.325" },
-    Counted {
+const COUNTED: [MeasuredRequests; 9] = [
+    MeasuredRequests { agent: "claude", list: "TodoWrite", base: 19_000, own: 2_126, from: "2.1.325" },
+    MeasuredRequests { agent: "claude", list: "TaskCreate, TaskUpdate", base: 19_000, own: 1_473, from: "2.1.325" },
+    MeasuredRequests {
         agent: "codex",
         list: "update_plan",
         base: 9_300,
         own: 0,
         from: "0.166.0; tool not offered, so not counted",
     },
-    Counted {
+    MeasuredRequests {
         agent: "qwen",
         list: "todo_write",
         base: 17_400,
         own: 0,
         from: "0.24.4; tool not offered, so not counted",
     },
-    Counted { agent: "gemini", list: "write_todos", base: 9_300, own: 1_251, from: "0.61.0" },
-    Counted { agent: "cursor", list: "todo_write", base: 10_000, own: 0, from: "not counted; the base is a guess" },
-    Counted { agent: "opencode", list: "todowrite", base: 6_400, own: 607, from: "1.18.33" },
-    Counted { agent: "copilot", list: "–", base: 10_000, own: 0, from: "has no list that hooks can copy" },
-    Counted { agent: "droid", list: "TodoWrite", base: 10_000, own: 0, from: "not counted; the base is a guess" },
+    MeasuredRequests { agent: "gemini", list: "write_todos", base: 9_300, own: 1_251, from: "0.61.0" },
+    MeasuredRequests {
+        agent: "cursor",
+        list: "todo_write",
+        base: 10_000,
+        own: 0,
+        from: "not counted; the base is a guess",
+    },
+    MeasuredRequests { agent: "opencode", list: "todowrite", base: 6_400, own: 607, from: "1.18.33" },
+    MeasuredRequests { agent: "copilot", list: "–", base: 10_000, own: 0, from: "has no list that hooks can copy" },
+    MeasuredRequests {
+        agent: "droid",
+        list: "TodoWrite",
+        base: 10_000,
+        own: 0,
+        from: "not counted; the base is a guess",
+    },
 ];
 
 /// The limits, as the table checks them.
@@ -89,7 +101,7 @@ pub struct Prices {
 }
 
 /// Runs it. `--binary PATH` measures another build of `punch`, `--write` updates the page in docs.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let (mut binary, mut writes) = (None, false);
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
@@ -141,7 +153,7 @@ impl Prices {
                 true => None,
                 false => {
                     let (mirrored, continuation) = mirrored(punch, adapter, counted)?;
-                    let own_list = Session::own(counted).input(counted.base);
+                    let own_list = TokenSession::own(counted).input(counted.base);
                     Some(OwnListPrice { own_list, mirrored, continuation })
                 }
             };
@@ -181,12 +193,12 @@ fn ratio(part: usize, whole: usize) -> f64 {
 pub const REQUESTS: usize = 2 + 2 * TODOS;
 
 /// A session: what is sent with every request, and what each request adds to the conversation.
-struct Session {
+struct TokenSession {
     fixed: usize,
     added: Vec<usize>,
 }
 
-impl Session {
+impl TokenSession {
     /// Tokens of all requests, each counted in full.
     fn input(&self, base: usize) -> usize {
         let mut conversation = 0;
@@ -199,7 +211,7 @@ impl Session {
     }
 
     /// The agent works with its own list. The answers of its own tool are not counted.
-    fn own(counted: &Counted) -> Self {
+    fn own(counted: &MeasuredRequests) -> Self {
         let mut added = vec![plan_call(counted)];
         for done in 1..=TODOS {
             added.extend([WORK, tick_call(counted, done)]);
@@ -221,7 +233,7 @@ fn content(todo: usize) -> String {
 }
 
 /// The list with the first todos done, as the tool of an agent takes it.
-fn list(counted: &Counted, done: usize) -> Value {
+fn list(counted: &MeasuredRequests, done: usize) -> Value {
     let row = |todo: usize| {
         let status = match todo.cmp(&done) {
             std::cmp::Ordering::Less => "completed",
@@ -241,11 +253,11 @@ fn list(counted: &Counted, done: usize) -> Value {
     json!({key: (0..TODOS).map(row).collect::<Vec<_>>()})
 }
 
-fn is_task_tool(counted: &Counted) -> bool {
+fn is_task_tool(counted: &MeasuredRequests) -> bool {
     counted.list.starts_with("TaskCreate")
 }
 
-fn plan_call(counted: &Counted) -> usize {
+fn plan_call(counted: &MeasuredRequests) -> usize {
     if !is_task_tool(counted) {
         return tokens(&list(counted, 0).to_string());
     }
@@ -253,7 +265,7 @@ fn plan_call(counted: &Counted) -> usize {
     (0..TODOS).map(create).sum::<usize>() + tokens(&update(0, "in_progress"))
 }
 
-fn tick_call(counted: &Counted, done: usize) -> usize {
+fn tick_call(counted: &MeasuredRequests, done: usize) -> usize {
     if !is_task_tool(counted) {
         return tokens(&list(counted, done).to_string());
     }
@@ -265,7 +277,7 @@ fn update(todo: usize, status: &str) -> String {
 }
 
 /// A plan of 20 todos with punch's tools, on a real server: its calls and its answers count.
-fn ours(punch: &Path) -> Result<Session, String> {
+fn ours(punch: &Path) -> Result<TokenSession, String> {
     let folder = Scratch::new(punch)?;
     let mut server = ToolServer::start(folder.place.agent("tokens"), &[])?;
     let mut call = |ops: Value| -> Result<usize, String> {
@@ -283,12 +295,12 @@ fn ours(punch: &Path) -> Result<Session, String> {
         added.extend([WORK, call(Value::Array(ops))?]);
     }
     added.push(0);
-    Ok(Session { fixed: server.definitions + server.instructions, added })
+    Ok(TokenSession { fixed: server.definitions + server.instructions, added })
 }
 
 /// The agent's own list, copied by hooks: the tokens that all requests have more, and the tokens of a first continuation,
 /// which only a session that stops early pays.
-fn mirrored(punch: &Path, adapter: &'static Adapter, counted: &Counted) -> Result<(usize, usize), String> {
+fn mirrored(punch: &Path, adapter: &'static Adapter, counted: &MeasuredRequests) -> Result<(usize, usize), String> {
     let folder = Scratch::new(punch)?;
     let mut session = HookSession { place: &folder.place, adapter, calls: 0 };
     let mut added = vec![
@@ -326,12 +338,12 @@ fn mirrored(punch: &Path, adapter: &'static Adapter, counted: &Counted) -> Resul
             continued = session.report(Meaning::Stop, &json!({"stop_hook_active": false, "status": "completed"}))?;
         }
     }
-    Ok((Session { fixed: 0, added }.input(0), continued))
+    Ok((TokenSession { fixed: 0, added }.input(0), continued))
 }
 
 /// Hook reports of one session, as an agent sends them.
 struct HookSession<'a> {
-    place: &'a Place,
+    place: &'a PunchProject,
     adapter: &'static Adapter,
     calls: u32,
 }
@@ -381,14 +393,14 @@ fn read_by_the_model(answer: &Value) -> Vec<&str> {
 
 /// A project of its own for each session.
 struct Scratch {
-    place: Place,
+    place: PunchProject,
     _folder: tempfile::TempDir,
 }
 
 impl Scratch {
     fn new(punch: &Path) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
-        let place = Place::new(punch, &folder.path().join("project"), folder.path().join("home"))?;
+        let place = PunchProject::new(punch, &folder.path().join("project"), folder.path().join("home"))?;
         Ok(Self { place, _folder: folder })
     }
 }
@@ -406,7 +418,7 @@ mod tests {
 
     #[test]
     fn every_request_reads_the_whole_conversation_again() {
-        let session = Session { fixed: 10, added: vec![1, 2, 3] };
+        let session = TokenSession { fixed: 10, added: vec![1, 2, 3] };
         assert_eq!(session.input(100), 110 + 111 + 113);
     }
 }

@@ -11,42 +11,42 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::{Done, process};
-use stage::Stage;
+use crate::{TaskResult, process};
+use stage::BoardProject;
 
 /// One scenario.
-struct Scenario {
+struct BoardScenario {
     name: &'static str,
-    run: fn(&Path) -> Done,
+    run: fn(&Path) -> TaskResult,
 }
 
-const SCENARIOS: &[Scenario] = &[
-    Scenario { name: "a change of another process appears", run: change_appears },
-    Scenario { name: "a question is answered and the agent continues", run: question },
-    Scenario { name: "a failed write of an agent marks the board as stale", run: failed_write },
-    Scenario { name: "auto-continue of a session is paused and resumed", run: paused_session },
-    Scenario { name: "two boards at once: the first answer counts", run: two_boards },
-    Scenario { name: "keys change the plan and undo it", run: keys_change },
-    Scenario { name: "every size is drawn, and resizing works", run: sizes },
-    Scenario { name: "the terminal is given back after a kill", run: killed },
-    Scenario { name: "the terminal is given back after a panic", run: panicked },
-    Scenario { name: "several todos are given to a new agent in a window", run: given_away },
-    Scenario { name: "suspending and continuing", run: suspended },
-    Scenario { name: "a store that vanishes and returns", run: vanishing_store },
-    Scenario { name: "a store that cannot be read and then can", run: damaged_store },
-    Scenario { name: "a board before the first todo", run: no_plan },
-    Scenario { name: "a hold is answered and ends", run: answered_hold },
-    Scenario { name: "a run is paused and resumed", run: paused_run },
-    Scenario { name: "a run is stopped", run: stopped_run },
-    Scenario { name: "the panel follows the plan and says when it is stale", run: panel },
-    Scenario { name: "a board in ASCII", run: ascii },
+const SCENARIOS: &[BoardScenario] = &[
+    BoardScenario { name: "a change of another process appears", run: change_appears },
+    BoardScenario { name: "a question is answered and the agent continues", run: question },
+    BoardScenario { name: "a failed write of an agent marks the board as stale", run: failed_write },
+    BoardScenario { name: "auto-continue of a session is paused and resumed", run: paused_session },
+    BoardScenario { name: "two boards at once: the first answer counts", run: two_boards },
+    BoardScenario { name: "keys change the plan and undo it", run: keys_change },
+    BoardScenario { name: "every size is drawn, and resizing works", run: sizes },
+    BoardScenario { name: "the terminal is given back after a kill", run: killed },
+    BoardScenario { name: "the terminal is given back after a panic", run: panicked },
+    BoardScenario { name: "several todos are given to a new agent in a window", run: given_away },
+    BoardScenario { name: "suspending and continuing", run: suspended },
+    BoardScenario { name: "a store that vanishes and returns", run: vanishing_store },
+    BoardScenario { name: "a store that cannot be read and then can", run: damaged_store },
+    BoardScenario { name: "a board before the first todo", run: no_plan },
+    BoardScenario { name: "a hold is answered and ends", run: answered_hold },
+    BoardScenario { name: "a run is paused and resumed", run: paused_run },
+    BoardScenario { name: "a run is stopped", run: stopped_run },
+    BoardScenario { name: "the panel follows the plan and says when it is stale", run: panel },
+    BoardScenario { name: "a board in ASCII", run: ascii },
 ];
 
 /// Scenarios that run at the same time: they wait more than they work.
 const AT_ONCE: usize = 4;
 
 /// Runs every scenario, or those whose name contains a word.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     if !tmux::is_available() {
         println!("    skipped: tmux is missing and cannot be installed");
         return Ok(());
@@ -79,8 +79,8 @@ pub fn run(arguments: &[&str]) -> Done {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
-fn change_appears(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn change_appears(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First", "Second"])?;
     let board = stage.board((120, 40))?;
     board.wait_for("First")?;
@@ -92,13 +92,13 @@ fn change_appears(punch: &Path) -> Done {
 }
 
 /// Two todos, one of which makes its agent ask.
-fn asking(punch: &Path) -> Result<Stage, String> {
-    let stage = Stage::new(punch)?;
+fn asking(punch: &Path) -> Result<BoardProject, String> {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "Migrate schema (ask)", "Write the docs"])?;
     Ok(stage)
 }
 
-fn question(punch: &Path) -> Done {
+fn question(punch: &Path) -> TaskResult {
     let stage = asking(punch)?;
     let board = stage.board((120, 40))?;
     let mut run = stage.run(3, "0.3")?;
@@ -116,8 +116,8 @@ fn question(punch: &Path) -> Done {
     board.wait_for("2/2 (100%)").map(drop)
 }
 
-fn failed_write(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn failed_write(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First"])?;
     let board = stage.board((120, 40))?;
     board.wait_for("First")?;
@@ -129,8 +129,8 @@ fn failed_write(punch: &Path) -> Done {
     Ok(())
 }
 
-fn paused_session(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn paused_session(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     let board = stage.board((120, 40))?;
     stage.report("UserPromptSubmit", r#""prompt":"go""#)?;
     let todos = r#"[{"content":"First","status":"in_progress","activeForm":"Working on it"}]"#;
@@ -152,7 +152,7 @@ fn paused_session(punch: &Path) -> Done {
     board.wait_for("continuing: on").map(drop)
 }
 
-fn two_boards(punch: &Path) -> Done {
+fn two_boards(punch: &Path) -> TaskResult {
     let stage = asking(punch)?;
     let (first, second) = (stage.board((120, 40))?, stage.board((80, 24))?);
     let mut run = stage.run(1, "0.1")?;
@@ -169,8 +169,8 @@ fn two_boards(punch: &Path) -> Done {
     if denied { Ok(()) } else { Err(format!("the agent heard: {answers}")) }
 }
 
-fn keys_change(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn keys_change(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First", "Second"])?;
     let board = stage.board((80, 24))?;
     board.key("2")?;
@@ -200,8 +200,8 @@ fn keys_change(punch: &Path) -> Done {
     if listed.contains("Typed 語") { Ok(()) } else { Err(listed) }
 }
 
-fn sizes(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn sizes(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First", "Second", "Third"])?;
     let board = stage.board((120, 40))?;
     board.wait_for("Nothing is selected.").or_else(|_| board.wait_for("T-1"))?;
@@ -218,7 +218,7 @@ fn sizes(punch: &Path) -> Done {
 }
 
 /// Whether the shell of a terminal works as it should: the main screen is back, and typed text is echoed.
-fn is_given_back(board: &tmux::Tmux) -> Done {
+fn is_given_back(board: &tmux::Tmux) -> TaskResult {
     board.wait_until_gone("Needs you")?;
     board.line("stty -a | tr ';' '\\n' | grep -c ' icanon\\| echo ' ; echo en''d")?;
     board.wait_for("end")?;
@@ -226,9 +226,9 @@ fn is_given_back(board: &tmux::Tmux) -> Done {
     if screen.contains("stty -a") { Ok(()) } else { Err(format!("what is typed is not shown:\n{screen}")) }
 }
 
-fn killed(punch: &Path) -> Done {
+fn killed(punch: &Path) -> TaskResult {
     for signal in ["-TERM", "-HUP", "-INT"] {
-        let stage = Stage::new(punch)?;
+        let stage = BoardProject::new(punch)?;
         stage.punch(&["add", "First"])?;
         let board = stage.board((80, 24))?;
         for pid in board.children()? {
@@ -240,7 +240,7 @@ fn killed(punch: &Path) -> Done {
 }
 
 /// A program with the same board whose store or worktrees panic.
-fn panicked(punch: &Path) -> Done {
+fn panicked(punch: &Path) -> TaskResult {
     process::run(process::cargo().args([
         "build",
         "--locked",
@@ -252,7 +252,7 @@ fn panicked(punch: &Path) -> Done {
     ]))?;
     let program = process::target()?.join("debug/examples/panicking_board");
     for thread in ["main", "worker"] {
-        let stage = Stage::new(punch)?;
+        let stage = BoardProject::new(punch)?;
         let board = stage.terminal((120, 40))?;
         board.line(&format!("'{}' {thread}; echo \"status $?\"", program.display()))?;
         board.wait_for("status 101")?;
@@ -262,8 +262,8 @@ fn panicked(punch: &Path) -> Done {
     Ok(())
 }
 
-fn given_away(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn given_away(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First", "Second", "Third"])?;
     let board = stage.board((120, 40))?;
     board.key("2")?;
@@ -279,8 +279,8 @@ fn given_away(punch: &Path) -> Done {
     if asked().contains("T-3") { Err(asked()) } else { Ok(()) }
 }
 
-fn damaged_store(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn damaged_store(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First"])?;
     let board = stage.board((120, 40))?;
     board.wait_for("First")?;
@@ -301,8 +301,8 @@ fn damaged_store(punch: &Path) -> Done {
     Ok(())
 }
 
-fn suspended(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn suspended(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First"])?;
     let board = stage.board((80, 24))?;
     board.key("C-z")?;
@@ -314,8 +314,8 @@ fn suspended(punch: &Path) -> Done {
     is_given_back(&board)
 }
 
-fn vanishing_store(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn vanishing_store(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First"])?;
     let board = stage.board((120, 40))?;
     board.wait_for("First")?;
@@ -329,8 +329,8 @@ fn vanishing_store(punch: &Path) -> Done {
     Ok(())
 }
 
-fn no_plan(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn no_plan(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     let board = stage.board((80, 24))?;
     board.wait_for("No plan yet").or_else(|_| board.wait_for("0/0"))?;
     board.key("a")?;
@@ -340,8 +340,8 @@ fn no_plan(punch: &Path) -> Done {
     Ok(())
 }
 
-fn answered_hold(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn answered_hold(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "Choose a license"])?;
     stage.punch(&["hold", "T-1", "MIT or Apache?"])?;
     let board = stage.board((120, 40))?;
@@ -359,8 +359,8 @@ fn answered_hold(punch: &Path) -> Done {
 }
 
 /// A run whose agent works until a file is there, with a board that shows it.
-fn working(punch: &Path) -> Result<(Stage, tmux::Tmux, stage::Running), String> {
-    let stage = Stage::new(punch)?;
+fn working(punch: &Path) -> Result<(BoardProject, tmux::Tmux, stage::BoardRun), String> {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First (wait)", "Second (wait)"])?;
     let board = stage.board((120, 40))?;
     let run = stage.run(1, "0")?;
@@ -369,7 +369,7 @@ fn working(punch: &Path) -> Result<(Stage, tmux::Tmux, stage::Running), String> 
     Ok((stage, board, run))
 }
 
-fn paused_run(punch: &Path) -> Done {
+fn paused_run(punch: &Path) -> TaskResult {
     let (stage, board, mut run) = working(punch)?;
     board.key("P")?;
     board.wait_for("finishes what it works on, then waits")?;
@@ -381,7 +381,7 @@ fn paused_run(punch: &Path) -> Done {
     run.wait()
 }
 
-fn stopped_run(punch: &Path) -> Done {
+fn stopped_run(punch: &Path) -> TaskResult {
     let (stage, board, mut run) = working(punch)?;
     board.key("S")?;
     board.wait_for("Stop run 1?")?;
@@ -396,8 +396,8 @@ fn stopped_run(punch: &Path) -> Done {
     if listed.contains("interrupted") { Ok(()) } else { Err(listed) }
 }
 
-fn panel(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn panel(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First", "Second"])?;
     let panel = stage.terminal((40, 12))?;
     panel.line("\"$PUNCH\" watch --panel")?;
@@ -412,8 +412,8 @@ fn panel(punch: &Path) -> Done {
     panel.wait_until_gone("Third").map(drop)
 }
 
-fn ascii(punch: &Path) -> Done {
-    let stage = Stage::new(punch)?;
+fn ascii(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
     stage.punch(&["add", "First", "Second"])?;
     let board = stage.terminal((120, 40))?;
     board.line("\"$PUNCH\" watch --ascii")?;

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::stage::Stage;
+use super::stage::BoardProject;
 use crate::svg::{lines, svg};
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// Where pictures go.
 const FOLDER: &str = "docs/images";
 
 /// Makes the pictures again: an agent asks, two work, one todo waits for a decision.
-pub fn make(punch: &Path) -> Done {
+pub fn make(punch: &Path) -> TaskResult {
     let folder = process::root().join(FOLDER);
     fs::create_dir_all(&folder).map_err(|cause| cause.to_string())?;
     let stage = scene(punch)?;
@@ -40,8 +40,8 @@ pub fn make(punch: &Path) -> Done {
 }
 
 /// A plan that looks like one: phases, dependencies, a hold, something that is done.
-fn scene(punch: &Path) -> Result<Stage, String> {
-    let stage = Stage::new(punch)?;
+fn scene(punch: &Path) -> Result<BoardProject, String> {
+    let stage = BoardProject::new(punch)?;
     for arguments in [
         &["add", "Choose the schema", "--phase", "Store"][..],
         &["add", "Migrate schema (ask)", "--phase", "Store", "--needs", "T-1", "--priority", "1"],

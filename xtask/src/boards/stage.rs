@@ -22,12 +22,12 @@ const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"
 {"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// A project in a temporary folder.
-pub struct Stage {
+pub struct BoardProject {
     folder: TempDir,
     punch: PathBuf,
 }
 
-impl Stage {
+impl BoardProject {
     /// An empty project.
     pub fn new(punch: &Path) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
@@ -126,18 +126,18 @@ impl Stage {
     }
 
     /// Starts `punch run` with the scripted agent, without a terminal.
-    pub fn run(&self, agents: u32, work: &str) -> Result<Running, String> {
+    pub fn run(&self, agents: u32, work: &str) -> Result<BoardRun, String> {
         let agent = format!("claude:sh {}", self.text("agent.sh"));
         let mut command = self.command(&["run", "--agent", &agent, "--agents", &agents.to_string()]);
         command.env("WORK", work).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().map(Running).map_err(|cause| cause.to_string())
+        command.spawn().map(BoardRun).map_err(|cause| cause.to_string())
     }
 }
 
 /// A run; dropping it ends it.
-pub struct Running(Child);
+pub struct BoardRun(Child);
 
-impl Running {
+impl BoardRun {
     /// Waits for its end.
     pub fn wait(&mut self) -> Result<(), String> {
         let status = self.0.wait().map_err(|cause| cause.to_string())?;
@@ -150,7 +150,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for BoardRun {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

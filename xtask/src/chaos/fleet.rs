@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::network::Network;
 use super::server::last_lines;
-use crate::{Done, process, soak};
+use crate::{TaskResult, process, soak};
 
 /// How long workers count as alive.
 const LEASE: &str = "4s";
@@ -37,7 +37,7 @@ git add "$PUNCH_TODO.txt" && git commit --quiet --message "$PUNCH_TODO: by $WORK
 "#;
 
 /// What all fleets share.
-pub(super) struct Stage<'a> {
+pub(super) struct FleetStage<'a> {
     pub punch: &'a Path,
     /// Holds everything; the bare repositories are in `git` below it.
     pub root: &'a Path,
@@ -46,33 +46,33 @@ pub(super) struct Stage<'a> {
 }
 
 /// Workers on one plan.
-pub(super) struct Fleet<'a> {
-    stage: &'a Stage<'a>,
+pub(super) struct WorkerFleet<'a> {
+    stage: &'a FleetStage<'a>,
     name: String,
     folder: PathBuf,
     seats: &'static str,
     begun: i64,
-    pub machines: Vec<Machine>,
+    pub machines: Vec<FleetMachine>,
 }
 
 /// A machine of the fleet; its index is that of its network namespace.
-pub(super) struct Machine {
+pub(super) struct FleetMachine {
     pub name: &'static str,
     worker: Option<Child>,
 }
 
 /// What is on the result branch.
-pub(super) struct Merged {
+pub(super) struct ResultBranch {
     /// How many commits there are for each todo.
     pub commits: BTreeMap<u64, usize>,
     /// The worker that wrote the file of each todo.
     pub by: BTreeMap<u64, String>,
 }
 
-impl<'a> Fleet<'a> {
+impl<'a> WorkerFleet<'a> {
     /// An empty plan in a schema of this name, a repository, and a clone for each machine.
     pub fn new(
-        stage: &'a Stage<'a>,
+        stage: &'a FleetStage<'a>,
         name: &str,
         machines: &[&'static str],
         seats: &'static str,
@@ -80,7 +80,7 @@ impl<'a> Fleet<'a> {
         let folder = stage.root.join(name);
         fs::create_dir_all(folder.join("traces")).map_err(|cause| cause.to_string())?;
         fs::write(folder.join("agent.sh"), AGENT).map_err(|cause| cause.to_string())?;
-        let machines = machines.iter().map(|name| Machine { name, worker: None }).collect();
+        let machines = machines.iter().map(|name| FleetMachine { name, worker: None }).collect();
         let fleet = Self { stage, name: name.to_owned(), folder, seats, begun: soak::now(), machines };
         fleet.git(&fleet.folder, &["init", "--quiet", "origin"])?;
         let origin = fleet.folder.join("origin");
@@ -150,7 +150,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Starts the worker of a machine.
-    pub fn start(&mut self, machine: usize) -> Done {
+    pub fn start(&mut self, machine: usize) -> TaskResult {
         let name = self.machines[machine].name;
         let agent = format!("exec:sh '{}'", self.folder.join("agent.sh").display());
         let log = fs::OpenOptions::new().create(true).append(true).open(self.log_file(name));
@@ -188,7 +188,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Cuts a machine off, or connects it again.
-    pub fn set_connected(&self, machine: usize, is_connected: bool) -> Done {
+    pub fn set_connected(&self, machine: usize, is_connected: bool) -> TaskResult {
         self.stage.network.set_connected(machine, is_connected)
     }
 
@@ -202,7 +202,8 @@ impl<'a> Fleet<'a> {
         let holder = self.stage.cluster.sql("postgres", &format!("SELECT holder FROM {}.runner LIMIT 1", self.name));
         let holder: Value = serde_json::from_str(holder.ok()?.trim()).ok()?;
         let process = holder["process"].as_u64()?;
-        let is_holder = |machine: &Machine| machine.worker.as_ref().is_some_and(|one| u64::from(one.id()) == process);
+        let is_holder =
+            |machine: &FleetMachine| machine.worker.as_ref().is_some_and(|one| u64::from(one.id()) == process);
         self.machines.iter().position(is_holder)
     }
 
@@ -213,12 +214,12 @@ impl<'a> Fleet<'a> {
     }
 
     /// Keeps agents from finishing a todo.
-    pub fn hold(&self, todo: u64) -> Done {
+    pub fn hold(&self, todo: u64) -> TaskResult {
         fs::write(self.brake(todo), "").map_err(|cause| cause.to_string())
     }
 
     /// Lets agents finish a todo.
-    pub fn release(&self, todo: u64) -> Done {
+    pub fn release(&self, todo: u64) -> TaskResult {
         fs::remove_file(self.brake(todo)).map_err(|cause| cause.to_string())
     }
 
@@ -237,7 +238,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Adds this many todos; of every eight, three wait for earlier ones.
-    pub fn add_todos(&self, todos: u64) -> Done {
+    pub fn add_todos(&self, todos: u64) -> TaskResult {
         for first in (1..=todos).step_by(8) {
             let last = (first + 7).min(todos);
             let free: Vec<String> =
@@ -261,7 +262,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Waits until something holds. The error says what the fleet looks like.
-    pub fn wait_for(&self, what: &str, mut holds: impl FnMut(&Self) -> Result<bool, String>) -> Done {
+    pub fn wait_for(&self, what: &str, mut holds: impl FnMut(&Self) -> Result<bool, String>) -> TaskResult {
         let begun = Instant::now();
         while !holds(self)? {
             if begun.elapsed() > PATIENCE {
@@ -303,12 +304,12 @@ impl<'a> Fleet<'a> {
     }
 
     /// What is on the result branch of the remote.
-    pub fn merged(&self) -> Result<Merged, String> {
+    pub fn merged(&self) -> Result<ResultBranch, String> {
         let result = self.remote_git(&["for-each-ref", "--format=%(refname)", "refs/heads/punch/*/result"])?;
         if result.lines().count() != 1 {
             return Err(format!("there is not one result branch: {result:?}"));
         }
-        let mut merged = Merged { commits: BTreeMap::new(), by: BTreeMap::new() };
+        let mut merged = ResultBranch { commits: BTreeMap::new(), by: BTreeMap::new() };
         for subject in self.remote_git(&["log", "--no-merges", "--format=%s", &result])?.lines() {
             if let Some(todo) = number_of(subject.split(':').next().unwrap_or_default()) {
                 *merged.commits.entry(todo).or_default() += 1;
@@ -346,7 +347,7 @@ impl<'a> Fleet<'a> {
     }
 }
 
-impl Drop for Fleet<'_> {
+impl Drop for WorkerFleet<'_> {
     fn drop(&mut self) {
         for machine in 0..self.machines.len() {
             self.kill(machine);

@@ -8,10 +8,10 @@ mod random_faults;
 mod server;
 mod workers;
 
-use crate::{Done, process, soak};
+use crate::{TaskResult, process, soak};
 
 /// Runs one of the two.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let (with_workers, options) = parse(arguments)?;
     // A copy, so that builds can run at the same time.
     let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
@@ -21,7 +21,7 @@ pub fn run(arguments: &[&str]) -> Done {
 }
 
 /// Reads the arguments: whether workers are asked for, and the rest as for the soak.
-fn parse(arguments: &[&str]) -> Result<(bool, soak::Options), String> {
+fn parse(arguments: &[&str]) -> Result<(bool, soak::SoakOptions), String> {
     let rest: Vec<&str> = arguments.iter().copied().filter(|argument| *argument != "--workers").collect();
     Ok((rest.len() < arguments.len(), soak::parse(&rest)?))
 }

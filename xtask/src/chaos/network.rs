@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// Starts the git server, waits for the end of its standard input, and removes everything.
 const KEEPER: &str = r#"
@@ -71,7 +71,7 @@ impl Network {
         made.map(|()| network)
     }
 
-    fn add_machine(&self, machine: usize, bridge: &str) -> Done {
+    fn add_machine(&self, machine: usize, bridge: &str) -> TaskResult {
         let (space, outer, inner) = (self.space(machine), self.device(machine), format!("{}n{machine}", self.prefix));
         ip(&["netns", "add", &space])?;
         ip(&["link", "add", &outer, "type", "veth", "peer", "name", &inner])?;
@@ -95,7 +95,7 @@ impl Network {
     }
 
     /// Cuts a machine off, or connects it again.
-    pub fn set_connected(&self, machine: usize, is_connected: bool) -> Done {
+    pub fn set_connected(&self, machine: usize, is_connected: bool) -> TaskResult {
         ip(&["link", "set", &self.device(machine), if is_connected { "up" } else { "down" }])
     }
 
@@ -132,12 +132,12 @@ impl Drop for Network {
     }
 }
 
-fn ip(arguments: &[&str]) -> Done {
+fn ip(arguments: &[&str]) -> TaskResult {
     process::read(Command::new("ip").args(arguments)).map(drop)
 }
 
 /// Installs the program `ip` where it is missing.
-fn require_ip() -> Done {
+fn require_ip() -> TaskResult {
     if process::read(Command::new("ip").arg("-V")).is_ok() {
         return Ok(());
     }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use punch_testkit::random::Random;
 
-use super::fleet::Fleet;
-use crate::Done;
+use super::fleet::WorkerFleet;
+use crate::TaskResult;
 
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl<'a> RandomFaults<'a> {
     }
 
     /// Ends what is over, starts what is due, and starts workers again that ended by themselves.
-    pub fn tick(&mut self, fleet: &mut Fleet<'_>) -> Done {
+    pub fn tick(&mut self, fleet: &mut WorkerFleet<'_>) -> TaskResult {
         let now = Instant::now();
         let (over, lasting) = std::mem::take(&mut self.lasting).into_iter().partition(|fault| fault.until <= now);
         self.lasting = lasting;
@@ -76,11 +76,11 @@ impl<'a> RandomFaults<'a> {
     }
 
     /// Ends all faults.
-    pub fn end(&mut self, fleet: &mut Fleet<'_>) -> Done {
+    pub fn end(&mut self, fleet: &mut WorkerFleet<'_>) -> TaskResult {
         std::mem::take(&mut self.lasting).iter().try_for_each(|fault| end(fleet, fault))
     }
 
-    fn begin(&mut self, fleet: &mut Fleet<'_>) -> Done {
+    fn begin(&mut self, fleet: &mut WorkerFleet<'_>) -> TaskResult {
         let machines = fleet.machines.len();
         let choice = usize::try_from(self.random.below(FaultKind::ALL.len() as u64)).unwrap_or(0);
         let kind = FaultKind::ALL[choice];
@@ -112,7 +112,7 @@ impl<'a> RandomFaults<'a> {
     }
 }
 
-fn end(fleet: &mut Fleet<'_>, fault: &Fault) -> Done {
+fn end(fleet: &mut WorkerFleet<'_>, fault: &Fault) -> TaskResult {
     match fault.kind {
         FaultKind::CutOff => fleet.set_connected(fault.machine, true),
         FaultKind::KillWorker | FaultKind::KillCoordinator => fleet.start(fault.machine),

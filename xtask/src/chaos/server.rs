@@ -11,8 +11,8 @@ use punch_testkit::postgres::{Cluster, Disk};
 use punch_testkit::postgres_proxy::{Cut, Proxy};
 
 use crate::bench::tools;
-use crate::soak::{self, Disturbed, Trouble, signal};
-use crate::{Done, process};
+use crate::soak::{self, DisturbedStore, Trouble, signal};
+use crate::{TaskResult, process};
 
 /// How often something happens.
 const EVERY: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ const SHORTEST: Duration = Duration::from_secs(8);
 
 /// A kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum DisturbanceKind {
     Restart,
     KillServer,
     KillBackend,
@@ -43,19 +43,19 @@ enum Kind {
 }
 
 /// What makes trouble by itself, in the order of the turns.
-const SINGLE: [Kind; 9] = [
-    Kind::Restart,
-    Kind::KillServer,
-    Kind::KillBackend,
-    Kind::StopBackend,
-    Kind::StopClient,
-    Kind::CutBefore,
-    Kind::CutAfter,
-    Kind::SlowNetwork,
-    Kind::FullDisk,
+const SINGLE: [DisturbanceKind; 9] = [
+    DisturbanceKind::Restart,
+    DisturbanceKind::KillServer,
+    DisturbanceKind::KillBackend,
+    DisturbanceKind::StopBackend,
+    DisturbanceKind::StopClient,
+    DisturbanceKind::CutBefore,
+    DisturbanceKind::CutAfter,
+    DisturbanceKind::SlowNetwork,
+    DisturbanceKind::FullDisk,
 ];
 
-impl Kind {
+impl DisturbanceKind {
     const ALL: [Self; 11] = [
         Self::Restart,
         Self::KillServer,
@@ -88,7 +88,7 @@ impl Kind {
 }
 
 /// The server, the way to it, and what was done to it.
-struct Stage {
+struct DisturbedServer {
     cluster: Cluster,
     proxy: Proxy,
     has_small_disk: bool,
@@ -97,14 +97,14 @@ struct Stage {
 }
 
 /// Runs the writers while the server is disturbed.
-pub(super) fn run(punch: &Path, options: &soak::Options) -> Done {
+pub(super) fn run(punch: &Path, options: &soak::SoakOptions) -> TaskResult {
     let seed = options.seed.unwrap_or_else(soak::fresh_seed);
-    let stage = Stage::set_up()?;
+    let stage = DisturbedServer::set_up()?;
     println!("==> chaos: {} s on PostgreSQL; the same choices again: --seed {seed}", options.length.as_secs());
     println!("    {:<34}{:>11}{:>8}{:>8}{:>11}{:>11}", "", "operations", "killed", "faults", "revisions", "anomalies");
-    let each = (options.length / u32::try_from(Kind::ALL.len()).unwrap_or(1)).max(SHORTEST);
+    let each = (options.length / u32::try_from(DisturbanceKind::ALL.len()).unwrap_or(1)).max(SHORTEST);
     let (mut sums, mut anomalies, mut untried) = ([0; 4], Vec::new(), Vec::new());
-    for (number, kind) in Kind::ALL.into_iter().enumerate() {
+    for (number, kind) in DisturbanceKind::ALL.into_iter().enumerate() {
         if let Some(why) = stage.misses(kind) {
             println!("    {:<34}not tried: {why}", kind.name());
             untried.push(format!("{} was not tried: {why}", kind.name()));
@@ -125,12 +125,12 @@ pub(super) fn run(punch: &Path, options: &soak::Options) -> Done {
 }
 
 /// Whether all is well. In continuous integration, trouble that was not tried is not.
-fn verdict(anomalies: &[String], untried: &[String], in_ci: bool) -> Done {
+fn verdict(anomalies: &[String], untried: &[String], in_ci: bool) -> TaskResult {
     let wrong: Vec<&str> = anomalies.iter().chain(untried.iter().filter(|_| in_ci)).map(String::as_str).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-impl Stage {
+impl DisturbedServer {
     fn set_up() -> Result<Self, String> {
         let failed = |cause: std::io::Error| format!("PostgreSQL did not start: {cause}");
         let (cluster, has_small_disk) = match Cluster::start(Disk::Small) {
@@ -145,10 +145,10 @@ impl Stage {
     }
 
     /// Why a kind of trouble cannot be made here.
-    fn misses(&self, kind: Kind) -> Option<&'static str> {
+    fn misses(&self, kind: DisturbanceKind) -> Option<&'static str> {
         match kind {
-            Kind::FullDisk if !self.has_small_disk => Some("mounting a disk needs root"),
-            Kind::WrongClocks if self.clock.is_none() => Some("the package `faketime` is not installed"),
+            DisturbanceKind::FullDisk if !self.has_small_disk => Some("mounting a disk needs root"),
+            DisturbanceKind::WrongClocks if self.clock.is_none() => Some("the package `faketime` is not installed"),
             _ => None,
         }
     }
@@ -156,7 +156,7 @@ impl Stage {
     /// Lets the writers work through one kind of trouble, on plans of its own: numbers for the table, and what is wrong.
     fn go_through(
         &self,
-        kind: Kind,
+        kind: DisturbanceKind,
         number: usize,
         seed: u64,
         length: Duration,
@@ -165,15 +165,15 @@ impl Stage {
         let (direct, through) =
             (self.cluster.socket_folder().display().to_string(), self.proxy.socket_folder().display().to_string());
         let address = format!("{}&schema=chaos_{number}", self.cluster.address("postgres").replace(&direct, &through));
-        let all = kind == Kind::Everything;
+        let all = kind == DisturbanceKind::Everything;
         let trouble = Trouble {
-            wrong_clock: self.clock.clone().filter(|_| all || kind == Kind::WrongClocks),
-            stops: all || kind == Kind::StopClient,
+            wrong_clock: self.clock.clone().filter(|_| all || kind == DisturbanceKind::WrongClocks),
+            stops: all || kind == DisturbanceKind::StopClient,
         };
         let before = self.faults.load(Ordering::Relaxed);
         let disturb = |end: Instant| self.disturb(kind, seed, end);
         let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
-        let server = Disturbed { address, trouble, disturb: &disturb };
+        let server = DisturbedStore { address, trouble, disturb: &disturb };
         let plans = soak::soak(punch, folder.path(), seed.wrapping_add(number as u64), length, Some(&server))?;
         let sum = |of: &dyn Fn(&soak::PlanResult) -> u64| plans.iter().map(of).sum();
         let faults = self.faults.load(Ordering::Relaxed) - before + u64::from(server.trouble.wrong_clock.is_some());
@@ -183,30 +183,31 @@ impl Stage {
     }
 
     /// Makes trouble until the moment and leaves the server well.
-    fn disturb(&self, kind: Kind, seed: u64, end: Instant) {
+    fn disturb(&self, kind: DisturbanceKind, seed: u64, end: Instant) {
         let cuts = self.proxy.cuts();
         for turn in seed.. {
             thread::sleep(EVERY);
             if Instant::now() + WHILE * 2 >= end {
                 break;
             }
-            let possible: Vec<Kind> = SINGLE.into_iter().filter(|kind| self.misses(*kind).is_none()).collect();
+            let possible: Vec<DisturbanceKind> =
+                SINGLE.into_iter().filter(|kind| self.misses(*kind).is_none()).collect();
             let at = usize::try_from(turn % possible.len() as u64).unwrap_or(0);
-            self.once(if kind == Kind::Everything { possible[at] } else { kind });
+            self.once(if kind == DisturbanceKind::Everything { possible[at] } else { kind });
         }
         self.proxy.cut(Cut::Never);
         self.faults.fetch_add(u64::from(self.proxy.cuts() - cuts), Ordering::Relaxed);
         self.revive();
     }
 
-    fn once(&self, kind: Kind) {
+    fn once(&self, kind: DisturbanceKind) {
         let done = match kind {
-            Kind::Restart => {
+            DisturbanceKind::Restart => {
                 let _ = self.cluster.stop("immediate");
                 self.revive();
                 true
             }
-            Kind::KillServer => {
+            DisturbanceKind::KillServer => {
                 // The main process first, so that it cannot recover from the death of the others.
                 let processes = self.cluster.process().map(processes_of);
                 processes.iter().flatten().for_each(|process| signal("KILL", process));
@@ -214,33 +215,33 @@ impl Stage {
                 processes.is_some()
             }
             // One process killed makes the server end all others and recover.
-            Kind::KillBackend => self.in_transaction().inspect(|process| signal("KILL", process)).is_some(),
-            Kind::StopBackend => self.in_transaction().is_some_and(|process| {
+            DisturbanceKind::KillBackend => self.in_transaction().inspect(|process| signal("KILL", process)).is_some(),
+            DisturbanceKind::StopBackend => self.in_transaction().is_some_and(|process| {
                 signal("STOP", &process);
                 thread::sleep(WHILE);
                 signal("CONT", &process);
                 true
             }),
             // The proxy counts what it cuts and holds.
-            Kind::StopClient => {
+            DisturbanceKind::StopClient => {
                 self.proxy.cut(Cut::Hold);
                 false
             }
-            Kind::CutBefore => {
+            DisturbanceKind::CutBefore => {
                 self.proxy.cut(Cut::Before);
                 false
             }
-            Kind::CutAfter => {
+            DisturbanceKind::CutAfter => {
                 self.proxy.cut(Cut::After);
                 false
             }
-            Kind::SlowNetwork => {
+            DisturbanceKind::SlowNetwork => {
                 self.proxy.slow_down(LATE);
                 thread::sleep(WHILE);
                 self.proxy.slow_down(Duration::ZERO);
                 true
             }
-            Kind::FullDisk => {
+            DisturbanceKind::FullDisk => {
                 let filled = self.cluster.fill_disk().is_ok();
                 thread::sleep(WHILE);
                 let _ = self.cluster.free_disk();
@@ -248,7 +249,7 @@ impl Stage {
                 filled
             }
             // Clocks are wrong all the time, which counts as one.
-            Kind::WrongClocks | Kind::Everything => false,
+            DisturbanceKind::WrongClocks | DisturbanceKind::Everything => false,
         };
         self.faults.fetch_add(u64::from(done), Ordering::Relaxed);
     }

@@ -7,14 +7,14 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use punch_testkit::fleet_scenarios::{SCENARIOS, Scenario, ScenarioOutcome, Step};
+use punch_testkit::fleet_scenarios::{FleetScenario, FleetStep, SCENARIOS, ScenarioOutcome};
 use punch_testkit::postgres::{Cluster, Disk};
 use punch_testkit::random::Random;
 
-use super::fleet::{Fleet, Stage};
+use super::fleet::{FleetStage, WorkerFleet};
 use super::network::Network;
 use super::random_faults::{FaultKind, RandomFaults};
-use crate::{Done, soak};
+use crate::{TaskResult, soak};
 
 /// Names of machines.
 const MACHINES: [&str; 3] = ["a", "b", "c"];
@@ -24,7 +24,7 @@ const TODOS: u64 = 40;
 
 /// What was done and found.
 #[derive(Default)]
-struct Sums {
+struct FleetSums {
     revisions: u64,
     agents: u64,
     faults: [u64; FaultKind::ALL.len()],
@@ -33,7 +33,7 @@ struct Sums {
 }
 
 /// Runs everything.
-pub(super) fn run(punch: &Path, options: &soak::Options) -> Done {
+pub(super) fn run(punch: &Path, options: &soak::SoakOptions) -> TaskResult {
     let seed = options.seed.unwrap_or_else(soak::fresh_seed);
     let (seconds, end) = (options.length.as_secs(), Instant::now() + options.length);
     println!("==> chaos with workers: {seconds} s; the same choices again: cargo xtask chaos --workers --seed {seed}");
@@ -43,8 +43,8 @@ pub(super) fn run(punch: &Path, options: &soak::Options) -> Done {
     let network = Network::set_up(MACHINES.len(), &repositories)?;
     let cluster = Cluster::start_with(Disk::Fast, |server| listen(server, &network))
         .map_err(|cause| format!("PostgreSQL did not start: {cause}"))?;
-    let stage = Stage { punch, root: folder.path(), network: &network, cluster: &cluster };
-    let mut sums = Sums::default();
+    let stage = FleetStage { punch, root: folder.path(), network: &network, cluster: &cluster };
+    let mut sums = FleetSums::default();
     cut_off_and_back(&stage, &mut sums)?;
     for (number, scenario) in SCENARIOS.iter().enumerate() {
         play(&stage, number, scenario, &mut sums).map_err(|cause| format!("{}: {cause}", scenario.name))?;
@@ -76,9 +76,9 @@ fn listen(server: &Path, network: &Network) -> std::io::Result<String> {
 }
 
 /// Two workers finish a plan although one of them is cut off in the middle. Both have to do a part of it.
-fn cut_off_and_back(stage: &Stage<'_>, sums: &mut Sums) -> Done {
+fn cut_off_and_back(stage: &FleetStage<'_>, sums: &mut FleetSums) -> TaskResult {
     let begun = Instant::now();
-    let mut fleet = Fleet::new(stage, "back", &MACHINES[..2], "2")?;
+    let mut fleet = WorkerFleet::new(stage, "back", &MACHINES[..2], "2")?;
     fleet.add_todos(TODOS)?;
     fleet.start(0)?;
     fleet.start(1)?;
@@ -115,7 +115,7 @@ fn cut_off_and_back(stage: &Stage<'_>, sums: &mut Sums) -> Done {
 }
 
 /// Judges a finished plan.
-fn take(sums: &mut Sums, fleet: &Fleet<'_>, todos: u64) -> Done {
+fn take(sums: &mut FleetSums, fleet: &WorkerFleet<'_>, todos: u64) -> TaskResult {
     sums.agents += fleet.started().len() as u64;
     let (revisions, wrong) = fleet.judge(todos)?;
     sums.revisions += revisions;
@@ -124,29 +124,29 @@ fn take(sums: &mut Sums, fleet: &Fleet<'_>, todos: u64) -> Done {
 }
 
 /// Plays a scenario of the simulator.
-fn play(stage: &Stage<'_>, number: usize, scenario: &Scenario, sums: &mut Sums) -> Done {
+fn play(stage: &FleetStage<'_>, number: usize, scenario: &FleetScenario, sums: &mut FleetSums) -> TaskResult {
     let begun = Instant::now();
-    let mut fleet = Fleet::new(stage, &format!("scenario{number}"), &MACHINES[..2], "1")?;
+    let mut fleet = WorkerFleet::new(stage, &format!("scenario{number}"), &MACHINES[..2], "1")?;
     let contents: Vec<String> = (1..=scenario.todos).map(|todo| format!("Write file {todo}")).collect();
     let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
     fleet.punch(&[&["add"], &contents[..]].concat())?;
     scenario.held.iter().try_for_each(|todo| fleet.hold(*todo))?;
     for step in scenario.steps {
         match *step {
-            Step::Start(name) => fleet.start(fleet.machine(name)?)?,
-            Step::Kill(name) => fleet.kill(fleet.machine(name)?),
-            Step::Stop(name) => fleet.signal(fleet.machine(name)?, "STOP"),
-            Step::Continue(name) => fleet.signal(fleet.machine(name)?, "CONT"),
-            Step::Cut(name) => fleet.set_connected(fleet.machine(name)?, false)?,
-            Step::Heal(name) => fleet.set_connected(fleet.machine(name)?, true)?,
-            Step::Release(todo) => fleet.release(todo)?,
-            Step::AgentStarts(todo, name) => fleet.wait_for(&format!("{step:?}"), |fleet| {
+            FleetStep::Start(name) => fleet.start(fleet.machine(name)?)?,
+            FleetStep::Kill(name) => fleet.kill(fleet.machine(name)?),
+            FleetStep::Stop(name) => fleet.signal(fleet.machine(name)?, "STOP"),
+            FleetStep::Continue(name) => fleet.signal(fleet.machine(name)?, "CONT"),
+            FleetStep::Cut(name) => fleet.set_connected(fleet.machine(name)?, false)?,
+            FleetStep::Heal(name) => fleet.set_connected(fleet.machine(name)?, true)?,
+            FleetStep::Release(todo) => fleet.release(todo)?,
+            FleetStep::AgentStarts(todo, name) => fleet.wait_for(&format!("{step:?}"), |fleet| {
                 Ok(fleet.started().iter().any(|(one, worker)| *one == todo && worker == name))
             })?,
-            Step::Coordinates(name) => {
+            FleetStep::Coordinates(name) => {
                 fleet.wait_for(&format!("{step:?}"), |fleet| Ok(fleet.has_coordinated(name)))?;
             }
-            Step::Finished => {
+            FleetStep::Finished => {
                 fleet.wait_for("the end of the plan", |fleet| Ok(fleet.completed()? == scenario.todos))?;
             }
         }
@@ -166,9 +166,9 @@ fn play(stage: &Stage<'_>, number: usize, scenario: &Scenario, sums: &mut Sums) 
 }
 
 /// Lets the workers finish a plan under random faults, which end with the time that was given.
-fn round(stage: &Stage<'_>, number: u32, end: Instant, random: &mut Random, sums: &mut Sums) -> Done {
+fn round(stage: &FleetStage<'_>, number: u32, end: Instant, random: &mut Random, sums: &mut FleetSums) -> TaskResult {
     let begun = Instant::now();
-    let mut fleet = Fleet::new(stage, &format!("round{number}"), &MACHINES, "2")?;
+    let mut fleet = WorkerFleet::new(stage, &format!("round{number}"), &MACHINES, "2")?;
     fleet.add_todos(TODOS)?;
     (0..MACHINES.len()).try_for_each(|machine| fleet.start(machine))?;
     let mut faults = RandomFaults::new(random);

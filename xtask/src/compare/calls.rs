@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::clients::{Client, Work};
-use super::{Figure, Part, Row, SIZES, Unit};
+use super::clients::{CommandLineTool, ToolWork};
+use super::{ComparisonPart, ComparisonRow, SIZES, ToolFigure, Unit};
 use crate::bench::cli::call::{self, Costs};
 
 /// Calls of one kind: as many as fit into the time, which is three or more for every tool that answers within a second.
@@ -14,8 +14,8 @@ const TIME: Duration = Duration::from_secs(3);
 const TOO_SLOW: f64 = 3_000.0;
 
 /// Measures every kind of call at every size.
-pub fn measure(clients: &[Client], room: &Path) -> Result<Part, String> {
-    let mut rows: Vec<Row> = Vec::new();
+pub fn measure(clients: &[CommandLineTool], room: &Path) -> Result<ComparisonPart, String> {
+    let mut rows: Vec<ComparisonRow> = Vec::new();
     let mut slow: Vec<&str> = Vec::new();
     for size in SIZES {
         println!("==> cold calls at {size} todos");
@@ -36,16 +36,20 @@ pub fn measure(clients: &[Client], room: &Path) -> Result<Part, String> {
             }
             columns.push(Some(column));
         }
-        for (n, work) in Work::ALL.iter().enumerate() {
+        for (n, work) in ToolWork::ALL.iter().enumerate() {
             let what = format!("{}, {} todos", work.title(), super::page::thousands(u64::from(size)));
-            let figure = |(client, column): (&Client, &Option<Vec<f64>>)| Figure {
+            let figure = |(client, column): (&CommandLineTool, &Option<Vec<f64>>)| ToolFigure {
                 tool: client.name.into(),
                 value: column.as_ref().map(|column| column[n]),
             };
-            rows.push(Row { what, unit: Unit::Cpu, figures: clients.iter().zip(&columns).map(figure).collect() });
+            rows.push(ComparisonRow {
+                what,
+                unit: Unit::Cpu,
+                figures: clients.iter().zip(&columns).map(figure).collect(),
+            });
         }
     }
-    Ok(Part {
+    Ok(ComparisonPart {
         title: "Calls of the command line",
         file: "calls",
         method: "Each call is a new process on a plan in layers, where every todo depends on three others. Median CPU time (user and \
@@ -58,9 +62,9 @@ pub fn measure(clients: &[Client], room: &Path) -> Result<Part, String> {
 }
 
 /// The medians of all kinds of work, in their order. A todo that is started is finished before the next one.
-fn column(client: &Client, folder: &Path, size: u32) -> Result<Vec<f64>, String> {
+fn column(client: &CommandLineTool, folder: &Path, size: u32) -> Result<Vec<f64>, String> {
     let mut column = Vec::new();
-    for works in [&[Work::Ready][..], &[Work::Show], &[Work::Add], &[Work::Start, Work::Done]] {
+    for works in [&[ToolWork::Ready][..], &[ToolWork::Show], &[ToolWork::Add], &[ToolWork::Start, ToolWork::Done]] {
         let mut costs = vec![Costs::default(); works.len()];
         let begin = Instant::now();
         for turn in 0..MOST {
@@ -77,7 +81,7 @@ fn column(client: &Client, folder: &Path, size: u32) -> Result<Vec<f64>, String>
 }
 
 /// Measures the import of a whole plan, where a tool has one.
-pub fn import(clients: &[Client], room: &Path) -> Result<Part, String> {
+pub fn import(clients: &[CommandLineTool], room: &Path) -> Result<ComparisonPart, String> {
     let mut rows = Vec::new();
     for size in SIZES {
         println!("==> import of {size} todos");
@@ -90,12 +94,12 @@ pub fn import(clients: &[Client], room: &Path) -> Result<Part, String> {
                 costs.push(call::call(&mut import)?);
             }
             let value = Some(costs.cpu()).filter(|value| value.is_finite());
-            figures.push(Figure { tool: client.name.into(), value });
+            figures.push(ToolFigure { tool: client.name.into(), value });
         }
         let what = format!("import {} todos with dependencies", super::page::thousands(u64::from(size)));
-        rows.push(Row { what, unit: Unit::Cpu, figures });
+        rows.push(ComparisonRow { what, unit: Unit::Cpu, figures });
     }
-    Ok(Part {
+    Ok(ComparisonPart {
         title: "Import",
         file: "import",
         method: "One command reads the whole plan from a file in the tool's own format. Median CPU time of three imports. Tools without \

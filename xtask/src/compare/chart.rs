@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::page::figure;
-use super::{Part, Row, Unit};
+use super::{ComparisonPart, ComparisonRow, Unit};
 
 const WIDTH: f64 = 860.0;
 const LABEL: f64 = 300.0;
@@ -15,7 +15,7 @@ const HEAD: f64 = 40.0;
 const COLORS: [&str; 6] = ["#2da44e", "#8c959f", "#bf8700", "#8250df", "#0969da", "#cf222e"];
 
 /// Draws all rows of a part.
-pub fn draw(part: &Part) -> String {
+pub fn draw(part: &ComparisonPart) -> String {
     let values = || part.rows.iter().flat_map(|row| &row.figures).filter_map(|figure| figure.value);
     let (least, most) = (values().fold(f64::INFINITY, f64::min).max(0.5), values().fold(1.0, f64::max).max(1.0));
     let height = HEAD + part.rows.iter().map(|row| row.figures.len() as f64 * BAR + GAP).sum::<f64>() + 10.0;
@@ -45,7 +45,7 @@ pub fn draw(part: &Part) -> String {
     out
 }
 
-fn bars(out: &mut String, row: &Row, mut y: f64, least: f64, most: f64) {
+fn bars(out: &mut String, row: &ComparisonRow, mut y: f64, least: f64, most: f64) {
     let middle = y + row.figures.len() as f64 * BAR / 2.0 + 4.0;
     let what = row.what.replace('`', "").replace('&', "&amp;").replace('<', "&lt;");
     let _ =

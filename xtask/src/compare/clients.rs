@@ -7,13 +7,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::install::Installed;
+use super::install::ComparedTools;
 use crate::bench::cli::shape;
 use crate::process;
 
 /// What is asked of each tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum ToolWork {
     /// What can be started.
     Ready,
     /// One todo from the middle of the plan.
@@ -26,7 +26,7 @@ pub enum Work {
     Done,
 }
 
-impl Work {
+impl ToolWork {
     /// In the order of a working day.
     pub const ALL: [Self; 5] = [Self::Ready, Self::Show, Self::Add, Self::Start, Self::Done];
 
@@ -43,16 +43,16 @@ impl Work {
 }
 
 /// A tool with a command line.
-pub struct Client {
+pub struct CommandLineTool {
     /// For the table.
     pub name: &'static str,
     program: PathBuf,
     path: PathBuf,
-    kind: Kind,
+    kind: ClientKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ClientKind {
     Punch,
     Taskwarrior,
     TaskMaster,
@@ -61,25 +61,25 @@ enum Kind {
 }
 
 /// The tools that are there, ours first.
-pub fn all(installed: &Installed) -> Vec<Client> {
-    let client = |name, program: PathBuf, kind| Client { name, program, path: installed.npm.clone(), kind };
-    let mut out = vec![client("Punchlist", installed.punch.clone(), Kind::Punch)];
+pub fn all(installed: &ComparedTools) -> Vec<CommandLineTool> {
+    let client = |name, program: PathBuf, kind| CommandLineTool { name, program, path: installed.npm.clone(), kind };
+    let mut out = vec![client("Punchlist", installed.punch.clone(), ClientKind::Punch)];
     if installed.has("Taskwarrior") {
-        out.push(client("Taskwarrior", "task".into(), Kind::Taskwarrior));
+        out.push(client("Taskwarrior", "task".into(), ClientKind::Taskwarrior));
     }
     if let Some(program) = &installed.beads_rust {
-        out.push(client("beads_rust", program.clone(), Kind::BeadsRust));
+        out.push(client("beads_rust", program.clone(), ClientKind::BeadsRust));
     }
     if installed.has("Backlog.md") {
-        out.push(client("Backlog.md", installed.npm.join("backlog"), Kind::Backlog));
+        out.push(client("Backlog.md", installed.npm.join("backlog"), ClientKind::Backlog));
     }
     if installed.has("Task Master") {
-        out.push(client("Task Master", installed.npm.join("task-master"), Kind::TaskMaster));
+        out.push(client("Task Master", installed.npm.join("task-master"), ClientKind::TaskMaster));
     }
     out
 }
 
-impl Client {
+impl CommandLineTool {
     /// A command in a project, with nothing of ours in its environment.
     pub fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
@@ -91,7 +91,7 @@ impl Client {
 
     /// Returns true if the tool has a command that reads a whole plan.
     pub fn imports(&self) -> bool {
-        matches!(self.kind, Kind::Punch | Kind::Taskwarrior | Kind::BeadsRust)
+        matches!(self.kind, ClientKind::Punch | ClientKind::Taskwarrior | ClientKind::BeadsRust)
     }
 
     /// Makes a project with a plan of that many todos, each with dependencies. Returns the command that imports the plan,
@@ -107,18 +107,18 @@ impl Client {
         };
         let wrong = |cause: std::io::Error| format!("cannot write a plan: {cause}");
         match self.kind {
-            Kind::Punch => {
+            ClientKind::Punch => {
                 shape::extended(size, &mut file("plan.json")?).map_err(wrong)?;
                 Ok(Some(self.command(folder, &["import", "plan.json"])))
             }
-            Kind::Taskwarrior => {
+            ClientKind::Taskwarrior => {
                 let settings = "data.location=data\nconfirmation=off\nnews.version=2.6.0\n";
                 fs::create_dir_all(folder.join("data")).map_err(wrong)?;
                 fs::write(folder.join(".taskrc"), settings).map_err(wrong)?;
                 shape::tasks(size, &mut file("tasks.json")?).map_err(wrong)?;
                 Ok(Some(self.command(folder, &["import", "tasks.json"])))
             }
-            Kind::TaskMaster => {
+            ClientKind::TaskMaster => {
                 let tasks = folder.join(".taskmaster/tasks");
                 fs::create_dir_all(&tasks).map_err(wrong)?;
                 process::read(&mut self.command(folder, &["init", "--yes"]))?;
@@ -129,7 +129,7 @@ impl Client {
                 .map_err(wrong)?;
                 Ok(None)
             }
-            Kind::Backlog => {
+            ClientKind::Backlog => {
                 process::read(
                     &mut self.command(folder, &["init", "plan", "--defaults", "--agent-instructions", "none"]),
                 )?;
@@ -137,7 +137,7 @@ impl Client {
                 shape::backlog(size, &folder.join("backlog/tasks")).map_err(wrong)?;
                 Ok(None)
             }
-            Kind::BeadsRust => {
+            ClientKind::BeadsRust => {
                 process::read(&mut self.command(folder, &["init", "--prefix", "b"]))?;
                 shape::beads(size, &mut file("plan.jsonl")?).map_err(wrong)?;
                 fs::copy(folder.join("plan.jsonl"), folder.join(".beads/issues.jsonl")).map_err(wrong)?;
@@ -147,48 +147,52 @@ impl Client {
     }
 
     /// The command that does a piece of work, for the time `turn` from 0 on.
-    pub fn work(&self, folder: &Path, work: Work, size: u32, turn: u32) -> Command {
+    pub fn work(&self, folder: &Path, work: ToolWork, size: u32, turn: u32) -> Command {
         let (middle, text) = (size / 2, format!("Something that came up, number {turn}"));
         let mine = |n: u32| self.id(n);
         let run = |words: &[&str]| self.command(folder, words);
         match (self.kind, work) {
-            (Kind::Punch, Work::Ready) => run(&["list", "--ready", "-n", "10"]),
-            (Kind::Punch, Work::Show) => run(&["show", &mine(middle)]),
-            (Kind::Punch, Work::Add) => run(&["add", &text, "--needs", &mine(middle)]),
-            (Kind::Punch, Work::Start) => run(&["start", &mine(turn)]),
-            (Kind::Punch, Work::Done) => run(&["done", &mine(turn)]),
-            (Kind::Taskwarrior, Work::Ready) => run(&["ready"]),
-            (Kind::Taskwarrior, Work::Show) => run(&[&mine(middle), "info"]),
-            (Kind::Taskwarrior, Work::Add) => run(&["add", &text, &format!("depends:{}", mine(middle))]),
-            (Kind::Taskwarrior, Work::Start) => run(&[&mine(turn), "start"]),
-            (Kind::Taskwarrior, Work::Done) => run(&[&mine(turn), "done"]),
-            (Kind::TaskMaster, Work::Ready) => run(&["next"]),
-            (Kind::TaskMaster, Work::Show) => run(&["show", &mine(middle)]),
-            (Kind::TaskMaster, Work::Add) => {
+            (ClientKind::Punch, ToolWork::Ready) => run(&["list", "--ready", "-n", "10"]),
+            (ClientKind::Punch, ToolWork::Show) => run(&["show", &mine(middle)]),
+            (ClientKind::Punch, ToolWork::Add) => run(&["add", &text, "--needs", &mine(middle)]),
+            (ClientKind::Punch, ToolWork::Start) => run(&["start", &mine(turn)]),
+            (ClientKind::Punch, ToolWork::Done) => run(&["done", &mine(turn)]),
+            (ClientKind::Taskwarrior, ToolWork::Ready) => run(&["ready"]),
+            (ClientKind::Taskwarrior, ToolWork::Show) => run(&[&mine(middle), "info"]),
+            (ClientKind::Taskwarrior, ToolWork::Add) => run(&["add", &text, &format!("depends:{}", mine(middle))]),
+            (ClientKind::Taskwarrior, ToolWork::Start) => run(&[&mine(turn), "start"]),
+            (ClientKind::Taskwarrior, ToolWork::Done) => run(&[&mine(turn), "done"]),
+            (ClientKind::TaskMaster, ToolWork::Ready) => run(&["next"]),
+            (ClientKind::TaskMaster, ToolWork::Show) => run(&["show", &mine(middle)]),
+            (ClientKind::TaskMaster, ToolWork::Add) => {
                 run(&["add-task", "--title", &text, "--description", &text, "--dependencies", &mine(middle)])
             }
-            (Kind::TaskMaster, Work::Start) => run(&["set-status", "--id", &mine(turn), "--status", "in-progress"]),
-            (Kind::TaskMaster, Work::Done) => run(&["set-status", "--id", &mine(turn), "--status", "done"]),
-            (Kind::Backlog, Work::Ready) => run(&["task", "list", "--ready", "--limit", "10", "--plain"]),
-            (Kind::Backlog, Work::Show) => run(&["task", "view", &mine(middle), "--plain"]),
-            (Kind::Backlog, Work::Add) => run(&["task", "create", &text, "--dep", &mine(middle), "--plain"]),
-            (Kind::Backlog, Work::Start) => run(&["task", "edit", &mine(turn), "-s", "In Progress", "--plain"]),
-            (Kind::Backlog, Work::Done) => run(&["task", "edit", &mine(turn), "-s", "Done", "--plain"]),
-            (Kind::BeadsRust, Work::Ready) => run(&["ready", "--limit", "10"]),
-            (Kind::BeadsRust, Work::Show) => run(&["show", &mine(middle)]),
-            (Kind::BeadsRust, Work::Add) => run(&["create", &text, "--deps", &mine(middle)]),
-            (Kind::BeadsRust, Work::Start) => run(&["update", &mine(turn), "--status", "in_progress"]),
-            (Kind::BeadsRust, Work::Done) => run(&["close", &mine(turn)]),
+            (ClientKind::TaskMaster, ToolWork::Start) => {
+                run(&["set-status", "--id", &mine(turn), "--status", "in-progress"])
+            }
+            (ClientKind::TaskMaster, ToolWork::Done) => run(&["set-status", "--id", &mine(turn), "--status", "done"]),
+            (ClientKind::Backlog, ToolWork::Ready) => run(&["task", "list", "--ready", "--limit", "10", "--plain"]),
+            (ClientKind::Backlog, ToolWork::Show) => run(&["task", "view", &mine(middle), "--plain"]),
+            (ClientKind::Backlog, ToolWork::Add) => run(&["task", "create", &text, "--dep", &mine(middle), "--plain"]),
+            (ClientKind::Backlog, ToolWork::Start) => {
+                run(&["task", "edit", &mine(turn), "-s", "In Progress", "--plain"])
+            }
+            (ClientKind::Backlog, ToolWork::Done) => run(&["task", "edit", &mine(turn), "-s", "Done", "--plain"]),
+            (ClientKind::BeadsRust, ToolWork::Ready) => run(&["ready", "--limit", "10"]),
+            (ClientKind::BeadsRust, ToolWork::Show) => run(&["show", &mine(middle)]),
+            (ClientKind::BeadsRust, ToolWork::Add) => run(&["create", &text, "--deps", &mine(middle)]),
+            (ClientKind::BeadsRust, ToolWork::Start) => run(&["update", &mine(turn), "--status", "in_progress"]),
+            (ClientKind::BeadsRust, ToolWork::Done) => run(&["close", &mine(turn)]),
         }
     }
 
     /// The command that adds a todo.
     pub fn add(&self, folder: &Path, text: &str) -> Command {
         match self.kind {
-            Kind::Punch | Kind::Taskwarrior => self.command(folder, &["add", text]),
-            Kind::TaskMaster => self.command(folder, &["add-task", "--title", text, "--description", text]),
-            Kind::Backlog => self.command(folder, &["task", "create", text, "--plain"]),
-            Kind::BeadsRust => self.command(folder, &["create", text]),
+            ClientKind::Punch | ClientKind::Taskwarrior => self.command(folder, &["add", text]),
+            ClientKind::TaskMaster => self.command(folder, &["add-task", "--title", text, "--description", text]),
+            ClientKind::Backlog => self.command(folder, &["task", "create", text, "--plain"]),
+            ClientKind::BeadsRust => self.command(folder, &["create", text]),
         }
     }
 
@@ -202,26 +206,26 @@ impl Client {
         };
         let ask = |words: &[&str]| process::read(&mut self.command(folder, words));
         match self.kind {
-            Kind::Punch => fields(&ask(&["export"])?, "/todos", "content"),
-            Kind::Taskwarrior => fields(&ask(&["export"])?, "", "description"),
-            Kind::TaskMaster => {
+            ClientKind::Punch => fields(&ask(&["export"])?, "/todos", "content"),
+            ClientKind::Taskwarrior => fields(&ask(&["export"])?, "", "description"),
+            ClientKind::TaskMaster => {
                 ask(&["list"])?;
                 let path = folder.join(".taskmaster/tasks/tasks.json");
                 let text = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
                 fields(&text, "/master/tasks", "title")
             }
-            Kind::Backlog => fields(&ask(&["task", "list", "--json"])?, "/tasks", "title"),
-            Kind::BeadsRust => fields(&ask(&["list", "--json", "--limit", "0"])?, "", "title"),
+            ClientKind::Backlog => fields(&ask(&["task", "list", "--json"])?, "/tasks", "title"),
+            ClientKind::BeadsRust => fields(&ask(&["list", "--json", "--limit", "0"])?, "", "title"),
         }
     }
 
     fn id(&self, n: u32) -> String {
         match self.kind {
-            Kind::Punch => shape::id(n),
-            Kind::Taskwarrior => shape::uuid(n),
-            Kind::TaskMaster => (n + 1).to_string(),
-            Kind::Backlog => format!("task-{}", n + 1),
-            Kind::BeadsRust => shape::bead(n),
+            ClientKind::Punch => shape::id(n),
+            ClientKind::Taskwarrior => shape::uuid(n),
+            ClientKind::TaskMaster => (n + 1).to_string(),
+            ClientKind::Backlog => format!("task-{}", n + 1),
+            ClientKind::BeadsRust => shape::bead(n),
         }
     }
 }

@@ -19,7 +19,7 @@ const PYPI: (&str, &str) = ("beads-mcp", "1.3.2");
 const BEADS_RUST: (&str, &str) = ("beads_rust", "0.7.6");
 
 /// What can be compared.
-pub struct Installed {
+pub struct ComparedTools {
     /// Our program.
     pub punch: PathBuf,
     /// Programs of npm packages.
@@ -34,7 +34,7 @@ pub struct Installed {
     pub missing: Vec<(String, String)>,
 }
 
-impl Installed {
+impl ComparedTools {
     /// Installs what is missing. A tool that cannot be had is left out and reported.
     pub fn find(punch: &Path, with_beads_rust: bool) -> Result<Self, String> {
         let cache = cache();

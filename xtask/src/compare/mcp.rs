@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wait4::Wait4;
 
 /// A running server.
-pub struct Connection {
+pub struct McpProcess {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -17,7 +17,7 @@ pub struct Connection {
     pub instructions: String,
 }
 
-impl Connection {
+impl McpProcess {
     /// Starts a server and shakes hands.
     pub fn open(command: &mut Command) -> Result<Self, String> {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();

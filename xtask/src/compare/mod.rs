@@ -17,9 +17,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::bench::cli::programs;
-use crate::{Done, install as own, process};
+use crate::{TaskResult, install as own, process};
 
-use install::Installed;
+use install::ComparedTools;
 pub use page::thousands;
 
 /// Sizes of the plans that cold calls are measured on.
@@ -27,7 +27,7 @@ const SIZES: [u32; 3] = [100, 1_000, 10_000];
 
 /// One number of one tool.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct ToolFigure {
     /// The tool.
     pub tool: String,
     /// The number; `None` where the tool has no such function.
@@ -36,13 +36,13 @@ pub struct Figure {
 
 /// One row: the same work with every tool.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ComparisonRow {
     /// What was done.
     pub what: String,
     /// What the numbers count.
     pub unit: Unit,
     /// Punchlist first.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ToolFigure>,
 }
 
 /// What a number counts. Less is better everywhere.
@@ -59,7 +59,7 @@ pub enum Unit {
 }
 
 /// A group of rows with a heading and a picture.
-pub struct Part {
+pub struct ComparisonPart {
     /// The heading.
     pub title: &'static str,
     /// The name of its picture.
@@ -67,13 +67,13 @@ pub struct Part {
     /// What was done, for readers who want to repeat it.
     pub method: &'static str,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
     /// What else was counted, one line for each tool.
     pub counts: Vec<String>,
 }
 
 /// Installs, measures and writes the page.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let (mut with_beads_rust, mut program) = (false, None);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -92,7 +92,7 @@ pub fn run(arguments: &[&str]) -> Done {
     println!("==> build punch, install the other tools");
     let built = program.map_or_else(|| own::build(&own::PUNCH).map(|built| built.path), Ok)?;
     let punch = programs::copied(&built, room.path(), "punch")?;
-    let installed = Installed::find(&punch, with_beads_rust)?;
+    let installed = ComparedTools::find(&punch, with_beads_rust)?;
     let counter = session::TokenCounter::build()?;
     println!("    {:.0} s", begin.elapsed().as_secs_f64());
     let clients = clients::all(&installed);
@@ -100,7 +100,7 @@ pub fn run(arguments: &[&str]) -> Done {
     let folder = process::root().join("docs/benchmarks");
     let mut parts = Vec::new();
     // Slow tools take most of the time, so the page is written after each part.
-    let mut add = |part: Part| {
+    let mut add = |part: ComparisonPart| {
         parts.push(part);
         page::write(&folder, &parts, &installed)
     };

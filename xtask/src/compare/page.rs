@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::install::Installed;
-use super::{Part, Row, Unit, chart, machine};
-use crate::Done;
+use super::install::ComparedTools;
+use super::{ComparisonPart, ComparisonRow, Unit, chart, machine};
+use crate::TaskResult;
 
 /// Reasons for rows that Punchlist may lose, by the beginning of the row's name.
 const REASONS: [(&str, &str); 0] = [];
 
 /// Writes the page and its pictures.
-pub fn write(folder: &Path, parts: &[Part], installed: &Installed) -> Done {
+pub fn write(folder: &Path, parts: &[ComparisonPart], installed: &ComparedTools) -> TaskResult {
     let put = |name: &str, text: &str| {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|cause| format!("cannot write {}: {cause}", path.display()))
@@ -24,7 +24,7 @@ pub fn write(folder: &Path, parts: &[Part], installed: &Installed) -> Done {
     put("README.md", &page(parts, installed))
 }
 
-fn page(parts: &[Part], installed: &Installed) -> String {
+fn page(parts: &[ComparisonPart], installed: &ComparedTools) -> String {
     let mut out = String::from("# Compared with other tools\n\n");
     let _ = writeln!(
         out,
@@ -55,7 +55,7 @@ fn page(parts: &[Part], installed: &Installed) -> String {
             let _ = write!(out, "\n- {}\n", part.counts.join("\n- "));
         }
     }
-    let behind: Vec<&Row> = parts.iter().flat_map(|part| &part.rows).filter(|row| !leads(row)).collect();
+    let behind: Vec<&ComparisonRow> = parts.iter().flat_map(|part| &part.rows).filter(|row| !leads(row)).collect();
     out.push_str("\n## Where Punchlist does not lead\n\n");
     if behind.is_empty() {
         out.push_str("Nowhere in this run.\n");
@@ -67,7 +67,7 @@ fn page(parts: &[Part], installed: &Installed) -> String {
     out
 }
 
-fn table(out: &mut String, part: &Part) {
+fn table(out: &mut String, part: &ComparisonPart) {
     let Some(first) = part.rows.first() else { return };
     let tools: Vec<&str> = first.figures.iter().map(|figure| figure.tool.as_str()).collect();
     let _ = writeln!(out, "| | {} |\n|---|{}", tools.join(" | "), "---:|".repeat(tools.len()));
@@ -84,12 +84,12 @@ fn table(out: &mut String, part: &Part) {
 }
 
 /// The smallest number of a row.
-fn best(row: &Row) -> Option<f64> {
+fn best(row: &ComparisonRow) -> Option<f64> {
     row.figures.iter().filter_map(|figure| figure.value).min_by(f64::total_cmp)
 }
 
 /// Returns true if no other tool has a smaller number.
-fn leads(row: &Row) -> bool {
+fn leads(row: &ComparisonRow) -> bool {
     row.figures.first().and_then(|figure| figure.value) == best(row)
 }
 
@@ -117,12 +117,12 @@ pub fn thousands(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Figure;
+    use super::super::ToolFigure;
     use super::*;
 
-    fn row(values: &[Option<f64>]) -> Row {
-        let figures = values.iter().map(|value| Figure { tool: "x".into(), value: *value }).collect();
-        Row { what: "work".into(), unit: Unit::Cpu, figures }
+    fn row(values: &[Option<f64>]) -> ComparisonRow {
+        let figures = values.iter().map(|value| ToolFigure { tool: "x".into(), value: *value }).collect();
+        ComparisonRow { what: "work".into(), unit: Unit::Cpu, figures }
     }
 
     #[test]
@@ -133,14 +133,14 @@ mod tests {
 
     #[test]
     fn the_page_says_what_was_counted_and_who_has_only_a_server() {
-        let part = Part {
+        let part = ComparisonPart {
             title: "Lost",
             file: "lost",
             method: "As usual.",
             rows: vec![row(&[Some(0.0)])],
             counts: vec!["Punchlist: at once, 200 writes acknowledged; killed 9 times, 30 writes acknowledged".into()],
         };
-        let installed = Installed {
+        let installed = ComparedTools {
             punch: "punch".into(),
             npm: "npm".into(),
             beads_mcp: None,

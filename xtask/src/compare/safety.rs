@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::clients::Client;
-use super::{Figure, Part, Row, Unit};
+use super::clients::CommandLineTool;
+use super::{ComparisonPart, ComparisonRow, ToolFigure, Unit};
 use crate::process;
 
 /// Writers at once.
@@ -21,23 +21,24 @@ const MOST: u32 = 25;
 const KILLING: Duration = Duration::from_secs(15);
 
 /// Measures both.
-pub fn measure(clients: &[Client], room: &Path) -> Result<Part, String> {
-    let mut crowd = Row { what: format!("{WRITERS} writers at once"), unit: Unit::Lost, figures: Vec::new() };
-    let mut kills = Row { what: "writers killed with `kill -9`".into(), unit: Unit::Lost, figures: Vec::new() };
+pub fn measure(clients: &[CommandLineTool], room: &Path) -> Result<ComparisonPart, String> {
+    let mut crowd = ComparisonRow { what: format!("{WRITERS} writers at once"), unit: Unit::Lost, figures: Vec::new() };
+    let mut kills =
+        ComparisonRow { what: "writers killed with `kill -9`".into(), unit: Unit::Lost, figures: Vec::new() };
     let mut counts = Vec::new();
     for client in clients {
         println!("==> writers of {}", client.name);
         let (acknowledged, lost) = together(client, &room.join("crowd").join(client.name.replace(' ', "-")))?;
         println!("    at once: {acknowledged} acknowledged, {lost} lost");
         let mut count = format!("{}: at once, {acknowledged} writes acknowledged", client.name);
-        crowd.figures.push(Figure { tool: client.name.into(), value: Some(lost as f64) });
+        crowd.figures.push(ToolFigure { tool: client.name.into(), value: Some(lost as f64) });
         let (rounds, acknowledged, lost) = killed(client, &room.join("kill").join(client.name.replace(' ', "-")))?;
         println!("    killed {rounds} times: {acknowledged} acknowledged, {lost} lost");
         let _ = write!(count, "; killed {rounds} times, {acknowledged} writes acknowledged");
         counts.push(count);
-        kills.figures.push(Figure { tool: client.name.into(), value: Some(lost as f64) });
+        kills.figures.push(ToolFigure { tool: client.name.into(), value: Some(lost as f64) });
     }
-    Ok(Part {
+    Ok(ComparisonPart {
         title: "Acknowledged writes that were lost",
         file: "lost-writes",
         method: "Eight processes add todos at once, each for six seconds but at most 25 todos and at least one; a write counts as acknowledged \
@@ -49,7 +50,7 @@ pub fn measure(clients: &[Client], room: &Path) -> Result<Part, String> {
 }
 
 /// Many writers at once: how many writes were acknowledged, and how many of those are gone.
-fn together(client: &Client, folder: &Path) -> Result<(usize, usize), String> {
+fn together(client: &CommandLineTool, folder: &Path) -> Result<(usize, usize), String> {
     begin(client, folder)?;
     let write = |writer: u32| {
         let (begin, mut out) = (Instant::now(), Vec::new());
@@ -74,7 +75,7 @@ fn together(client: &Client, folder: &Path) -> Result<(usize, usize), String> {
 }
 
 /// Killed writers: how often, how many writes were acknowledged, and how many of those are gone.
-fn killed(client: &Client, folder: &Path) -> Result<(usize, usize, usize), String> {
+fn killed(client: &CommandLineTool, folder: &Path) -> Result<(usize, usize, usize), String> {
     begin(client, folder)?;
     let log = folder.join("acknowledged.txt");
     fs::write(&log, "").map_err(|cause| format!("{}: {cause}", log.display()))?;
@@ -100,7 +101,7 @@ fn killed(client: &Client, folder: &Path) -> Result<(usize, usize, usize), Strin
 }
 
 /// A shell that adds todos until it is killed, in a process group of its own, and notes what was acknowledged.
-fn looping(client: &Client, folder: &Path, round: usize, log: &Path) -> std::io::Result<std::process::Child> {
+fn looping(client: &CommandLineTool, folder: &Path, round: usize, log: &Path) -> std::io::Result<std::process::Child> {
     let add = client.add(folder, "TEXT");
     let words: Vec<String> = std::iter::once(add.get_program())
         .chain(add.get_args())
@@ -118,7 +119,7 @@ fn looping(client: &Client, folder: &Path, round: usize, log: &Path) -> std::io:
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn()
 }
 
-fn begin(client: &Client, folder: &Path) -> Result<(), String> {
+fn begin(client: &CommandLineTool, folder: &Path) -> Result<(), String> {
     if let Some(mut import) = client.prepare(folder, 5)? {
         process::read(&mut import)?;
     }
@@ -126,7 +127,7 @@ fn begin(client: &Client, folder: &Path) -> Result<(), String> {
 }
 
 /// How many texts are gone; all of them if the tool cannot read its plan any more.
-fn lost(client: &Client, folder: &Path, acknowledged: &[String]) -> usize {
+fn lost(client: &CommandLineTool, folder: &Path, acknowledged: &[String]) -> usize {
     match client.texts(folder) {
         Ok(texts) => acknowledged.iter().filter(|text| !texts.contains(text)).count(),
         Err(cause) => {

@@ -6,24 +6,24 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::install::Installed;
-use super::mcp::Connection;
+use super::install::ComparedTools;
+use super::mcp::McpProcess;
 use crate::process;
 
 /// Todos in a session. Each depends on the one before.
 pub const TODOS: u32 = 20;
 
 /// A server of a tool.
-pub struct Server {
+pub struct ComparedServer {
     /// For the table.
     pub name: &'static str,
     program: PathBuf,
     path: PathBuf,
-    kind: Kind,
+    kind: ServerKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ServerKind {
     Punch,
     TaskMaster,
     Backlog,
@@ -40,13 +40,13 @@ pub struct Exchange {
 }
 
 /// The servers that are there, ours first.
-pub fn all(installed: &Installed) -> Vec<Server> {
-    let server = |name, program: PathBuf, kind| Server { name, program, path: installed.npm.clone(), kind };
-    let mut out = vec![server("Punchlist", installed.punch.clone(), Kind::Punch)];
+pub fn all(installed: &ComparedTools) -> Vec<ComparedServer> {
+    let server = |name, program: PathBuf, kind| ComparedServer { name, program, path: installed.npm.clone(), kind };
+    let mut out = vec![server("Punchlist", installed.punch.clone(), ServerKind::Punch)];
     let npm = [
-        ("Backlog.md", "backlog", Kind::Backlog),
-        ("Task Master", "task-master-ai", Kind::TaskMaster),
-        ("Shrimp", "mcp-shrimp-task-manager", Kind::Shrimp),
+        ("Backlog.md", "backlog", ServerKind::Backlog),
+        ("Task Master", "task-master-ai", ServerKind::TaskMaster),
+        ("Shrimp", "mcp-shrimp-task-manager", ServerKind::Shrimp),
     ];
     for (name, program, kind) in npm {
         if installed.has(name) {
@@ -54,12 +54,12 @@ pub fn all(installed: &Installed) -> Vec<Server> {
         }
     }
     if let Some(program) = &installed.beads_mcp {
-        out.push(server("beads-mcp", program.clone(), Kind::Beads));
+        out.push(server("beads-mcp", program.clone(), ServerKind::Beads));
     }
     out
 }
 
-impl Server {
+impl ComparedServer {
     /// Makes an empty project.
     pub fn prepare(&self, folder: &Path) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
@@ -68,12 +68,12 @@ impl Server {
             process::read(Command::new("git").args(words).current_dir(folder))?;
         }
         match self.kind {
-            Kind::Backlog => {
+            ServerKind::Backlog => {
                 let words = ["init", "plan", "--defaults", "--agent-instructions", "none"];
                 process::read(&mut self.command(folder, &words))?;
                 process::read(&mut self.command(folder, &["config", "set", "remoteOperations", "false"])).map(|_| ())
             }
-            Kind::TaskMaster => {
+            ServerKind::TaskMaster => {
                 let tasks = folder.join(".taskmaster/tasks");
                 let empty = "{\"master\":{\"tasks\":[],\"metadata\":{}}}\n";
                 fs::create_dir_all(&tasks)
@@ -92,55 +92,55 @@ impl Server {
     }
 
     /// Starts the server.
-    pub fn open(&self, folder: &Path) -> Result<Connection, String> {
+    pub fn open(&self, folder: &Path) -> Result<McpProcess, String> {
         let mut command = match self.kind {
-            Kind::Punch => self.command(folder, &["mcp"]),
-            Kind::Backlog => self.command(folder, &["mcp", "start"]),
-            Kind::TaskMaster | Kind::Shrimp | Kind::Beads => self.command(folder, &[]),
+            ServerKind::Punch => self.command(folder, &["mcp"]),
+            ServerKind::Backlog => self.command(folder, &["mcp", "start"]),
+            ServerKind::TaskMaster | ServerKind::Shrimp | ServerKind::Beads => self.command(folder, &[]),
         };
         // The smallest set of tools that can add a task.
         command.env("TASK_MASTER_TOOLS", "standard").env("DATA_DIR", folder.join("data")).env("TEMPLATES_USE", "en");
-        Connection::open(&mut command)
+        McpProcess::open(&mut command)
     }
 
     /// Adds one todo.
-    pub fn add(&self, connection: &mut Connection, folder: &Path, n: u32) -> Result<(), String> {
+    pub fn add(&self, connection: &mut McpProcess, folder: &Path, n: u32) -> Result<(), String> {
         let text = format!("Something that came up, number {n}");
         match self.kind {
-            Kind::Punch => connection.call("todo_write", &json!({"ops": [{"op": "add", "content": text}]})),
-            Kind::Backlog => connection.call("task_create", &json!({"title": text})),
-            Kind::TaskMaster => {
+            ServerKind::Punch => connection.call("todo_write", &json!({"ops": [{"op": "add", "content": text}]})),
+            ServerKind::Backlog => connection.call("task_create", &json!({"title": text})),
+            ServerKind::TaskMaster => {
                 connection.call("add_task", &json!({"title": text, "description": text, "projectRoot": folder}))
             }
-            Kind::Shrimp => connection.call("split_tasks", &shrimp(&[step(n, text)])),
-            Kind::Beads => return Err("beads-mcp needs `bd`".into()),
+            ServerKind::Shrimp => connection.call("split_tasks", &shrimp(&[step(n, text)])),
+            ServerKind::Beads => return Err("beads-mcp needs `bd`".into()),
         }
         .map(|_| ())
     }
 
     /// Reads the list.
-    pub fn list(&self, connection: &mut Connection, folder: &Path) -> Result<String, String> {
+    pub fn list(&self, connection: &mut McpProcess, folder: &Path) -> Result<String, String> {
         let (tool, arguments) = self.listing(folder);
         connection.call(tool, &arguments)
     }
 
     fn listing(&self, folder: &Path) -> (&'static str, Value) {
         match self.kind {
-            Kind::Punch => ("todo_read", json!({})),
-            Kind::Backlog => ("task_list", json!({})),
-            Kind::TaskMaster => ("get_tasks", json!({"projectRoot": folder})),
-            Kind::Shrimp => ("list_tasks", json!({"status": "all"})),
-            Kind::Beads => ("list", json!({})),
+            ServerKind::Punch => ("todo_read", json!({})),
+            ServerKind::Backlog => ("task_list", json!({})),
+            ServerKind::TaskMaster => ("get_tasks", json!({"projectRoot": folder})),
+            ServerKind::Shrimp => ("list_tasks", json!({"status": "all"})),
+            ServerKind::Beads => ("list", json!({})),
         }
     }
 
     /// Returns true if the server can do the work of a session here.
     pub fn works(&self) -> bool {
-        self.kind != Kind::Beads
+        self.kind != ServerKind::Beads
     }
 
     /// A session: twenty todos are created, each is started and finished, and the list is read at the end.
-    pub fn session(&self, connection: &mut Connection, folder: &Path) -> Result<Vec<Exchange>, String> {
+    pub fn session(&self, connection: &mut McpProcess, folder: &Path) -> Result<Vec<Exchange>, String> {
         let mut out = Vec::new();
         let mut call = |tool: &str, arguments: Value| -> Result<String, String> {
             let answer = connection.call(tool, &arguments)?;
@@ -149,7 +149,7 @@ impl Server {
         };
         let title = |n: u32| format!("Step {n} of the migration");
         match self.kind {
-            Kind::Punch => {
+            ServerKind::Punch => {
                 let add = |n: u32| match n {
                     1 => json!({"op": "add", "id": "s1", "content": title(1)}),
                     n => {
@@ -162,7 +162,7 @@ impl Server {
                     call("todo_write", json!({"ops": [{"op": "done", "id": format!("s{n}")}]}))?;
                 }
             }
-            Kind::Backlog => {
+            ServerKind::Backlog => {
                 for n in 1..=TODOS {
                     let dependencies: Vec<String> = (n > 1).then(|| format!("task-{}", n - 1)).into_iter().collect();
                     call("task_create", json!({"title": title(n), "dependencies": dependencies}))?;
@@ -172,7 +172,7 @@ impl Server {
                     call("task_edit", json!({"id": format!("task-{n}"), "status": "Done"}))?;
                 }
             }
-            Kind::TaskMaster => {
+            ServerKind::TaskMaster => {
                 for n in 1..=TODOS {
                     let mut task = json!({"title": title(n), "description": title(n), "projectRoot": folder});
                     if n > 1 {
@@ -186,7 +186,7 @@ impl Server {
                     }
                 }
             }
-            Kind::Shrimp => {
+            ServerKind::Shrimp => {
                 let steps: Vec<Value> = (1..=TODOS).map(|n| step(n, title(n))).collect();
                 call("split_tasks", shrimp(&steps))?;
                 let stored = shrimp_ids(folder)?;
@@ -196,7 +196,7 @@ impl Server {
                     call("verify_task", json!({"taskId": id, "score": 95, "summary": summary}))?;
                 }
             }
-            Kind::Beads => return Err("beads-mcp needs `bd`".into()),
+            ServerKind::Beads => return Err("beads-mcp needs `bd`".into()),
         }
         let (tool, arguments) = self.listing(folder);
         call(tool, arguments)?;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::servers::{Server, TODOS};
-use super::{Figure, Part, Row, Unit};
+use super::servers::{ComparedServer, TODOS};
+use super::{ComparisonPart, ComparisonRow, ToolFigure, Unit};
 use crate::process;
 
 /// Starts and calls of which the median is taken.
@@ -48,9 +48,9 @@ impl TokenCounter {
 }
 
 /// Measures start, writing and reading.
-pub fn speed(servers: &[Server], room: &Path) -> Result<Part, String> {
+pub fn speed(servers: &[ComparedServer], room: &Path) -> Result<ComparisonPart, String> {
     println!("==> MCP servers: time");
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ComparisonRow> = Vec::new();
     let titles = [
         ("start to list of tools", Unit::Wall),
         ("CPU of start and 20 todos", Unit::Cpu),
@@ -58,7 +58,7 @@ pub fn speed(servers: &[Server], room: &Path) -> Result<Part, String> {
         ("read the list of 20", Unit::Wall),
     ];
     for (what, unit) in titles {
-        rows.push(Row { what: what.into(), unit, figures: Vec::new() });
+        rows.push(ComparisonRow { what: what.into(), unit, figures: Vec::new() });
     }
     for server in servers {
         let folder = room.join(server.name.replace(' ', "-"));
@@ -91,10 +91,10 @@ pub fn speed(servers: &[Server], room: &Path) -> Result<Part, String> {
         }
         println!("    {:<12} {values:?}", server.name);
         for (row, value) in rows.iter_mut().zip(values) {
-            row.figures.push(Figure { tool: server.name.into(), value });
+            row.figures.push(ToolFigure { tool: server.name.into(), value });
         }
     }
-    Ok(Part {
+    Ok(ComparisonPart {
         title: "MCP servers: time",
         file: "mcp-time",
         method: "Each server is started in an empty project over standard input and output. Medians of 3 starts, 20 additions and 15 \
@@ -105,9 +105,9 @@ pub fn speed(servers: &[Server], room: &Path) -> Result<Part, String> {
 }
 
 /// Counts what stands in a model's context: the definitions of the tools, and a whole session.
-pub fn tokens(servers: &[Server], room: &Path, counter: &TokenCounter) -> Result<Part, String> {
+pub fn tokens(servers: &[ComparedServer], room: &Path, counter: &TokenCounter) -> Result<ComparisonPart, String> {
     println!("==> MCP servers: tokens");
-    let row = |what: &str| Row { what: what.into(), unit: Unit::Tokens, figures: Vec::new() };
+    let row = |what: &str| ComparisonRow { what: what.into(), unit: Unit::Tokens, figures: Vec::new() };
     let mut rows = vec![row("definitions of the tools and instructions"), row("whole session with 20 todos")];
     for server in servers {
         let folder = room.join(server.name.replace(' ', "-"));
@@ -127,10 +127,10 @@ pub fn tokens(servers: &[Server], room: &Path, counter: &TokenCounter) -> Result
         connection.close()?;
         println!("    {:<12} {offered} {whole:?}", server.name);
         for (row, value) in rows.iter_mut().zip([Some(offered), whole]) {
-            row.figures.push(Figure { tool: server.name.into(), value: value.map(|value| value as f64) });
+            row.figures.push(ToolFigure { tool: server.name.into(), value: value.map(|value| value as f64) });
         }
     }
-    Ok(Part {
+    Ok(ComparisonPart {
         title: "MCP servers: tokens",
         file: "mcp-tokens",
         method: "Tokens as o200k counts them. The definitions are name, description and input schema of every tool, with the server's \

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::staging::{self, Tree};
-use super::{Release, write};
+use super::staging::{self, StagedFiles};
+use super::{PackagedRelease, write};
 use crate::process;
 
 /// The script that every archive carries.
 const INSTALL: &str = include_str!("install.sh");
 
 /// Packs the program.
-pub fn pack(release: &Release, tree: &Tree) -> Result<PathBuf, String> {
+pub fn pack(release: &PackagedRelease, tree: &StagedFiles) -> Result<PathBuf, String> {
     let name = format!("punch-{}-{}", release.version, release.target);
     let folder = release.room.join("archive").join(&name);
     staging::copy_folder(&tree.root, &folder)?;
@@ -24,14 +24,14 @@ pub fn pack(release: &Release, tree: &Tree) -> Result<PathBuf, String> {
 }
 
 /// Packs the extension for Gemini CLI.
-pub fn pack_gemini_extension(release: &Release, sources: &Path) -> Result<PathBuf, String> {
+pub fn pack_gemini_extension(release: &PackagedRelease, sources: &Path) -> Result<PathBuf, String> {
     let folder = release.room.join("gemini");
     staging::copy_folder(&sources.join("plugins/gemini"), &folder)?;
     tar(release, &folder, &format!("punch-gemini-extension-{}.tar.gz", release.version), None)
 }
 
 /// Writes an archive whose bytes depend on the files alone.
-fn tar(release: &Release, folder: &Path, file: &str, below: Option<&str>) -> Result<PathBuf, String> {
+fn tar(release: &PackagedRelease, folder: &Path, file: &str, below: Option<&str>) -> Result<PathBuf, String> {
     staging::plain_modes(folder)?;
     let path = release.out.join(file);
     let plain = release.room.join(file).with_extension("");

@@ -6,15 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Release;
+use super::PackagedRelease;
 use crate::cargo_tool::CargoTool;
-use crate::{Done, install, process};
+use crate::{TaskResult, install, process};
 
 /// Records the dependencies in the program itself, so that `cargo audit bin` can judge an installed `punch`.
 const AUDITABLE: CargoTool = CargoTool { name: "cargo-auditable", version: "0.7.7" };
 
 /// A finished build.
-pub struct Build {
+pub struct FinishedBuild {
     /// The program.
     pub program: PathBuf,
     /// The sources that it was built from.
@@ -37,7 +37,7 @@ pub fn epoch() -> Result<String, String> {
 }
 
 /// Exports the commit into a folder and builds it there.
-pub fn build(release: &Release, folder: &Path) -> Result<Build, String> {
+pub fn build(release: &PackagedRelease, folder: &Path) -> Result<FinishedBuild, String> {
     let (sources, target) = (folder.join("sources"), folder.join("target"));
     export(&sources)?;
     let mut cargo = process::command(AUDITABLE.find_or_build()?);
@@ -54,19 +54,19 @@ pub fn build(release: &Release, folder: &Path) -> Result<Build, String> {
         cargo.env_remove(variable);
     }
     let program = install::executable(&process::read(&mut cargo)?).ok_or("cargo built no program")?;
-    Ok(Build { program, sources })
+    Ok(FinishedBuild { program, sources })
 }
 
 /// Takes a program that was built before, with the sources of the last commit beside it.
-pub fn taken(program: PathBuf, folder: &Path) -> Result<Build, String> {
+pub fn taken(program: PathBuf, folder: &Path) -> Result<FinishedBuild, String> {
     let sources = folder.join("sources");
     export(&sources)?;
-    Ok(Build { program, sources })
+    Ok(FinishedBuild { program, sources })
 }
 
 /// Unpacks the sources of the last commit, unless they are there from an earlier run. New files get the time of today: with
 /// the time of their commit, cargo could take them for older than what it built before.
-fn export(folder: &Path) -> Done {
+fn export(folder: &Path) -> TaskResult {
     let commit = process::read(process::command("git").args(["rev-parse", "HEAD"]))?;
     let mark = folder.with_extension("commit");
     if fs::read_to_string(&mark).is_ok_and(|found| found == commit) {

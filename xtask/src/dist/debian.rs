@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::staging::{self, Tree};
-use super::{Release, write};
+use super::staging::{self, StagedFiles};
+use super::{PackagedRelease, write};
 use crate::process;
 
 /// Packs the program as a Debian package without scripts: nothing runs when it is installed or removed.
-pub fn pack(release: &Release, tree: &Tree) -> Result<PathBuf, String> {
+pub fn pack(release: &PackagedRelease, tree: &StagedFiles) -> Result<PathBuf, String> {
     let root = release.room.join("debian");
     staging::copy_folder(&tree.root, &root.join("usr"))?;
     let texts = root.join("usr/share/doc/punchlist");
@@ -45,7 +45,7 @@ fn architecture(target: &str) -> Result<&'static str, String> {
 }
 
 /// The program is linked statically, so it depends on nothing; `git` is what most of its users have anyway.
-fn control(release: &Release, kilobytes: &str) -> Result<String, String> {
+fn control(release: &PackagedRelease, kilobytes: &str) -> Result<String, String> {
     Ok(format!(
         "Package: punchlist\n\
          Version: {}\n\

@@ -13,10 +13,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// One release: what all packages have in common.
-pub struct Release {
+pub struct PackagedRelease {
     /// The version of the workspace.
     pub version: String,
     /// The system that the program runs on, as cargo names it.
@@ -30,7 +30,7 @@ pub struct Release {
 }
 
 /// Makes all packages, tries them, and writes their checksums.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let (once, given) = match arguments {
         [] => (false, None),
         ["--once"] => (true, None),
@@ -39,7 +39,7 @@ pub fn run(arguments: &[&str]) -> Done {
     };
     let room = tempfile::tempdir().map_err(|cause| format!("cannot make a temporary folder: {cause}"))?;
     let out = process::target()?.join("dist");
-    let release = Release {
+    let release = PackagedRelease {
         version: version()?,
         target: build::target()?,
         epoch: build::epoch()?,
@@ -78,7 +78,8 @@ pub fn run(arguments: &[&str]) -> Done {
     let npm = npm::pack(&release, &tree)?;
     archive::pack_gemini_extension(&release, &first.sources)?;
     sbom::write_bill(&release, &first)?;
-    let again = Release { room: release.room.join("again"), out: release.room.join("again/out"), ..copy(&release) };
+    let again =
+        PackagedRelease { room: release.room.join("again"), out: release.room.join("again/out"), ..copy(&release) };
     make_folder(&again.out)?;
     let tree = staging::stage(&again, &first)?;
     archive::pack(&again, &tree)?;
@@ -94,8 +95,8 @@ pub fn run(arguments: &[&str]) -> Done {
     checksums(&release)
 }
 
-fn copy(release: &Release) -> Release {
-    Release {
+fn copy(release: &PackagedRelease) -> PackagedRelease {
+    PackagedRelease {
         version: release.version.clone(),
         target: release.target.clone(),
         epoch: release.epoch.clone(),
@@ -112,7 +113,7 @@ pub fn version() -> Result<String, String> {
 }
 
 /// Compares the packages of two folders by name and content; the bill of materials is written once.
-fn same_files(one: &Path, two: &Path) -> Done {
+fn same_files(one: &Path, two: &Path) -> TaskResult {
     for file in crate::sources::entries(two)? {
         let name = file.file_name().unwrap_or_default();
         let (first, second) = (sha256(&one.join(name))?, sha256(&file)?);
@@ -123,7 +124,7 @@ fn same_files(one: &Path, two: &Path) -> Done {
     Ok(())
 }
 
-fn checksums(release: &Release) -> Done {
+fn checksums(release: &PackagedRelease) -> TaskResult {
     let mut lines = String::new();
     for file in crate::sources::entries(&release.out)? {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -147,16 +148,16 @@ fn sha256(file: &Path) -> Result<String, String> {
     sum.ok_or_else(|| format!("sha256sum printed nothing for {}", file.display()))
 }
 
-fn make_folder(folder: &Path) -> Done {
+fn make_folder(folder: &Path) -> TaskResult {
     fs::create_dir_all(folder).map_err(|cause| format!("cannot make {}: {cause}", folder.display()))
 }
 
-fn write(file: &Path, text: &str) -> Done {
+fn write(file: &Path, text: &str) -> TaskResult {
     file.parent().map_or(Ok(()), make_folder)?;
     fs::write(file, text).map_err(|cause| format!("cannot write {}: {cause}", file.display()))
 }
 
-fn copy_file(from: &Path, to: &Path) -> Done {
+fn copy_file(from: &Path, to: &Path) -> TaskResult {
     to.parent().map_or(Ok(()), make_folder)?;
     fs::copy(from, to).map(|_| ()).map_err(|cause| format!("cannot copy {}: {cause}", from.display()))
 }

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::staging::Tree;
-use super::{Release, archive, copy_file, write};
+use super::staging::StagedFiles;
+use super::{PackagedRelease, archive, copy_file, write};
 use crate::process;
 
 /// The program that npm puts on PATH.
@@ -22,7 +22,7 @@ pub struct Packages {
 }
 
 /// Packs both.
-pub fn pack(release: &Release, tree: &Tree) -> Result<Packages, String> {
+pub fn pack(release: &PackagedRelease, tree: &StagedFiles) -> Result<Packages, String> {
     let (os, cpu) = platform(&release.target)?;
     let name = format!("@punchlist/{os}-{cpu}");
     let own = release.room.join("npm/platform");
@@ -52,7 +52,7 @@ pub fn pack(release: &Release, tree: &Tree) -> Result<Packages, String> {
     Ok(Packages { wrapper: npm_pack(release, &wrapper)?, platform: npm_pack(release, &own)? })
 }
 
-fn described(release: &Release, name: &str, description: &str) -> Value {
+fn described(release: &PackagedRelease, name: &str, description: &str) -> Value {
     json!({
         "name": name, "version": release.version, "description": description,
         "license": "MIT OR Apache-2.0",
@@ -64,7 +64,7 @@ fn text(package: &Value) -> String {
 }
 
 /// npm writes the same time into every archive, so its bytes depend on the files alone.
-fn npm_pack(release: &Release, folder: &PathBuf) -> Result<PathBuf, String> {
+fn npm_pack(release: &PackagedRelease, folder: &PathBuf) -> Result<PathBuf, String> {
     super::staging::plain_modes(folder)?;
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", "--offline", "--ignore-scripts", "--pack-destination"]).arg(&release.out).arg(folder);

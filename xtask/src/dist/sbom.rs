@@ -5,15 +5,15 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::build::Build;
-use super::{Release, write};
+use super::build::FinishedBuild;
+use super::{PackagedRelease, write};
 use crate::cargo_tool::CargoTool;
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 const CYCLONEDX: CargoTool = CargoTool { name: "cargo-cyclonedx", version: "0.5.9" };
 
 /// Writes the bill beside the packages.
-pub fn write_bill(release: &Release, build: &Build) -> Done {
+pub fn write_bill(release: &PackagedRelease, build: &FinishedBuild) -> TaskResult {
     let mut tool = Command::new(CYCLONEDX.find_or_build()?);
     tool.current_dir(&build.sources);
     tool.args(["cyclonedx", "--format", "json", "--no-build-deps", "--target", &release.target]);

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::build::Build;
-use super::{Release, copy_file, make_folder, write};
+use super::build::FinishedBuild;
+use super::{PackagedRelease, copy_file, make_folder, write};
 use crate::process;
 
 /// Shells with the place of their completions below `share`.
@@ -19,12 +19,12 @@ const SHELLS: [(&str, &str); 3] = [
 const TEXTS: [&str; 5] = ["README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /// Files as they are installed below a prefix.
-pub struct Tree {
+pub struct StagedFiles {
     /// The folder that stands for the prefix.
     pub root: PathBuf,
 }
 
-impl Tree {
+impl StagedFiles {
     /// The program.
     pub fn program(&self) -> PathBuf {
         self.root.join("bin/punch")
@@ -37,8 +37,8 @@ impl Tree {
 }
 
 /// Lays the files out. Man pages and completions come from the program itself.
-pub fn stage(release: &Release, build: &Build) -> Result<Tree, String> {
-    let tree = Tree { root: release.room.join("tree") };
+pub fn stage(release: &PackagedRelease, build: &FinishedBuild) -> Result<StagedFiles, String> {
+    let tree = StagedFiles { root: release.room.join("tree") };
     copy_file(&build.program, &tree.program())?;
     let man = tree.root.join("share/man/man1");
     make_folder(&man)?;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::npm::Packages;
-use super::{Release, make_folder};
-use crate::{Done, process};
+use super::{PackagedRelease, make_folder};
+use crate::{TaskResult, process};
 
 /// Unpacks the archive and runs its install script.
-pub fn archive(release: &Release, archive: &Path) -> Done {
+pub fn archive(release: &PackagedRelease, archive: &Path) -> TaskResult {
     let root = release.room.join("trial/archive");
     let (unpacked, prefix) = (root.join("unpacked"), root.join("prefix"));
     make_folder(&unpacked)?;
@@ -20,7 +20,7 @@ pub fn archive(release: &Release, archive: &Path) -> Done {
 }
 
 /// Installs the Debian package with dpkg, below a root of its own.
-pub fn debian(release: &Release, package: &Path) -> Done {
+pub fn debian(release: &PackagedRelease, package: &Path) -> TaskResult {
     let root = release.room.join("trial/debian");
     let status = root.join("var/lib/dpkg");
     for folder in ["info", "updates", "triggers"] {
@@ -41,7 +41,7 @@ pub fn debian(release: &Release, package: &Path) -> Done {
 }
 
 /// Installs both npm packages from their files.
-pub fn npm(release: &Release, packages: &Packages) -> Done {
+pub fn npm(release: &PackagedRelease, packages: &Packages) -> TaskResult {
     let root = release.room.join("trial/npm");
     make_folder(&root)?;
     super::write(&root.join("package.json"), "{}\n")?;
@@ -52,7 +52,7 @@ pub fn npm(release: &Release, packages: &Packages) -> Done {
 }
 
 /// Checks that files were installed, and runs the demo with nothing of ours on PATH but this program.
-fn tried(what: &str, home: &Path, bin: &Path, files: &[&str], prefix: &Path) -> Done {
+fn tried(what: &str, home: &Path, bin: &Path, files: &[&str], prefix: &Path) -> TaskResult {
     if let Some(missing) = files.iter().find(|file| !prefix.join(file).is_file()) {
         return Err(format!("{what}: {missing} was not installed"));
     }

@@ -4,8 +4,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::Cell;
-use super::world::{World, finish, finish_within};
-use crate::Done;
+use super::world::{EscapeWorld, finish, finish_within};
+use crate::TaskResult;
 
 /// The user without rights, on every Unix.
 const NOBODY: &str = "65534";
@@ -19,11 +19,11 @@ pub fn cells() -> Vec<Cell> {
     for name in
         ["store.db", "store.db-wal", "store.db-shm", "store.use", "store.lock", "config.toml", "backups", "runs"]
     {
-        let link = move |world: &World| linked(world, name);
+        let link = move |world: &EscapeWorld| linked(world, name);
         let what = format!("in-tree store: {name} is a link to a file or folder of the user");
         cells.push(Cell::held("agent in the worktree", what, link));
         let what = format!("in-tree store: {name} is a pipe");
-        let pipe = move |world: &World| piped(world, name);
+        let pipe = move |world: &EscapeWorld| piped(world, name);
         cells.push(Cell::held("agent in the worktree", what, pipe));
     }
     cells.push(Cell::held("whoever writes the state folder's names", "an approval is a link or a pipe", approvals));
@@ -59,14 +59,14 @@ pub fn cells() -> Vec<Cell> {
 }
 
 /// A store in the worktree, where an agent can write it.
-fn in_tree(world: &World) -> Done {
+fn in_tree(world: &EscapeWorld) -> TaskResult {
     world.repository("tree")?;
     world.ok("tree", &["init", "--in-tree", "--no-agents"])?;
     world.ok("tree", &["add", "Do it"]).map(drop)
 }
 
 /// What a user does, any of which may be refused.
-fn go_on(world: &World) -> Done {
+fn go_on(world: &EscapeWorld) -> TaskResult {
     for verb in [
         &["add", "More"][..],
         &["done", "T-1"],
@@ -81,7 +81,7 @@ fn go_on(world: &World) -> Done {
     Ok(())
 }
 
-fn linked(world: &World, name: &str) -> Done {
+fn linked(world: &EscapeWorld, name: &str) -> TaskResult {
     in_tree(world)?;
     world.write("victim", "mine\n")?;
     world.write("folder/kept", "mine\n")?;
@@ -96,7 +96,7 @@ fn linked(world: &World, name: &str) -> Done {
     }
 }
 
-fn piped(world: &World, name: &str) -> Done {
+fn piped(world: &EscapeWorld, name: &str) -> TaskResult {
     in_tree(world)?;
     world.script("tree/.punch", &format!("rm -rf {name}; mkfifo {name}"))?;
     go_on(world)
@@ -104,7 +104,7 @@ fn piped(world: &World, name: &str) -> Done {
 
 /// Puts a link and then a pipe in place of something in the state folder. Commands may fail, but neither write through the
 /// link nor wait for the pipe.
-fn in_state(world: &World, name: &str) -> Done {
+fn in_state(world: &EscapeWorld, name: &str) -> TaskResult {
     world.write("victim", "mine\n")?;
     world.write("folder/kept", "mine\n")?;
     let target = if matches!(name, "wiring" | "copies") { "folder" } else { "victim" };
@@ -123,7 +123,7 @@ fn in_state(world: &World, name: &str) -> Done {
 }
 
 /// Lets commands read a pipe that has no other end.
-fn sent(world: &World, name: &str) -> Done {
+fn sent(world: &EscapeWorld, name: &str) -> TaskResult {
     world.script("repo", &format!("mkdir -p tasks; mkfifo {name}"))?;
     for verb in [
         &["import", name][..],
@@ -138,7 +138,7 @@ fn sent(world: &World, name: &str) -> Done {
 }
 
 /// Replaces a real approval by a link to it, then by a pipe.
-fn approvals(world: &World) -> Done {
+fn approvals(world: &EscapeWorld) -> TaskResult {
     world.ok("repo", &["add", "Do it", "--verify", &world.touch()])?;
     world.ok("repo", &["verify", "--allow", "T-1"])?;
     for trick in ["mv $f ../copy; ln -s ../copy $f", "rm $f; mkfifo $f"] {
@@ -148,7 +148,7 @@ fn approvals(world: &World) -> Done {
     Ok(())
 }
 
-fn reads(world: &World, umask: &str) -> Done {
+fn reads(world: &EscapeWorld, umask: &str) -> TaskResult {
     world.script(
         "repo",
         &format!(
@@ -174,14 +174,14 @@ fn reads(world: &World, umask: &str) -> Done {
 }
 
 /// So that the folders which the other user tries exist.
-fn other_store(world: &World) -> Done {
+fn other_store(world: &EscapeWorld) -> TaskResult {
     world.write("other/x", "")?;
     world.ok("other", &["add", "Do it", "--verify", "true"])?;
     world.ok("other", &["verify", "--allow", "T-1"]).map(drop)
 }
 
 /// Whether a script of another user succeeds.
-fn nobody(world: &World, script: &str) -> Result<bool, String> {
+fn nobody(world: &EscapeWorld, script: &str) -> Result<bool, String> {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "sh", "-c", script]);
     let inherited = world.command(".", &[]);

@@ -1,8 +1,8 @@
 //! Agents of a run: each can write its own lane, and call `punch`.
 
 use super::Cell;
-use super::world::World;
-use crate::Done;
+use super::world::EscapeWorld;
+use crate::TaskResult;
 
 const WHO: &str = "agent in its lane";
 
@@ -86,7 +86,7 @@ pub fn cells() -> Vec<Cell> {
 }
 
 /// A run with one todo, whose agent runs this script in its lane and reports success.
-fn work(world: &World, script: &str) -> Done {
+fn work(world: &EscapeWorld, script: &str) -> TaskResult {
     world.write("agent.sh", script)?;
     world.ok("repo", &["add", "Do it"])?;
     let agent = format!("exec:sh -e {}", world.path("agent.sh").display());

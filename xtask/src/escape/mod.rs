@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use crate::{Done, process};
-use world::World;
+use crate::{TaskResult, process};
+use world::EscapeWorld;
 
 /// Cells at once. Most of them wait for processes.
 const WORKERS: usize = 4;
@@ -27,14 +27,14 @@ struct Cell {
     /// What is written, and what happens then.
     what: String,
     /// What is expected of it.
-    expected: Expected,
+    expected: ExpectedResult,
     /// Sets the trap and lets the user step into it. An error says what went wrong apart from the canary.
-    run: Box<dyn Fn(&World) -> Done + Send + Sync>,
+    run: Box<dyn Fn(&EscapeWorld) -> TaskResult + Send + Sync>,
 }
 
 /// What a cell shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Expected {
+enum ExpectedResult {
     /// Nothing runs, nothing of the user's changes.
     Held,
     /// The canary appears: shows that the cells beside it could fail.
@@ -42,24 +42,32 @@ enum Expected {
 }
 
 impl Cell {
-    fn held(who: &'static str, what: impl Into<String>, run: impl Fn(&World) -> Done + Send + Sync + 'static) -> Self {
-        Self { who, what: what.into(), expected: Expected::Held, run: Box::new(run) }
+    fn held(
+        who: &'static str,
+        what: impl Into<String>,
+        run: impl Fn(&EscapeWorld) -> TaskResult + Send + Sync + 'static,
+    ) -> Self {
+        Self { who, what: what.into(), expected: ExpectedResult::Held, run: Box::new(run) }
     }
 
-    fn runs(who: &'static str, what: impl Into<String>, run: impl Fn(&World) -> Done + Send + Sync + 'static) -> Self {
-        Self { expected: Expected::Runs, ..Self::held(who, what, run) }
+    fn runs(
+        who: &'static str,
+        what: impl Into<String>,
+        run: impl Fn(&EscapeWorld) -> TaskResult + Send + Sync + 'static,
+    ) -> Self {
+        Self { expected: ExpectedResult::Runs, ..Self::held(who, what, run) }
     }
 
     /// What became of it: a word, and whether that is as expected.
     fn judge(&self, punch: &Path) -> (String, bool) {
-        let outcome = World::new(punch).and_then(|world| {
+        let outcome = EscapeWorld::new(punch).and_then(|world| {
             (self.run)(&world)?;
             world.verdict()
         });
         match (outcome, self.expected) {
-            (Ok(ran), Expected::Held) if !ran => ("held".to_owned(), true),
-            (Ok(_), Expected::Held) => ("ESCAPED: the canary is there".to_owned(), false),
-            (Ok(ran), Expected::Runs) => {
+            (Ok(ran), ExpectedResult::Held) if !ran => ("held".to_owned(), true),
+            (Ok(_), ExpectedResult::Held) => ("ESCAPED: the canary is there".to_owned(), false),
+            (Ok(ran), ExpectedResult::Runs) => {
                 (if ran { "runs, as it should" } else { "FAILED: it did not run" }.to_owned(), ran)
             }
             (Err(why), _) => (format!("FAILED: {why}"), false),
@@ -68,7 +76,7 @@ impl Cell {
 }
 
 /// Runs the table. `--binary PATH` tries another build of `punch`.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let punch = match arguments {
         [] => process::build_punch()?,
         ["--binary", path] => PathBuf::from(path).canonicalize().map_err(|cause| format!("{path}: {cause}"))?,

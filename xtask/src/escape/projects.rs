@@ -1,8 +1,8 @@
 //! Files that come with a project: by an agent that may write the worktree, an archive, a clone.
 
 use super::Cell;
-use super::world::World;
-use crate::Done;
+use super::world::EscapeWorld;
+use crate::TaskResult;
 
 /// All cells of this kind.
 pub fn cells() -> Vec<Cell> {
@@ -13,7 +13,7 @@ pub fn cells() -> Vec<Cell> {
 }
 
 /// `run.agent`, with which a plain `punch run` would start a command.
-fn config(world: &World) -> String {
+fn config(world: &EscapeWorld) -> String {
     format!("[run]\nagent = \"exec:{}\"\npermission = \"allow\"\nallow = \"Bash(*)\"\n", world.touch())
 }
 
@@ -134,7 +134,7 @@ fn approvals() -> Vec<Cell> {
 }
 
 /// A repository whose only todo has the command `./check.sh`.
-fn checked(world: &World, name: &str, script: &str) -> Done {
+fn checked(world: &EscapeWorld, name: &str, script: &str) -> TaskResult {
     world.repository(name)?;
     world.write(&format!("{name}/check.sh"), &format!("#!/bin/sh\n{script}"))?;
     world.script(name, "chmod +x check.sh")?;
@@ -144,7 +144,7 @@ fn checked(world: &World, name: &str, script: &str) -> Done {
 }
 
 /// `clone` of a repository whose folder `vendor` looks like a bare repository with a store.
-fn embedded(world: &World, names: &str) -> Done {
+fn embedded(world: &EscapeWorld, names: &str) -> TaskResult {
     world.repository("origin")?;
     world.write("maker/x", "")?;
     world.ok("maker", &["add", "planted"])?;
@@ -161,14 +161,14 @@ fn embedded(world: &World, names: &str) -> Done {
 }
 
 /// Commits everything in `origin` and clones it.
-fn clone(world: &World) -> Done {
+fn clone(world: &EscapeWorld) -> TaskResult {
     world.git("origin", &["add", "--all", "--force"])?;
     world.git("origin", &["commit", "--quiet", "--message", "planted"])?;
     world.git(".", &["clone", "--quiet", "origin", "clone"]).map(drop)
 }
 
 /// Fails unless a setting has this value.
-fn is(world: &World, folder: &str, key: &str, value: &str) -> Done {
+fn is(world: &EscapeWorld, folder: &str, key: &str, value: &str) -> TaskResult {
     let found = world.ok(folder, &["config", "get", key])?;
     if found.trim() == value { Ok(()) } else { Err(format!("`{key}` is `{}`, not `{value}`", found.trim())) }
 }

@@ -1,8 +1,8 @@
 //! Shells of agents, which may run `punch`: every mark with everything that only the user may do.
 
 use super::Cell;
-use super::world::World;
-use crate::Done;
+use super::world::EscapeWorld;
+use crate::TaskResult;
 
 /// Variables by which an agent's shell is known. The tests of the command line compare this with the program's own list.
 const MARKS: [&str; 13] = [
@@ -42,7 +42,7 @@ pub fn cells() -> Vec<Cell> {
     cells
 }
 
-fn acts(world: &World, mark: &[(&str, &str)]) -> Done {
+fn acts(world: &EscapeWorld, mark: &[(&str, &str)]) -> TaskResult {
     world.ok("repo", &["add", "Do it", "--verify", &world.touch()])?;
     let saved = world.ok("repo", &["checkpoint", "save"])?;
     let id = saved.split_whitespace().next().unwrap_or("latest").trim_end_matches(':').to_owned();
@@ -60,7 +60,7 @@ fn acts(world: &World, mark: &[(&str, &str)]) -> Done {
     world.refused("repo", &["run", "--agent", "exec:true"], &[], "needs_consent")
 }
 
-fn settings(world: &World, mark: &[(&str, &str)]) -> Done {
+fn settings(world: &EscapeWorld, mark: &[(&str, &str)]) -> TaskResult {
     world.ok("repo", &["add", "Do it"])?;
     let all = world.ok("repo", &["config", "show", "--json"])?;
     let all: serde_json::Value = serde_json::from_str(&all).map_err(|cause| cause.to_string())?;

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::Done;
+use crate::TaskResult;
 
 /// Longer than anything takes that does not hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The place of one cell.
-pub struct World {
+pub struct EscapeWorld {
     punch: PathBuf,
     root: PathBuf,
     before: String,
@@ -21,13 +21,13 @@ pub struct World {
 }
 
 /// How a program ended.
-pub struct Ran {
+pub struct ProgramEnd {
     pub exit: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-impl World {
+impl EscapeWorld {
     /// With the repository `repo`: a commit, a file that is staged and one that is changed.
     pub fn new(punch: &Path) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
@@ -61,14 +61,14 @@ impl World {
     }
 
     /// Writes a file, with the folders above it.
-    pub fn write(&self, name: &str, text: &str) -> Done {
+    pub fn write(&self, name: &str, text: &str) -> TaskResult {
         let path = self.path(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, text)).map_err(|cause| format!("{name}: {cause}"))
     }
 
     /// A repository with one commit.
-    pub fn repository(&self, name: &str) -> Done {
+    pub fn repository(&self, name: &str) -> TaskResult {
         fs::create_dir_all(self.path(name)).map_err(|cause| cause.to_string())?;
         self.git(name, &["init", "--quiet", "--initial-branch", "main"])?;
         self.write(&format!("{name}/README"), "one\n")?;
@@ -88,12 +88,17 @@ impl World {
     }
 
     /// `punch` as the user types it in a folder.
-    pub fn punch(&self, folder: &str, arguments: &[&str]) -> Result<Ran, String> {
+    pub fn punch(&self, folder: &str, arguments: &[&str]) -> Result<ProgramEnd, String> {
         self.punch_with(folder, arguments, &[])
     }
 
     /// `punch` with variables.
-    pub fn punch_with(&self, folder: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Ran, String> {
+    pub fn punch_with(
+        &self,
+        folder: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<ProgramEnd, String> {
         let mut punch = self.command(folder, arguments);
         punch.envs(variables.iter().copied());
         finish(&mut punch)
@@ -116,7 +121,7 @@ impl World {
     }
 
     /// `punch`, which must be refused with this code.
-    pub fn refused(&self, folder: &str, arguments: &[&str], variables: &[(&str, &str)], code: &str) -> Done {
+    pub fn refused(&self, folder: &str, arguments: &[&str], variables: &[(&str, &str)], code: &str) -> TaskResult {
         let arguments = [arguments, &["--json"]].concat();
         let ran = self.punch_with(folder, &arguments, variables)?;
         match ran.out.contains(&format!("\"code\":\"{code}\"")) {
@@ -128,7 +133,7 @@ impl World {
     }
 
     /// A shell script by someone else than the user, in a folder.
-    pub fn script(&self, folder: &str, script: &str) -> Done {
+    pub fn script(&self, folder: &str, script: &str) -> TaskResult {
         let ran = finish(self.program("sh", folder).args(["-ec", script]))?;
         if ran.exit == Some(0) { Ok(()) } else { Err(format!("the script failed: {}", ran.err)) }
     }
@@ -169,12 +174,12 @@ impl World {
 }
 
 /// Runs it to its end, or ends it when it hangs.
-pub fn finish(command: &mut Command) -> Result<Ran, String> {
+pub fn finish(command: &mut Command) -> Result<ProgramEnd, String> {
     finish_within(PATIENCE, command)
 }
 
 /// Runs it to its end, or ends it after this time.
-pub fn finish_within(limit: Duration, command: &mut Command) -> Result<Ran, String> {
+pub fn finish_within(limit: Duration, command: &mut Command) -> Result<ProgramEnd, String> {
     let outputs = tempfile::tempdir().map_err(|cause| cause.to_string())?;
     let file = |name: &str| fs::File::create(outputs.path().join(name)).map_err(|cause| cause.to_string());
     let child = command.stdin(Stdio::null()).stdout(file("out")?).stderr(file("err")?).spawn();
@@ -195,17 +200,17 @@ pub fn finish_within(limit: Duration, command: &mut Command) -> Result<Ran, Stri
     };
     let read =
         |name: &str| String::from_utf8_lossy(&fs::read(outputs.path().join(name)).unwrap_or_default()).into_owned();
-    Ok(Ran { exit, out: read("out"), err: read("err") })
+    Ok(ProgramEnd { exit, out: read("out"), err: read("err") })
 }
 
 /// Other users may look at what is below: a closed folder at the top would protect everything.
 #[cfg(unix)]
-fn open_to_all(folder: &Path) -> Done {
+fn open_to_all(folder: &Path) -> TaskResult {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(folder, mode).map_err(|cause| cause.to_string())
 }
 
 #[cfg(not(unix))]
-fn open_to_all(_folder: &Path) -> Done {
+fn open_to_all(_folder: &Path) -> TaskResult {
     Ok(())
 }

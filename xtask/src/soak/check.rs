@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::history::Event;
-use super::journal::{JournalEntry, Outcome};
+use super::history::HistoryEvent;
+use super::journal::{JournalEntry, TryOutcome};
 use super::order;
 
 /// Name of the user in events. Everybody else is an agent.
@@ -17,7 +17,7 @@ const SHOWN: usize = 20;
 
 /// A todo while the history is replayed.
 #[derive(Clone, Debug, Default)]
-struct Todo {
+struct ReplayedTodo {
     id: String,
     status: String,
     removed: bool,
@@ -29,7 +29,7 @@ struct Todo {
 }
 
 /// What the writers worked under. All times in milliseconds.
-pub struct Conditions {
+pub struct WriterConditions {
     /// How long claims lasted.
     pub lease: i64,
     /// From when to when they worked, since the epoch.
@@ -39,7 +39,7 @@ pub struct Conditions {
 }
 
 /// Everything that is wrong with a history; empty if all promises were held.
-pub fn check(events: &[Event], records: &[JournalEntry], under: &Conditions) -> Vec<String> {
+pub fn check(events: &[HistoryEvent], records: &[JournalEntry], under: &WriterConditions) -> Vec<String> {
     let mut faults = Vec::new();
     numbered(events, &mut faults);
     let replayed = replay(events, records, under.lease, &mut faults);
@@ -61,7 +61,7 @@ pub fn check(events: &[Event], records: &[JournalEntry], under: &Conditions) -> 
 }
 
 /// Revisions and the events in them are numbered without gaps.
-fn numbered(events: &[Event], faults: &mut Vec<String>) {
+fn numbered(events: &[HistoryEvent], faults: &mut Vec<String>) {
     let (mut revision, mut seq) = (0, 0);
     for event in events {
         let expected = if event.revision == revision { (revision, seq) } else { (revision + 1, 0) };
@@ -73,14 +73,14 @@ fn numbered(events: &[Event], faults: &mut Vec<String>) {
 }
 
 /// What replaying leaves behind.
-struct Replayed {
-    todos: BTreeMap<u64, Todo>,
+struct ReplayState {
+    todos: BTreeMap<u64, ReplayedTodo>,
     contents: HashMap<String, Vec<u64>>,
 }
 
 /// Follows every todo through its history: fences grow, completions that were promised are there, and no agent changes
 /// the status of a todo under the live lease of another.
-fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut Vec<String>) -> Replayed {
+fn replay(events: &[HistoryEvent], records: &[JournalEntry], lease: i64, faults: &mut Vec<String>) -> ReplayState {
     let mut promised: BTreeMap<u64, Vec<(&str, &str)>> = BTreeMap::new();
     let mut tries: HashMap<(&str, &str), i64> = HashMap::new();
     for record in records {
@@ -92,7 +92,7 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
         }
     }
     let mut completions: HashMap<(String, String), i64> = HashMap::new();
-    let mut todos: BTreeMap<u64, Todo> = BTreeMap::new();
+    let mut todos: BTreeMap<u64, ReplayedTodo> = BTreeMap::new();
     let mut contents: HashMap<String, Vec<u64>> = HashMap::new();
     let mut fence = 0;
     for revision in events.chunk_by(|a, b| a.revision == b.revision) {
@@ -137,11 +137,11 @@ fn replay(events: &[Event], records: &[JournalEntry], lease: i64, faults: &mut V
             faults.push(format!("doubled: {by} completed {id} {count} times in {} tries", tried.unwrap_or(&0)));
         }
     }
-    Replayed { todos, contents }
+    ReplayState { todos, contents }
 }
 
 /// An agent may not change the status of a todo that another agent has claimed, until the lease is over.
-fn under_lease(event: &Event, todo: &Todo, faults: &mut Vec<String>) {
+fn under_lease(event: &HistoryEvent, todo: &ReplayedTodo, faults: &mut Vec<String>) {
     let Some((owner, until)) = &todo.lease else { return };
     let changes = event.status().is_some_and(|status| status != todo.status)
         || event.field("removed").is_some()
@@ -159,7 +159,7 @@ fn under_lease(event: &Event, todo: &Todo, faults: &mut Vec<String>) {
 }
 
 /// Takes an event over.
-fn follow(event: &Event, todo: &mut Todo, lease: i64) {
+fn follow(event: &HistoryEvent, todo: &mut ReplayedTodo, lease: i64) {
     let text = |name: &str| event.field(name).and_then(Value::as_str).map(str::to_owned);
     todo.reverted |= event.kind == "reverted";
     if let Some(id) = text("id") {
@@ -185,7 +185,7 @@ fn follow(event: &Event, todo: &mut Todo, lease: i64) {
 
 /// Added todos are there once if that was promised, not at all if they were refused, once or not at all otherwise, and
 /// together.
-fn added(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
+fn added(events: &[HistoryEvent], records: &[JournalEntry], faults: &mut Vec<String>) {
     let mut places: HashMap<&str, Vec<u64>> = HashMap::new();
     for event in events.iter().filter(|event| event.kind == "added") {
         if let Some(content) = event.field("content").and_then(Value::as_str) {
@@ -200,9 +200,9 @@ fn added(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
             faults.push(format!("doubled: {contents:?} by {by} in revisions {found:?}"));
         }
         let there = found.iter().filter(|revisions| !revisions.is_empty()).count();
-        if *outcome == Outcome::Acknowledged && there < contents.len() {
+        if *outcome == TryOutcome::Acknowledged && there < contents.len() {
             faults.push(format!("lost: {contents:?} by {by}, {there} of {} are there", contents.len()));
-        } else if *outcome == Outcome::Refused && there > 0 {
+        } else if *outcome == TryOutcome::Refused && there > 0 {
             faults.push(format!("stored although refused: {contents:?} by {by} in revisions {found:?}"));
         } else if there > 0 && there < contents.len() {
             faults.push(format!("torn: {contents:?} by {by}, {there} of {} are there", contents.len()));
@@ -215,8 +215,8 @@ fn added(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
 }
 
 /// Every promised fence belongs to one claim of that owner on that todo.
-fn claimed(events: &[Event], records: &[JournalEntry], replayed: &Replayed, faults: &mut Vec<String>) {
-    let mut fences: HashMap<u64, &Event> = HashMap::new();
+fn claimed(events: &[HistoryEvent], records: &[JournalEntry], replayed: &ReplayState, faults: &mut Vec<String>) {
+    let mut fences: HashMap<u64, &HistoryEvent> = HashMap::new();
     for event in events {
         if let Some(fence) = event.field("fence").and_then(Value::as_u64) {
             fences.insert(fence, event);
@@ -237,8 +237,8 @@ fn claimed(events: &[Event], records: &[JournalEntry], replayed: &Replayed, faul
 }
 
 /// Every promised undo is there, changed something, undid what it said, and what it could mean.
-fn undone(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
-    let mut first: BTreeMap<u64, &Event> = BTreeMap::new();
+fn undone(events: &[HistoryEvent], records: &[JournalEntry], faults: &mut Vec<String>) {
+    let mut first: BTreeMap<u64, &HistoryEvent> = BTreeMap::new();
     for event in events {
         first.entry(event.revision).or_insert(event);
     }
@@ -274,12 +274,12 @@ fn undone(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) 
 }
 
 /// Items of a mirrored list are one todo each, unless an undo brought back an older one.
-fn listed(records: &[JournalEntry], replayed: &Replayed, faults: &mut Vec<String>) {
+fn listed(records: &[JournalEntry], replayed: &ReplayState, faults: &mut Vec<String>) {
     for record in records {
         let JournalEntry::Listed { contents } = record else { continue };
         for content in contents {
             let todos = replayed.contents.get(content).into_iter().flatten().filter_map(|uid| replayed.todos.get(uid));
-            let todos: Vec<&Todo> = todos.collect();
+            let todos: Vec<&ReplayedTodo> = todos.collect();
             let live = todos.iter().filter(|todo| !todo.removed).count();
             if live > 1 && !todos.iter().any(|todo| todo.reverted) {
                 faults.push(format!("doubled: {live} todos say {content:?}"));

@@ -4,33 +4,33 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const UNDER: Conditions = Conditions { lease: 1_000, window: (0, i64::MAX), tokens: None };
+const UNDER: WriterConditions = WriterConditions { lease: 1_000, window: (0, i64::MAX), tokens: None };
 
-fn event(revision: u64, kind: &str, by: &str, todo: u64, fields: &[(&str, Value)]) -> Event {
+fn event(revision: u64, kind: &str, by: &str, todo: u64, fields: &[(&str, Value)]) -> HistoryEvent {
     let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let at = i64::try_from(revision).unwrap_or_default() * 10;
-    Event { revision, seq: 0, kind: kind.into(), at, by: by.into(), undoes: None, todo: Some(todo), fields }
+    HistoryEvent { revision, seq: 0, kind: kind.into(), at, by: by.into(), undoes: None, todo: Some(todo), fields }
 }
 
-fn added(revision: u64, by: &str, todo: u64, content: &str) -> Event {
+fn added(revision: u64, by: &str, todo: u64, content: &str) -> HistoryEvent {
     event(revision, "added", by, todo, &[("id", json!(format!("T-{todo}"))), ("content", json!(content))])
 }
 
-fn claimed(revision: u64, by: &str, todo: u64, fence: u64) -> Event {
+fn claimed(revision: u64, by: &str, todo: u64, fence: u64) -> HistoryEvent {
     let fields = [("status", json!("in_progress")), ("owner", json!(by)), ("fence", json!(fence))];
     event(revision, "claimed", by, todo, &fields)
 }
 
-fn status(revision: u64, kind: &str, by: &str, status: &str) -> Event {
+fn status(revision: u64, kind: &str, by: &str, status: &str) -> HistoryEvent {
     event(revision, kind, by, 1, &[("status", json!(status))])
 }
 
-fn undo(revision: u64, by: &str, of: u64) -> Event {
-    Event { undoes: Some(of), ..event(revision, "reverted", by, 1, &[("removed", json!(revision))]) }
+fn undo(revision: u64, by: &str, of: u64) -> HistoryEvent {
+    HistoryEvent { undoes: Some(of), ..event(revision, "reverted", by, 1, &[("removed", json!(revision))]) }
 }
 
 fn add(by: &str, contents: &[&str], acknowledged: bool) -> JournalEntry {
-    let outcome = if acknowledged { Outcome::Acknowledged } else { Outcome::Unknown };
+    let outcome = if acknowledged { TryOutcome::Acknowledged } else { TryOutcome::Unknown };
     JournalEntry::Add { by: by.into(), contents: contents.iter().map(|c| (*c).to_owned()).collect(), outcome }
 }
 
@@ -43,7 +43,7 @@ fn claim(by: &str, fence: u64) -> JournalEntry {
 }
 
 /// The only fault of a history begins like this.
-fn flags(events: &[Event], records: &[JournalEntry], word: &str) {
+fn flags(events: &[HistoryEvent], records: &[JournalEntry], word: &str) {
     let faults = check(events, records, &UNDER);
     assert!(matches!(faults.as_slice(), [one] if one.starts_with(word)), "{word}: {faults:?}");
 }
@@ -56,7 +56,7 @@ fn a_history_that_holds_every_promise_is_sound() {
         status(3, "completed", "w1", "completed"),
         status(4, "reopened", "w2", "pending"),
         added(5, "w2", 2, "b"),
-        Event { undoes: Some(5), todo: Some(2), ..undo(6, "w2", 5) },
+        HistoryEvent { undoes: Some(5), todo: Some(2), ..undo(6, "w2", 5) },
     ];
     let undone = JournalEntry::Undo { by: "w2".into(), target: 5, revision: 6, own: true };
     let records = [
@@ -86,7 +86,7 @@ fn a_write_that_is_there_twice_or_in_part_is_named() {
     flags(&[added(1, "w1", 1, "a"), added(2, "w1", 2, "a")], &[add("w1", &["a"], true)], "doubled");
     flags(&[added(1, "w1", 1, "a"), added(2, "w1", 2, "a")], &[add("w1", &["a"], false)], "doubled");
     flags(&[added(1, "w1", 1, "a")], &[add("w1", &["a", "b"], false)], "torn");
-    let refused = JournalEntry::Add { by: "w1".into(), contents: vec!["a".into()], outcome: Outcome::Refused };
+    let refused = JournalEntry::Add { by: "w1".into(), contents: vec!["a".into()], outcome: TryOutcome::Refused };
     flags(&[added(1, "w1", 1, "a")], &[refused], "stored although refused");
     let twice =
         [added(1, "w1", 1, "a"), status(2, "completed", "w1", "completed"), status(3, "completed", "w2", "completed")];
@@ -106,13 +106,13 @@ fn a_write_that_is_there_twice_or_in_part_is_named() {
 #[test]
 fn gaps_and_fences_that_do_not_grow_are_named() {
     flags(&[added(1, "w1", 1, "a"), added(3, "w1", 2, "b")], &[], "gap");
-    let second = Event { seq: 2, ..added(1, "w1", 2, "b") };
+    let second = HistoryEvent { seq: 2, ..added(1, "w1", 2, "b") };
     flags(&[added(1, "w1", 1, "a"), second], &[], "gap");
     let events = [added(1, "w1", 1, "a"), added(2, "w1", 2, "b"), claimed(3, "w1", 1, 5), claimed(4, "w1", 2, 5)];
     flags(&events, &[], "fence 5");
     let together = |fences: [u64; 2]| {
         let [first, second] = [claimed(3, "w1", 1, fences[0]), claimed(3, "w1", 2, fences[1])];
-        [added(1, "w1", 1, "a"), added(2, "w1", 2, "b"), first, Event { seq: 1, ..second }]
+        [added(1, "w1", 1, "a"), added(2, "w1", 2, "b"), first, HistoryEvent { seq: 1, ..second }]
     };
     flags(&together([5, 5]), &[], "fence 5");
     assert_eq!(check(&together([6, 5]), &[], &UNDER), Vec::<String>::new());
@@ -136,11 +136,11 @@ fn a_status_that_another_agent_changes_under_a_live_lease_is_named() {
         flags(&events, &[], "under a lease");
     }
     let start = [added(1, "w1", 1, "a"), claimed(2, "w1", 1, 1)];
-    let with = |last: Event| [start.to_vec(), vec![last]].concat();
+    let with = |last: HistoryEvent| [start.to_vec(), vec![last]].concat();
     flags(&with(event(3, "removed", "w2", 1, &[("removed", json!(30))])), &[], "under a lease");
     flags(&with(undo(3, "w2", 2)), &[], "under a lease");
     flags(&with(claimed(3, "w2", 1, 2)), &[], "under a lease");
-    let late = Event { at: 20 + UNDER.lease, ..status(3, "lease_expired", "w2", "pending") };
+    let late = HistoryEvent { at: 20 + UNDER.lease, ..status(3, "lease_expired", "w2", "pending") };
     for allowed in [status(3, "completed", "w1", "completed"), status(3, "cancelled", USER, "cancelled"), late] {
         assert_eq!(check(&with(allowed), &[], &UNDER), Vec::<String>::new());
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::LEASE;
 use super::check::USER;
-use super::journal::{JournalEntry, Mark};
+use super::journal::{JournalEntry, RevisionMark};
 use super::writer::Writer;
 
 /// Adds, claims, completes and disturbs todos, its own and those of others.
@@ -64,7 +64,7 @@ pub fn undoes(writer: &mut Writer<'_>) -> Result<(), String> {
         if let (Some(target), Some(revision)) = (target, answer["revision"].as_u64()) {
             let by = writer.name.clone();
             writer.shared.journal.add(JournalEntry::Undo { by, target, revision, own });
-            writer.ordered(Mark::Revision(revision), (ended.asked, ended.answered));
+            writer.ordered(RevisionMark::Revision(revision), (ended.asked, ended.answered));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// One event.
 #[derive(Clone, Debug, Default)]
-pub struct Event {
+pub struct HistoryEvent {
     /// The write it belongs to.
     pub revision: u64,
     /// Its place in the write.
@@ -23,7 +23,7 @@ pub struct Event {
     pub fields: Vec<(String, Value)>,
 }
 
-impl Event {
+impl HistoryEvent {
     /// The new value of a field.
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value)
@@ -36,7 +36,7 @@ impl Event {
 }
 
 /// Reads the lines of an export.
-pub fn read(lines: &str) -> Result<Vec<Event>, String> {
+pub fn read(lines: &str) -> Result<Vec<HistoryEvent>, String> {
     let event = |line: &str| {
         let json: Value = serde_json::from_str(line).map_err(|cause| format!("not an event ({cause}): {line}"))?;
         parse(&json).ok_or_else(|| format!("not an event: {line}"))
@@ -44,7 +44,7 @@ pub fn read(lines: &str) -> Result<Vec<Event>, String> {
     lines.lines().map(event).collect()
 }
 
-fn parse(json: &Value) -> Option<Event> {
+fn parse(json: &Value) -> Option<HistoryEvent> {
     let text = |name: &str| json[name].as_str().map(str::to_owned);
     let patch = json["patch"]["todo"].as_array();
     let mut fields = Vec::new();
@@ -53,7 +53,7 @@ fn parse(json: &Value) -> Option<Event> {
             fields.extend(delta.get("after").map(|after| (field.clone(), after.clone())));
         }
     }
-    Some(Event {
+    Some(HistoryEvent {
         revision: json["revision"].as_u64()?,
         seq: json["seq"].as_u64()?,
         kind: text("kind")?,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// How a try ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TryOutcome {
     /// An answer came: it happened.
     Acknowledged,
     /// A refusal came: it did not happen.
@@ -16,7 +16,7 @@ pub enum Outcome {
 
 /// How the revision of an acknowledged write is found in the history.
 #[derive(Clone, Debug)]
-pub enum Mark {
+pub enum RevisionMark {
     /// The answer named it; a write that changed nothing names the last one.
     Revision(u64),
     /// It added a todo that says this.
@@ -35,7 +35,7 @@ pub enum JournalEntry {
         /// What the todos say.
         contents: Vec<String>,
         /// How it ended.
-        outcome: Outcome,
+        outcome: TryOutcome,
     },
     /// A completion.
     Done {
@@ -76,7 +76,7 @@ pub enum JournalEntry {
         /// Who.
         by: String,
         /// Its revision.
-        mark: Mark,
+        mark: RevisionMark,
         /// When it was asked for.
         asked: Instant,
         /// When the answer was there.
@@ -87,13 +87,13 @@ pub enum JournalEntry {
         /// How many.
         tokens: u64,
         /// How it ended.
-        outcome: Outcome,
+        outcome: TryOutcome,
     },
 }
 
 /// What all writers of one plan tried, with counters for the summary.
 #[derive(Debug, Default)]
-pub struct Journal {
+pub struct WriterJournal {
     inner: Mutex<Inner>,
 }
 
@@ -104,7 +104,7 @@ struct Inner {
     killed: u64,
 }
 
-impl Journal {
+impl WriterJournal {
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

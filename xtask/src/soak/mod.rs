@@ -18,13 +18,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use check::{Conditions, USER};
-use journal::Journal;
+use check::{USER, WriterConditions};
+use journal::WriterJournal;
 use soak_plan::SoakPlan;
 pub use soak_plan::{Trouble, signal};
-use writer::{Shared, Work, Writer};
+use writer::{Writer, WriterState, WriterTask};
 
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 /// How long claims last, in milliseconds: some end while their owner is still there.
 const LEASE: i64 = 3_000;
@@ -33,7 +33,7 @@ const LEASE: i64 = 3_000;
 const LEASES_PROTECT: bool = true;
 
 /// Which plan each writer writes to, what it does, and whether it is the user. Four plans in two stores.
-pub const WRITERS: [(usize, Work, bool); 18] = [
+pub const WRITERS: [(usize, WriterTask, bool); 18] = [
     (0, commands::works, false),
     (0, commands::works, false),
     (0, commands::works, false),
@@ -59,7 +59,7 @@ const LEDGER: &str = "ledger";
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct SoakOptions {
     /// How long.
     pub length: Duration,
     /// Which choices; new ones if there is none.
@@ -67,7 +67,7 @@ pub struct Options {
 }
 
 /// Runs the soak.
-pub fn run(arguments: &[&str]) -> Done {
+pub fn run(arguments: &[&str]) -> TaskResult {
     let options = parse(arguments)?;
     let seed = options.seed.unwrap_or_else(fresh_seed);
     let punch = process::build_punch()?;
@@ -94,7 +94,7 @@ pub fn run(arguments: &[&str]) -> Done {
 }
 
 /// A server that holds the plans, and what disturbs it until a moment. It must be well again when that returns.
-pub struct Disturbed<'a> {
+pub struct DisturbedStore<'a> {
     /// The address.
     pub address: String,
     /// What happens to the clients.
@@ -125,7 +125,7 @@ pub fn soak(
     root: &Path,
     seed: u64,
     length: Duration,
-    server: Option<&Disturbed<'_>>,
+    server: Option<&DisturbedStore<'_>>,
 ) -> Result<Vec<PlanResult>, String> {
     let home = root.join("home");
     soak_plan::project(&home, false)?;
@@ -145,22 +145,23 @@ pub fn soak(
         if plan == LEDGER {
             place.read(&["add", "takes tokens"])?;
         }
-        plans.push(Shared { place, journal: Journal::default(), todos: AtomicU64::new(0) });
+        plans.push(WriterState { place, journal: WriterJournal::default(), todos: AtomicU64::new(0) });
     }
     write(&plans, seed, length, server)?;
-    let judge = |(number, shared): (usize, &Shared)| judge(shared, &root.join(format!("events-{number}.jsonl")), begun);
+    let judge =
+        |(number, shared): (usize, &WriterState)| judge(shared, &root.join(format!("events-{number}.jsonl")), begun);
     plans.iter().enumerate().map(judge).collect()
 }
 
 /// Lets every writer work until the end, or until one of them met something that must not happen.
-fn write(plans: &[Shared], seed: u64, length: Duration, server: Option<&Disturbed<'_>>) -> Done {
+fn write(plans: &[WriterState], seed: u64, length: Duration, server: Option<&DisturbedStore<'_>>) -> TaskResult {
     let (end, stop) = (Instant::now() + length, AtomicBool::new(false));
-    let results: Vec<Done> = thread::scope(|scope| {
+    let results: Vec<TaskResult> = thread::scope(|scope| {
         let stop = &stop;
         if let Some(server) = server {
             scope.spawn(move || (server.disturb)(end));
         }
-        let start = |(number, (plan, work, is_user)): (usize, (usize, Work, bool))| {
+        let start = |(number, (plan, work, is_user)): (usize, (usize, WriterTask, bool))| {
             let name = if is_user { USER.to_owned() } else { format!("w{number}") };
             let mut writer = Writer::new(&plans[plan], name, number as u64, seed, end, stop);
             scope.spawn(move || work(&mut writer).inspect_err(|_| stop.store(true, Ordering::Relaxed)))
@@ -174,7 +175,7 @@ fn write(plans: &[Shared], seed: u64, length: Duration, server: Option<&Disturbe
 }
 
 /// Judges one plan after the soak, which began at `begun`.
-fn judge(shared: &Shared, export: &Path, begun: i64) -> Result<PlanResult, String> {
+fn judge(shared: &WriterState, export: &Path, begun: i64) -> Result<PlanResult, String> {
     let place = &shared.place;
     place.read(&["doctor", "--json"]).map_err(|cause| format!("doctor: {cause}"))?;
     let tokens = if place.plan == LEDGER { Some(tokens(place)?) } else { None };
@@ -185,7 +186,7 @@ fn judge(shared: &Shared, export: &Path, begun: i64) -> Result<PlanResult, Strin
     let events = history::read(&lines)?;
     let records = shared.journal.records();
     let (actions, killed) = shared.journal.counts();
-    let faults = check::check(&events, &records, &Conditions { lease: LEASE, window: (begun, now()), tokens });
+    let faults = check::check(&events, &records, &WriterConditions { lease: LEASE, window: (begun, now()), tokens });
     let (known, faults): (Vec<String>, Vec<String>) =
         faults.into_iter().partition(|fault| !LEASES_PROTECT && fault.starts_with("under a lease"));
     known.iter().for_each(|fault| println!("    known: {fault}"));
@@ -199,7 +200,7 @@ fn judge(shared: &Shared, export: &Path, begun: i64) -> Result<PlanResult, Strin
 /// milliseconds. Returns the last revision and everything that is wrong.
 pub fn judge_export(lines: &str, lease: i64, begun: i64) -> Result<(u64, Vec<String>), String> {
     let events = history::read(lines)?;
-    let faults = check::check(&events, &[], &Conditions { lease, window: (begun, now()), tokens: None });
+    let faults = check::check(&events, &[], &WriterConditions { lease, window: (begun, now()), tokens: None });
     Ok((events.last().map_or(0, |event| event.revision), faults))
 }
 
@@ -222,8 +223,8 @@ pub fn fresh_seed() -> u64 {
 }
 
 /// Reads the arguments.
-pub fn parse(arguments: &[&str]) -> Result<Options, String> {
-    let mut options = Options { length: Duration::from_secs(60), seed: None };
+pub fn parse(arguments: &[&str]) -> Result<SoakOptions, String> {
+    let mut options = SoakOptions { length: Duration::from_secs(60), seed: None };
     let mut rest = arguments;
     while let Some((first, others)) = rest.split_first() {
         let (number, others) = others.split_first().ok_or_else(|| format!("`{first}` needs a number"))?;
@@ -247,9 +248,9 @@ mod tests {
 
     #[test]
     fn lengths_and_seeds_are_numbers() {
-        assert_eq!(parse(&[]), Ok(Options { length: Duration::from_secs(60), seed: None }));
+        assert_eq!(parse(&[]), Ok(SoakOptions { length: Duration::from_secs(60), seed: None }));
         let asked = parse(&["--minutes", "5", "--seed", "7"]);
-        assert_eq!(asked, Ok(Options { length: Duration::from_secs(300), seed: Some(7) }));
+        assert_eq!(asked, Ok(SoakOptions { length: Duration::from_secs(300), seed: Some(7) }));
         for wrong in [&["--minutes", "many"][..], &["--seed"], &["--fast", "1"]] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }

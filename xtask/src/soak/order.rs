@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::history::Event;
-use super::journal::{JournalEntry, Mark, Outcome};
+use super::history::HistoryEvent;
+use super::journal::{JournalEntry, RevisionMark, TryOutcome};
 
 /// How far the time of an event may lie outside of the time in which it was written, in milliseconds.
 const SLACK: i64 = 5_000;
 
 /// An acknowledged write with its revision.
-struct Answered<'a> {
+struct AcknowledgedWrite<'a> {
     by: &'a str,
     revision: u64,
     /// It wrote that revision, and did not only see it.
@@ -23,7 +23,7 @@ struct Answered<'a> {
 }
 
 /// Finds writes that came after an answer and lie before it.
-pub fn real_time(events: &[Event], records: &[JournalEntry], faults: &mut Vec<String>) {
+pub fn real_time(events: &[HistoryEvent], records: &[JournalEntry], faults: &mut Vec<String>) {
     let (mut contents, mut fences) = (HashMap::new(), HashMap::new());
     for event in events {
         if let Some(content) = event.field("content").and_then(Value::as_str).filter(|_| event.kind == "added") {
@@ -33,24 +33,24 @@ pub fn real_time(events: &[Event], records: &[JournalEntry], faults: &mut Vec<St
             fences.insert(fence, event.revision);
         }
     }
-    let mut all: Vec<Answered<'_>> = Vec::new();
+    let mut all: Vec<AcknowledgedWrite<'_>> = Vec::new();
     for record in records {
         let JournalEntry::Ordered { by, mark, asked, answered } = record else { continue };
         let found = match mark {
-            Mark::Revision(revision) => Some((*revision, false)),
-            Mark::Content(content) => contents.get(content.as_str()).map(|revision| (*revision, true)),
-            Mark::Fence(fence) => fences.get(fence).map(|revision| (*revision, true)),
+            RevisionMark::Revision(revision) => Some((*revision, false)),
+            RevisionMark::Content(content) => contents.get(content.as_str()).map(|revision| (*revision, true)),
+            RevisionMark::Fence(fence) => fences.get(fence).map(|revision| (*revision, true)),
         };
         // What is missing altogether is reported as lost.
         let Some((revision, wrote)) = found else { continue };
-        all.push(Answered { by, revision, wrote, asked: *asked, answered: *answered });
+        all.push(AcknowledgedWrite { by, revision, wrote, asked: *asked, answered: *answered });
     }
-    let mut by_answer: Vec<&Answered<'_>> = all.iter().collect();
+    let mut by_answer: Vec<&AcknowledgedWrite<'_>> = all.iter().collect();
     by_answer.sort_by_key(|write| write.answered);
-    let mut by_question: Vec<&Answered<'_>> = all.iter().collect();
+    let mut by_question: Vec<&AcknowledgedWrite<'_>> = all.iter().collect();
     by_question.sort_by_key(|write| write.asked);
     let mut before = by_answer.into_iter().peekable();
-    let mut latest: Option<&Answered<'_>> = None;
+    let mut latest: Option<&AcknowledgedWrite<'_>> = None;
     for write in by_question {
         while let Some(earlier) = before.next_if(|earlier| earlier.answered < write.asked) {
             if latest.is_none_or(|latest| latest.revision < earlier.revision) {
@@ -68,7 +68,7 @@ pub fn real_time(events: &[Event], records: &[JournalEntry], faults: &mut Vec<St
 }
 
 /// Finds events whose time goes back, or lies outside of `window`, in milliseconds since the epoch.
-pub fn times(events: &[Event], window: (i64, i64), faults: &mut Vec<String>) {
+pub fn times(events: &[HistoryEvent], window: (i64, i64), faults: &mut Vec<String>) {
     for pair in events.windows(2) {
         if let [a, b] = pair
             && b.at < a.at
@@ -76,7 +76,7 @@ pub fn times(events: &[Event], window: (i64, i64), faults: &mut Vec<String>) {
             faults.push(format!("time goes back by {} ms in revision {}", a.at - b.at, b.revision));
         }
     }
-    let outside = |event: &&Event| event.at < window.0 - SLACK || event.at > window.1.saturating_add(SLACK);
+    let outside = |event: &&HistoryEvent| event.at < window.0 - SLACK || event.at > window.1.saturating_add(SLACK);
     if let Some(event) = events.iter().find(outside) {
         faults.push(format!("revision {} has the time {}, outside of {window:?}", event.revision, event.at));
     }
@@ -88,9 +88,9 @@ pub fn spent(records: &[JournalEntry], stored: u64, faults: &mut Vec<String>) {
     for record in records {
         let JournalEntry::Spent { tokens, outcome } = record else { continue };
         match outcome {
-            Outcome::Acknowledged => (least, most) = (least + tokens, most + tokens),
-            Outcome::Refused => {}
-            Outcome::Unknown => most += tokens,
+            TryOutcome::Acknowledged => (least, most) = (least + tokens, most + tokens),
+            TryOutcome::Refused => {}
+            TryOutcome::Unknown => most += tokens,
         }
     }
     if !(least..=most).contains(&stored) {
@@ -103,8 +103,8 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn event(revision: u64, at: i64) -> Event {
-        Event { revision, at, kind: "edited".into(), ..Event::default() }
+    fn event(revision: u64, at: i64) -> HistoryEvent {
+        HistoryEvent { revision, at, kind: "edited".into(), ..HistoryEvent::default() }
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         let at = |ms| start + Duration::from_millis(ms);
         let write = |revision, asked, answered| JournalEntry::Ordered {
             by: "w".into(),
-            mark: Mark::Revision(revision),
+            mark: RevisionMark::Revision(revision),
             asked: at(asked),
             answered: at(answered),
         };
@@ -133,7 +133,8 @@ mod tests {
         times(&[event(1, 10), event(2, 10), event(3, 12)], (10, 12), &mut faults);
         spent(&[], 0, &mut faults);
         let spend = |tokens, outcome| JournalEntry::Spent { tokens, outcome };
-        let records = [spend(5, Outcome::Acknowledged), spend(2, Outcome::Unknown), spend(9, Outcome::Refused)];
+        let records =
+            [spend(5, TryOutcome::Acknowledged), spend(2, TryOutcome::Unknown), spend(9, TryOutcome::Refused)];
         spent(&records, 5, &mut faults);
         spent(&records, 7, &mut faults);
         assert_eq!(faults, Vec::<String>::new());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::LEASE;
-use super::journal::Outcome;
+use super::journal::TryOutcome;
 use super::soak_plan::outcome_of;
 use super::writer::Writer;
 
@@ -25,7 +25,7 @@ const ODD: u64 = 6;
 /// Starts a server, calls it until it is killed, and starts the next one.
 pub fn calls(writer: &mut Writer<'_>) -> Result<(), String> {
     while writer.goes_on() {
-        let mut server = match Server::start(writer) {
+        let mut server = match McpServer::start(writer) {
             // The database was away.
             Err(_) if writer.shared.place.server.is_some() => {
                 thread::sleep(Duration::from_millis(200));
@@ -50,7 +50,7 @@ pub fn calls(writer: &mut Writer<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn call(writer: &mut Writer<'_>, server: &mut Server, moment: Option<Duration>) -> Result<(), String> {
+fn call(writer: &mut Writer<'_>, server: &mut McpServer, moment: Option<Duration>) -> Result<(), String> {
     let write = |op: Value| json!({"ops": [op]});
     match writer.random.below(100) {
         0..40 => {
@@ -61,7 +61,7 @@ fn call(writer: &mut Writer<'_>, server: &mut Server, moment: Option<Duration>) 
         }
         40..60 => {
             let arguments = json!({"owner": writer.name, "leaseMs": LEASE});
-            let Answer { content, times, .. } = server.tool("todo_claim", &arguments, moment)?;
+            let ToolReply { content, times, .. } = server.tool("todo_claim", &arguments, moment)?;
             if let (Some(id), Some(fence)) = (content["id"].as_str(), content["fence"].as_u64()) {
                 writer.claimed(id, fence, times);
             }
@@ -89,7 +89,7 @@ fn call(writer: &mut Writer<'_>, server: &mut Server, moment: Option<Duration>) 
 }
 
 /// A call with values of the wrong type in known and unknown places: any answer will do, but there must be one.
-fn odd(writer: &mut Writer<'_>, server: &mut Server, moment: Option<Duration>) -> Result<(), String> {
+fn odd(writer: &mut Writer<'_>, server: &mut McpServer, moment: Option<Duration>) -> Result<(), String> {
     let keys = ["op", "id", "ids", "content", "dependsOn", "priority", "revision", "any", "ops", "view", "nobody"];
     let values = [json!(null), json!(-1), json!(1e300), json!(true), json!([[]]), json!({"op": "add"}), json!("add")];
     let long = json!("odd ".repeat(5_000));
@@ -114,21 +114,21 @@ fn pick<T: Clone>(writer: &mut Writer<'_>, from: &[T]) -> T {
 }
 
 /// What a tool answered.
-struct Answer {
+struct ToolReply {
     /// The structured content of a good answer, else nothing.
     content: Value,
-    outcome: Outcome,
+    outcome: TryOutcome,
     times: (Instant, Instant),
 }
 
-struct Server {
+struct McpServer {
     child: Child,
     stdin: ChildStdin,
     lines: Receiver<String>,
     next: u64,
 }
 
-impl Server {
+impl McpServer {
     /// Starts a server and shakes hands.
     fn start(writer: &Writer<'_>) -> Result<Self, String> {
         let owner = ["mcp", "--structured", "--tools", "claim", "--owner", &writer.name];
@@ -152,21 +152,21 @@ impl Server {
     }
 
     /// Calls a tool; the server is killed at the moment, if one is given.
-    fn tool(&mut self, name: &str, arguments: &Value, moment: Option<Duration>) -> Result<Answer, String> {
+    fn tool(&mut self, name: &str, arguments: &Value, moment: Option<Duration>) -> Result<ToolReply, String> {
         let asked = Instant::now();
         let id = self.send("tools/call", &json!({"name": name, "arguments": arguments}));
         self.kill_at(moment);
         let (outcome, content) = match self.answer(id)? {
             None if moment.is_none() => return Err(format!("punch mcp ended during {name} {arguments}")),
-            None => (Outcome::Unknown, Value::Null),
+            None => (TryOutcome::Unknown, Value::Null),
             Some(answer) if answer.get("error").is_some() => return Err(format!("{name} {arguments}: {answer}")),
             Some(answer) if answer["result"]["isError"] == true => {
                 let code = answer["result"]["structuredContent"]["error"]["code"].as_str();
                 (outcome_of(false, code), Value::Null)
             }
-            Some(mut answer) => (Outcome::Acknowledged, answer["result"]["structuredContent"].take()),
+            Some(mut answer) => (TryOutcome::Acknowledged, answer["result"]["structuredContent"].take()),
         };
-        Ok(Answer { content, outcome, times: (asked, Instant::now()) })
+        Ok(ToolReply { content, outcome, times: (asked, Instant::now()) })
     }
 
     fn kill_at(&mut self, moment: Option<Duration>) {
@@ -204,7 +204,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for McpServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

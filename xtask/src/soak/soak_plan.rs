@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use punch_testkit::random::Random;
 
-use super::journal::Outcome;
+use super::journal::TryOutcome;
 use crate::process;
 
 /// Of a hundred processes, how many are killed.
@@ -44,7 +44,7 @@ pub struct Trouble {
 }
 
 /// How a process ended.
-pub struct Ended {
+pub struct ProcessEnd {
     /// Its exit code; `None` if it was killed before its end.
     pub code: Option<i32>,
     /// What it answered, if the answer is whole and no refusal.
@@ -52,7 +52,7 @@ pub struct Ended {
     /// What it said on standard error.
     pub complaint: String,
     /// What that means for what it was asked to do.
-    pub outcome: Outcome,
+    pub outcome: TryOutcome,
     /// When it was started.
     pub asked: Instant,
     /// When it had ended.
@@ -61,7 +61,7 @@ pub struct Ended {
 
 /// What a disturbed process goes through.
 #[derive(Clone, Copy, Debug)]
-pub enum Fate {
+pub enum ProcessFate {
     /// It is left alone.
     Spared,
     /// It is killed after this time.
@@ -102,20 +102,20 @@ impl SoakPlan {
     }
 
     /// Runs a command to its end, or kills it at a random moment.
-    pub fn act(&self, mut command: Command, random: &mut Random) -> Result<Ended, String> {
+    pub fn act(&self, mut command: Command, random: &mut Random) -> Result<ProcessEnd, String> {
         let asked = Instant::now();
         let child = command.spawn().map_err(|cause| format!("cannot start punch: {cause}"))?;
         end(child, asked, self.fate(random))
     }
 
     /// Decides what a process goes through.
-    pub fn fate(&self, random: &mut Random) -> Fate {
+    pub fn fate(&self, random: &mut Random) -> ProcessFate {
         let mut moment = || Duration::from_micros(random.below(60_000));
         let (killed, stopped) = (moment(), moment());
         match random.below(100) {
-            0..KILLED => Fate::Killed(killed),
-            n if n < KILLED + STOPPED && self.trouble.stops => Fate::Stopped(stopped),
-            _ => Fate::Spared,
+            0..KILLED => ProcessFate::Killed(killed),
+            n if n < KILLED + STOPPED && self.trouble.stops => ProcessFate::Stopped(stopped),
+            _ => ProcessFate::Spared,
         }
     }
 
@@ -137,14 +137,14 @@ pub fn signal(name: &str, process: &str) {
 }
 
 /// Waits for the end of a process that was started at `asked`, and does to it what its fate says.
-pub fn end(mut child: Child, asked: Instant, fate: Fate) -> Result<Ended, String> {
+pub fn end(mut child: Child, asked: Instant, fate: ProcessFate) -> Result<ProcessEnd, String> {
     match fate {
-        Fate::Spared => {}
-        Fate::Killed(moment) => {
+        ProcessFate::Spared => {}
+        ProcessFate::Killed(moment) => {
             thread::sleep(moment);
             let _ = child.kill();
         }
-        Fate::Stopped(moment) => {
+        ProcessFate::Stopped(moment) => {
             let process = child.id().to_string();
             thread::sleep(moment);
             signal("STOP", &process);
@@ -160,15 +160,15 @@ pub fn end(mut child: Child, asked: Instant, fate: Fate) -> Result<Ended, String
     let refusal = answer.as_ref().and_then(|answer| answer["error"]["code"].as_str().map(str::to_owned));
     let answer = answer.filter(|answer| answer.get("error").is_none());
     let outcome = outcome_of(answer.is_some(), refusal.as_deref());
-    Ok(Ended { code: output.status.code(), answer, complaint, outcome, asked, answered: Instant::now() })
+    Ok(ProcessEnd { code: output.status.code(), answer, complaint, outcome, asked, answered: Instant::now() })
 }
 
 /// What an answer or the code of a refusal says about the change that was asked for.
-pub fn outcome_of(is_answered: bool, refusal: Option<&str>) -> Outcome {
+pub fn outcome_of(is_answered: bool, refusal: Option<&str>) -> TryOutcome {
     match refusal {
-        _ if is_answered => Outcome::Acknowledged,
-        Some("store_unsure") | None => Outcome::Unknown,
-        Some(_) => Outcome::Refused,
+        _ if is_answered => TryOutcome::Acknowledged,
+        Some("store_unsure") | None => TryOutcome::Unknown,
+        Some(_) => TryOutcome::Refused,
     }
 }
 

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use punch_testkit::random::Random;
 
-use super::journal::{Journal, JournalEntry, Mark, Outcome};
-use super::soak_plan::{Ended, SoakPlan};
+use super::journal::{JournalEntry, RevisionMark, TryOutcome, WriterJournal};
+use super::soak_plan::{ProcessEnd, SoakPlan};
 
 /// What the writers of one plan share.
-pub struct Shared {
+pub struct WriterState {
     /// Where the plan is.
     pub place: SoakPlan,
     /// What they tried.
-    pub journal: Journal,
+    pub journal: WriterJournal,
     /// About how many todos there are: ids are guessed below this.
     pub todos: AtomicU64,
 }
@@ -22,7 +22,7 @@ pub struct Shared {
 /// One writer.
 pub struct Writer<'a> {
     /// What it shares with the others of its plan.
-    pub shared: &'a Shared,
+    pub shared: &'a WriterState,
     /// Its name in events. Writers that act for the user have the same one.
     pub name: String,
     /// Its own name, in what todos say.
@@ -39,11 +39,18 @@ pub struct Writer<'a> {
 }
 
 /// What a writer does until the end.
-pub type Work = fn(&mut Writer<'_>) -> Result<(), String>;
+pub type WriterTask = fn(&mut Writer<'_>) -> Result<(), String>;
 
 impl<'a> Writer<'a> {
     /// A writer; the random numbers are those of its own number.
-    pub fn new(shared: &'a Shared, name: String, number: u64, seed: u64, end: Instant, stop: &'a AtomicBool) -> Self {
+    pub fn new(
+        shared: &'a WriterState,
+        name: String,
+        number: u64,
+        seed: u64,
+        end: Instant,
+        stop: &'a AtomicBool,
+    ) -> Self {
         let random = Random::new(seed, number);
         let clock = [-1, 0, 1][usize::try_from(number % 3).unwrap_or(0)];
         Self { shared, name, label: format!("w{number}"), random, end, stop, clock, made: 0 }
@@ -83,7 +90,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Runs a command of this writer, to its end or killed. A crash is a fault.
-    pub fn act(&mut self, command: Command) -> Result<Ended, String> {
+    pub fn act(&mut self, command: Command) -> Result<ProcessEnd, String> {
         let ended = self.shared.place.act(command, &mut self.random)?;
         self.shared.journal.count(ended.code.is_none());
         match ended.code {
@@ -93,28 +100,28 @@ impl<'a> Writer<'a> {
     }
 
     /// Records a try to add todos.
-    pub fn added(&self, contents: Vec<String>, outcome: Outcome, times: (Instant, Instant)) {
-        if let Some(content) = contents.first().filter(|_| outcome == Outcome::Acknowledged) {
-            self.ordered(Mark::Content(content.clone()), times);
+    pub fn added(&self, contents: Vec<String>, outcome: TryOutcome, times: (Instant, Instant)) {
+        if let Some(content) = contents.first().filter(|_| outcome == TryOutcome::Acknowledged) {
+            self.ordered(RevisionMark::Content(content.clone()), times);
         }
         self.shared.journal.add(JournalEntry::Add { by: self.name.clone(), contents, outcome });
     }
 
     /// Records an acknowledged claim.
     pub fn claimed(&self, id: &str, fence: u64, times: (Instant, Instant)) {
-        self.ordered(Mark::Fence(fence), times);
+        self.ordered(RevisionMark::Fence(fence), times);
         self.shared.journal.add(JournalEntry::Claim { by: self.name.clone(), id: id.to_owned(), fence });
     }
 
     /// Records when an acknowledged write was asked for and answered.
-    pub fn ordered(&self, mark: Mark, (asked, answered): (Instant, Instant)) {
+    pub fn ordered(&self, mark: RevisionMark, (asked, answered): (Instant, Instant)) {
         self.shared.journal.add(JournalEntry::Ordered { by: self.label.clone(), mark, asked, answered });
     }
 
     /// Records a try to complete a todo.
     pub fn completed(&self, id: String, acknowledged: Option<u64>, times: (Instant, Instant)) {
         if let Some(revision) = acknowledged {
-            self.ordered(Mark::Revision(revision), times);
+            self.ordered(RevisionMark::Revision(revision), times);
         }
         self.shared.journal.add(JournalEntry::Done { by: self.name.clone(), id, acknowledged });
     }

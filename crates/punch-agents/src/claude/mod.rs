@@ -15,7 +15,10 @@ use crate::claude_form::{self, AnswerForm};
 use crate::hook::field::{number, string, truth};
 use crate::hook::{ContextReading, HookReport, exit_code};
 use crate::marketplace::{self, MARKETPLACE};
-use crate::settings::{Connection, Content, Entry, Level, PluginSource, Roots, Syntax, Target, path};
+use crate::settings::{
+    AgentConnection, ConnectionLevel, FileContent, PluginSource, SettingsEntry, SettingsFile, SettingsRoots, Syntax,
+    path,
+};
 use crate::usage_limit::LimitText;
 
 const HOME: &str = "CLAUDE_CONFIG_DIR";
@@ -68,13 +71,15 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         files,
         guide_file: |level, roots| {
             Some(match level {
-                Level::Personal => roots.project.join("CLAUDE.local.md"),
-                Level::Shared => roots.project.join("CLAUDE.md"),
-                Level::User => user_folder(roots).join("CLAUDE.md"),
+                ConnectionLevel::Personal => roots.project.join("CLAUDE.local.md"),
+                ConnectionLevel::Shared => roots.project.join("CLAUDE.md"),
+                ConnectionLevel::User => user_folder(roots).join("CLAUDE.md"),
             })
         },
         guide_tools: "`mcp__punch__todo_write` and `mcp__punch__todo_read`",
-        note: |level| (level != Level::User).then_some("Claude Code reads this only in a folder that you trust"),
+        note: |level| {
+            (level != ConnectionLevel::User).then_some("Claude Code reads this only in a folder that you trust")
+        },
         plugin: Some(Plugin {
             listing: Some(Listing { name: "punch", has_commands: true }),
             files: |_| Vec::new(),
@@ -125,27 +130,27 @@ fn context(report: &HookReport, line: &Value) -> Option<ContextReading> {
 }
 
 /// The folder of the user's settings.
-fn user_folder(roots: &Roots) -> PathBuf {
+fn user_folder(roots: &SettingsRoots) -> PathBuf {
     roots.moved(HOME).cloned().unwrap_or_else(|| roots.home.join(".claude"))
 }
 
 /// The file in which it keeps what it knows by itself, among it local servers by project.
-fn own_file(roots: &Roots) -> PathBuf {
+fn own_file(roots: &SettingsRoots) -> PathBuf {
     roots.moved(HOME).unwrap_or(&roots.home).join(".claude.json")
 }
 
-fn files(connection: &Connection<'_>) -> Vec<Target> {
+fn files(connection: &AgentConnection<'_>) -> Vec<SettingsFile> {
     let (level, roots) = (connection.level, connection.roots);
     let settings = match level {
-        Level::Personal => roots.project.join(".claude/settings.local.json"),
-        Level::Shared => roots.project.join(".claude/settings.json"),
-        Level::User => user_folder(roots).join("settings.json"),
+        ConnectionLevel::Personal => roots.project.join(".claude/settings.local.json"),
+        ConnectionLevel::Shared => roots.project.join(".claude/settings.json"),
+        ConnectionLevel::User => user_folder(roots).join("settings.json"),
     };
     // Our tools write nothing but the plan, so Claude Code need not ask the user about each call.
     let mut entries = vec![allowed("mcp__punch")];
-    if level == Level::Shared {
+    if level == ConnectionLevel::Shared {
         // Otherwise users are asked first, and without a terminal no one can answer.
-        entries.push(Entry::Item(path(["enabledMcpjsonServers"]), json!("punch")));
+        entries.push(SettingsEntry::Item(path(["enabledMcpjsonServers"]), json!("punch")));
     }
     entries.push(connection.hooks());
     // Otherwise the model only gets the names of the tools.
@@ -153,30 +158,30 @@ fn files(connection: &Connection<'_>) -> Vec<Target> {
     // Local settings are filed under the path of the main worktree.
     let project = roots.main_project.display().to_string();
     let (file, at) = match level {
-        Level::Personal => (own_file(roots), path(["projects", &project, "mcpServers", "punch"])),
-        Level::Shared => (roots.project.join(".mcp.json"), path(["mcpServers", "punch"])),
-        Level::User => (own_file(roots), path(["mcpServers", "punch"])),
+        ConnectionLevel::Personal => (own_file(roots), path(["projects", &project, "mcpServers", "punch"])),
+        ConnectionLevel::Shared => (roots.project.join(".mcp.json"), path(["mcpServers", "punch"])),
+        ConnectionLevel::User => (own_file(roots), path(["mcpServers", "punch"])),
     };
-    let mut server = connection.json(file, vec![Entry::Server(at, server)]);
-    server.project = (level == Level::Personal).then(|| roots.main_project.clone());
+    let mut server = connection.json(file, vec![SettingsEntry::Server(at, server)]);
+    server.project = (level == ConnectionLevel::Personal).then(|| roots.main_project.clone());
     vec![server, connection.json(settings, entries)]
 }
 
-fn plugin(source: &PluginSource<'_>) -> Vec<Target> {
+fn plugin(source: &PluginSource<'_>) -> Vec<SettingsFile> {
     let market: &Path = &marketplace::folder(source.roots);
     let entries = vec![
-        Entry::Member(
+        SettingsEntry::Member(
             path(["extraKnownMarketplaces", MARKETPLACE]),
             json!({"source": {"source": "directory", "path": market}}),
         ),
-        Entry::Member(path(["enabledPlugins", "punch@punchlist"]), json!(true)),
+        SettingsEntry::Member(path(["enabledPlugins", "punch@punchlist"]), json!(true)),
         allowed("mcp__plugin_punch_punch"),
     ];
     let mut out = marketplace::targets(source);
-    out.push(Target::new(user_folder(source.roots).join("settings.json"), Content::Json(&ADAPTER, entries)));
+    out.push(SettingsFile::new(user_folder(source.roots).join("settings.json"), FileContent::Json(&ADAPTER, entries)));
     out
 }
 
-fn allowed(tools: &str) -> Entry {
-    Entry::Item(path(["permissions", "allow"]), json!(tools))
+fn allowed(tools: &str) -> SettingsEntry {
+    SettingsEntry::Item(path(["permissions", "allow"]), json!(tools))
 }

@@ -5,8 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
-use crate::headless::json::{Lines, count_of, detail, entries, entry, failed, line, micros, name, str_of, whole};
-use crate::headless::{AgentOutput, Contexts, Event, Finish, Headless, HeadlessStart, Listen, Permission, Spending};
+use crate::headless::json::{
+    CountedLines, count_of, detail, entries, entry, failed, line, micros, name, str_of, whole,
+};
+use crate::headless::{
+    AgentEvent, AgentListener, AgentOutput, AgentTurnEnd, Contexts, Headless, HeadlessStart, PermissionRequest,
+    TokenSpending,
+};
 use crate::usage_limit::{Reset, UsageLimit};
 
 /// Messages that are remembered, so that each is counted once: one comes as several lines, one after the other.
@@ -34,14 +39,14 @@ impl Headless for Print {
         out
     }
 
-    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn Listen> {
-        Box::new(Stream { first: start.prompt.to_owned(), ..Stream::new(start.resume.is_some()) })
+    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn AgentListener> {
+        Box::new(ClaudeStream { first: start.prompt.to_owned(), ..ClaudeStream::new(start.resume.is_some()) })
     }
 }
 
 /// What it prints, understood.
 #[derive(Debug, Default)]
-struct Stream {
+struct ClaudeStream {
     first: String,
     session: String,
     /// A turn has begun that has not ended.
@@ -50,7 +55,7 @@ struct Stream {
     /// Messages of which the usage was reported.
     counted: VecDeque<String>,
     /// What was reported of this turn.
-    reported: Spending,
+    reported: TokenSpending,
     /// What contexts held in this turn.
     contexts: Contexts,
     /// Dollars since the beginning of the conversation, in millionths; unknown before the first result of a
@@ -60,15 +65,15 @@ struct Stream {
     rejected: Option<Option<i64>>,
     /// What it wants to do, by request.
     asked: BTreeMap<String, Value>,
-    lines: Lines,
+    lines: CountedLines,
 }
 
-impl Stream {
+impl ClaudeStream {
     fn new(resumed: bool) -> Self {
         Self { cost: (!resumed).then_some(0), ..Self::default() }
     }
 
-    fn assistant(&mut self, said: &Value) -> Vec<Event> {
+    fn assistant(&mut self, said: &Value) -> Vec<AgentEvent> {
         let mut out = Vec::new();
         let message = &said["message"];
         let id = str_of(message, "id");
@@ -78,10 +83,10 @@ impl Stream {
             }
             self.counted.push_back(id.to_owned());
             // The output is only known at the end of the turn.
-            let spent = Spending { turns: 1, tokens_out: 0, ..usage(&message["usage"]) };
+            let spent = TokenSpending { turns: 1, tokens_out: 0, ..usage(&message["usage"]) };
             self.contexts.read(str_of(said, "parent_tool_use_id"), spent.tokens_in);
             self.reported.add(&spent);
-            out.push(Event::Usage(spent));
+            out.push(AgentEvent::Usage(spent));
         }
         let subagent = !said["parent_tool_use_id"].is_null();
         for part in message["content"].as_array().map_or(&[][..], Vec::as_slice) {
@@ -91,9 +96,9 @@ impl Stream {
                     let tool = name(str_of(part, "name"));
                     if tool == "TodoWrite" && !subagent {
                         let read = |todo: &Value| entry(str_of(todo, "content"), str_of(todo, "status"));
-                        out.push(Event::PlanSaid(entries(&part["input"]["todos"], read)));
+                        out.push(AgentEvent::PlanSaid(entries(&part["input"]["todos"], read)));
                     }
-                    out.push(Event::ToolUsed { name: tool });
+                    out.push(AgentEvent::ToolUsed { name: tool });
                 }
                 _ => {}
             }
@@ -101,14 +106,14 @@ impl Stream {
         out
     }
 
-    fn result(&mut self, said: &Value) -> Vec<Event> {
+    fn result(&mut self, said: &Value) -> Vec<AgentEvent> {
         self.in_turn = false;
         // Everything since the last result, that of subagents and of other models too; older versions have only the
         // turn of the main one.
         let since = said["model_usage_since_last_result"].as_object();
         let mut spent = usage(&said["usage"]);
         if let Some(models) = since {
-            spent = Spending::default();
+            spent = TokenSpending::default();
             models.values().for_each(|model| spent.add(&model_usage(model)));
         }
         let sum = micros(&said["total_cost_usd"]);
@@ -122,7 +127,7 @@ impl Stream {
         // It counts its own way; what was seen is right, unless nothing was.
         let turns = if reported.turns == 0 { count_of(said, "num_turns") } else { 0 };
         let turns = u32::try_from(turns).unwrap_or(u32::MAX);
-        let rest = Spending {
+        let rest = TokenSpending {
             tokens_in: spent.tokens_in.saturating_sub(reported.tokens_in),
             tokens_out: spent.tokens_out.saturating_sub(reported.tokens_out),
             cached: spent.cached.saturating_sub(reported.cached),
@@ -133,13 +138,13 @@ impl Stream {
         };
         let limit = self.usage_limit(said);
         let finish = match (limit, str_of(said, "subtype"), said["is_error"].as_bool().unwrap_or_default()) {
-            (Some(limit), ..) if !self.cancelled => Finish::UsageLimit(limit),
-            (_, "success", false) => Finish::Natural,
-            _ if std::mem::take(&mut self.cancelled) => Finish::Cancelled,
-            (_, "error_max_turns" | "error_max_budget_usd", _) => Finish::Limit,
+            (Some(limit), ..) if !self.cancelled => AgentTurnEnd::UsageLimit(limit),
+            (_, "success", false) => AgentTurnEnd::Natural,
+            _ if std::mem::take(&mut self.cancelled) => AgentTurnEnd::Cancelled,
+            (_, "error_max_turns" | "error_max_budget_usd", _) => AgentTurnEnd::Limit,
             (_, kind, _) => failed(str_of(said, "result"), said["errors"][0].as_str().unwrap_or(kind)),
         };
-        vec![Event::Usage(rest), Event::TurnEnded { finish }]
+        vec![AgentEvent::Usage(rest), AgentEvent::TurnEnded { finish }]
     }
 
     /// Returns the usage limit that ended a turn. A turn that did not fail counts only if it was rejected or its whole
@@ -170,13 +175,13 @@ impl Stream {
         let (tool, input) = (str_of(request, "tool_name"), &request["input"]);
         let options = vec![("allow".into(), "Allow".into(), true), ("deny".into(), "Refuse".into(), false)];
         let (what, detail) = (what(input), detail(tool, input));
-        let permission = Permission { id: name(&id), what, detail, tool: Some(name(tool)), options };
+        let permission = PermissionRequest { id: name(&id), what, detail, tool: Some(name(tool)), options };
         self.asked.insert(id, input.clone());
-        AgentOutput { events: vec![Event::Permission(permission)], ..AgentOutput::default() }
+        AgentOutput { events: vec![AgentEvent::Permission(permission)], ..AgentOutput::default() }
     }
 }
 
-impl Listen for Stream {
+impl AgentListener for ClaudeStream {
     fn begin(&mut self) -> Vec<String> {
         let first = std::mem::take(&mut self.first);
         self.prompt(&first).unwrap_or_default()
@@ -189,7 +194,7 @@ impl Listen for Stream {
                 let session = name(str_of(&said, "session_id"));
                 let new = !session.is_empty() && session != self.session;
                 self.session.clone_from(&session);
-                new.then_some(Event::Started { session }).into_iter().collect()
+                new.then_some(AgentEvent::Started { session }).into_iter().collect()
             }
             "assistant" => self.assistant(&said),
             "result" => self.result(&said),
@@ -239,8 +244,8 @@ impl Listen for Stream {
         vec![json!({"type": "control_request", "request_id": "punch-cancel", "request": request}).to_string()]
     }
 
-    fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
-        let cut = if self.cancelled { Finish::Cancelled } else { self.lines.cut_off(code) };
+    fn gone(&mut self, code: Option<i32>) -> Option<AgentTurnEnd> {
+        let cut = if self.cancelled { AgentTurnEnd::Cancelled } else { self.lines.cut_off(code) };
         self.in_turn.then_some(cut)
     }
 }
@@ -249,8 +254,8 @@ fn response(answer: Value) -> String {
     json!({"type": "control_response", "response": answer}).to_string()
 }
 
-fn shown(text: &str) -> Option<Event> {
-    Some(line(text)).filter(|line| !line.is_empty()).map(Event::Text)
+fn shown(text: &str) -> Option<AgentEvent> {
+    Some(line(text)).filter(|line| !line.is_empty()).map(AgentEvent::Text)
 }
 
 /// The part of a tool's input that says what it would do.
@@ -263,20 +268,20 @@ fn what(input: &Value) -> String {
 }
 
 /// Here `input_tokens` are those that no cache had.
-fn usage(usage: &Value) -> Spending {
+fn usage(usage: &Value) -> TokenSpending {
     let cached = count_of(usage, "cache_read_input_tokens");
     let tokens_in = count_of(usage, "input_tokens")
         .saturating_add(count_of(usage, "cache_creation_input_tokens"))
         .saturating_add(cached);
-    Spending { tokens_in, tokens_out: count_of(usage, "output_tokens"), cached, ..Spending::default() }
+    TokenSpending { tokens_in, tokens_out: count_of(usage, "output_tokens"), cached, ..TokenSpending::default() }
 }
 
-fn model_usage(usage: &Value) -> Spending {
+fn model_usage(usage: &Value) -> TokenSpending {
     let cached = count_of(usage, "cacheReadInputTokens");
     let tokens_in = count_of(usage, "inputTokens")
         .saturating_add(count_of(usage, "cacheCreationInputTokens"))
         .saturating_add(cached);
-    Spending { tokens_in, tokens_out: count_of(usage, "outputTokens"), cached, ..Spending::default() }
+    TokenSpending { tokens_in, tokens_out: count_of(usage, "outputTokens"), cached, ..TokenSpending::default() }
 }
 
 #[cfg(test)]

@@ -4,20 +4,20 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use punch_core::drive::Before;
+use punch_core::drive::TurnBefore;
 use serde::Deserialize;
 
 use crate::transcript;
 
 /// Finds the turn before `turn`.
-pub(super) fn earlier(file: &Path, turn: &str, known: &dyn Fn(&str) -> bool) -> Before {
-    transcript::find(file, u64::MAX, |text, _| before(text, turn, known)).unwrap_or(Before::Unknown)
+pub(super) fn earlier(file: &Path, turn: &str, known: &dyn Fn(&str) -> bool) -> TurnBefore {
+    transcript::find(file, u64::MAX, |text, _| before(text, turn, known)).unwrap_or(TurnBefore::Unknown)
 }
 
 /// A line: each names the one that it follows.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct ClaudeLine {
     uuid: Option<String>,
     parent_uuid: Option<String>,
     /// What a summary stands for.
@@ -28,23 +28,24 @@ struct Line {
 }
 
 /// `None` if the way back leads out of the text.
-fn before(text: &str, turn: &str, known: &dyn Fn(&str) -> bool) -> Option<Before> {
+fn before(text: &str, turn: &str, known: &dyn Fn(&str) -> bool) -> Option<TurnBefore> {
     let lines = text.lines().filter(|line| line.contains("\"parentUuid\""));
-    let lines: Vec<Line> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let lines: Vec<&Line> = lines.iter().filter(|line| !line.is_sidechain).collect();
-    let by_uuid: HashMap<&str, &Line> = lines.iter().filter_map(|line| Some((line.uuid.as_deref()?, *line))).collect();
+    let lines: Vec<ClaudeLine> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let lines: Vec<&ClaudeLine> = lines.iter().filter(|line| !line.is_sidechain).collect();
+    let by_uuid: HashMap<&str, &ClaudeLine> =
+        lines.iter().filter_map(|line| Some((line.uuid.as_deref()?, *line))).collect();
     let mut at = *lines.iter().find(|line| line.prompt_id.as_deref() == Some(turn))?;
     // A circle would be damage; there are no more steps than lines.
     for _ in 0..lines.len() {
         let Some(next) = at.parent_uuid.as_deref().or(at.logical_parent_uuid.as_deref()) else {
-            return Some(Before::Nothing);
+            return Some(TurnBefore::Nothing);
         };
         at = by_uuid.get(next)?;
         if let Some(other) = at.prompt_id.as_deref().filter(|id| *id != turn && known(id)) {
-            return Some(Before::Turn(other.to_owned()));
+            return Some(TurnBefore::Turn(other.to_owned()));
         }
     }
-    Some(Before::Unknown)
+    Some(TurnBefore::Unknown)
 }
 
 #[cfg(test)]
@@ -78,11 +79,11 @@ mod tests {
 
     #[test]
     fn the_way_back_leads_past_what_was_wound_back() {
-        let turn = |id: &str| Some(Before::Turn(id.to_owned()));
+        let turn = |id: &str| Some(TurnBefore::Turn(id.to_owned()));
         assert_eq!(before(&written(), "p2", &any), turn("p1"));
         assert_eq!(before(&written(), "p3", &any), turn("p1"), "p2 is forgotten");
-        assert_eq!(before(&written(), "p1", &any), Some(Before::Nothing));
-        assert_eq!(before(&written(), "p2", &|id| id == "p2"), Some(Before::Nothing), "the store is younger");
+        assert_eq!(before(&written(), "p1", &any), Some(TurnBefore::Nothing));
+        assert_eq!(before(&written(), "p2", &|id| id == "p2"), Some(TurnBefore::Nothing), "the store is younger");
         assert_eq!(before(&written(), "p9", &any), None, "not written yet");
         let half = written().split_off(written().find("\"d\"").unwrap() + 60);
         assert_eq!(before(&half, "p3", &any), None, "more of the file is needed");
@@ -90,6 +91,6 @@ mod tests {
         let after = format!("{}{summary}\n{}", written(), line("h", Some("s"), Some("p4")));
         assert_eq!(before(&after, "p4", &any), turn("p2"), "a summary stands for what it follows");
         let circle = [line("a", Some("b"), Some("p1")), line("b", Some("a"), None)].concat();
-        assert_eq!(before(&circle, "p1", &any), Some(Before::Unknown));
+        assert_eq!(before(&circle, "p1", &any), Some(TurnBefore::Unknown));
     }
 }

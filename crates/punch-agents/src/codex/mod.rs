@@ -15,7 +15,7 @@ use crate::claude_form::{self, PATIENCE};
 use crate::hook::field::{number, string};
 use crate::hook::{ContextReading, HookReport, exit_code};
 use crate::marketplace;
-use crate::settings::{Connection, Content, Level, Roots, Syntax, Target};
+use crate::settings::{AgentConnection, ConnectionLevel, FileContent, SettingsFile, SettingsRoots, Syntax};
 use crate::usage_limit::LimitText;
 
 const HOME: &str = "CODEX_HOME";
@@ -55,16 +55,16 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         home_variable: Some(HOME),
         files,
         guide_file: |level, roots| {
-            let folder = if level == Level::User { user_folder(roots) } else { roots.project.clone() };
+            let folder = if level == ConnectionLevel::User { user_folder(roots) } else { roots.project.clone() };
             Some(folder.join("AGENTS.md"))
         },
         guide_tools: "`todo_write` and `todo_read` of the MCP server `punch`",
         note: |level| {
             Some(match level {
-                Level::User => {
+                ConnectionLevel::User => {
                     "Codex runs hooks only once you trust them: start `codex`, type `/hooks` and trust those of punch"
                 }
-                Level::Personal | Level::Shared => {
+                ConnectionLevel::Personal | ConnectionLevel::Shared => {
                     "Codex reads this only in a project that you trust, and runs hooks only once you trust them: start \
                      `codex` here, type `/hooks` and trust those of punch"
                 }
@@ -125,7 +125,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
             "https://github.com/openai/codex/blob/5d61c5e/codex-rs/protocol/src/error_tests.rs",
         ),
     ],
-    headless: Some(|| Box::new(stream::Exec::default())),
+    headless: Some(|| Box::new(stream::CodexExec::default())),
 };
 
 fn context(_report: &HookReport, line: &Value) -> Option<ContextReading> {
@@ -137,19 +137,19 @@ fn context(_report: &HookReport, line: &Value) -> Option<ContextReading> {
 }
 
 /// The folder of the user's settings.
-fn user_folder(roots: &Roots) -> PathBuf {
+fn user_folder(roots: &SettingsRoots) -> PathBuf {
     roots.moved(HOME).cloned().unwrap_or_else(|| roots.home.join(".codex"))
 }
 
-fn files(connection: &Connection<'_>) -> Vec<Target> {
+fn files(connection: &AgentConnection<'_>) -> Vec<SettingsFile> {
     let folder = match connection.level {
-        Level::User => user_folder(connection.roots),
-        Level::Personal | Level::Shared => connection.folder(".codex"),
+        ConnectionLevel::User => user_folder(connection.roots),
+        ConnectionLevel::Personal | ConnectionLevel::Shared => connection.folder(".codex"),
     };
     let fields = vec![("command", json!(connection.program.0)), ("args", json!(connection.server_args()))];
-    let server = Content::Table(vec!["mcp_servers", "punch"], fields);
+    let server = FileContent::Table(vec!["mcp_servers", "punch"], fields);
     vec![
-        Target::new(folder.join("config.toml"), server),
+        SettingsFile::new(folder.join("config.toml"), server),
         connection.json(folder.join("hooks.json"), vec![connection.hooks()]),
     ]
 }

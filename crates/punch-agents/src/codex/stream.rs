@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::headless::json::{Lines, count_of, entries, entry, failed_or_limited, line, name, str_of};
-use crate::headless::{AgentOutput, Event, Finish, Headless, HeadlessStart, Listen, Spending};
+use crate::headless::json::{CountedLines, count_of, entries, entry, failed_or_limited, line, name, str_of};
+use crate::headless::{AgentEvent, AgentListener, AgentOutput, AgentTurnEnd, Headless, HeadlessStart, TokenSpending};
 
 /// Conversations whose sums are remembered.
 const THREADS: usize = 256;
 
 /// Codex in `exec` mode.
 #[derive(Default)]
-pub(super) struct Exec {
-    sums: Sums,
+pub(super) struct CodexExec {
+    sums: ConversationSums,
 }
 
 /// What each conversation has spent so far: Codex tells sums, also those of a conversation that is resumed.
-type Sums = Arc<Mutex<BTreeMap<String, Spending>>>;
+type ConversationSums = Arc<Mutex<BTreeMap<String, TokenSpending>>>;
 
-impl Headless for Exec {
+impl Headless for CodexExec {
     fn arguments(&self, start: &HeadlessStart<'_>) -> Vec<String> {
         let mut out = vec!["exec".to_owned()];
         out.extend(start.resume.iter().flat_map(|thread| ["resume".to_owned(), (*thread).to_owned()]));
@@ -44,50 +44,50 @@ impl Headless for Exec {
         out
     }
 
-    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn Listen> {
-        let stream = Stream::new(self.sums.clone(), start.resume.is_some());
-        Box::new(Stream { first: start.prompt.to_owned(), ..stream })
+    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn AgentListener> {
+        let stream = CodexStream::new(self.sums.clone(), start.resume.is_some());
+        Box::new(CodexStream { first: start.prompt.to_owned(), ..stream })
     }
 }
 
 /// What it prints, understood.
 #[derive(Debug)]
-struct Stream {
+struct CodexStream {
     first: String,
     thread: String,
-    sums: Sums,
+    sums: ConversationSums,
     /// What the conversation spent before this start; unknown for one that continues and was not ours.
-    before: Option<Spending>,
-    finish: Option<Finish>,
+    before: Option<TokenSpending>,
+    finish: Option<AgentTurnEnd>,
     cancelled: bool,
-    lines: Lines,
+    lines: CountedLines,
 }
 
-impl Stream {
-    fn new(sums: Sums, resumed: bool) -> Self {
-        let before = (!resumed).then(Spending::default);
+impl CodexStream {
+    fn new(sums: ConversationSums, resumed: bool) -> Self {
+        let before = (!resumed).then(TokenSpending::default);
         let (first, thread) = (String::new(), String::new());
-        Self { first, thread, sums, before, finish: None, cancelled: false, lines: Lines::default() }
+        Self { first, thread, sums, before, finish: None, cancelled: false, lines: CountedLines::default() }
     }
 
-    fn started(&mut self, said: &Value) -> Vec<Event> {
+    fn started(&mut self, said: &Value) -> Vec<AgentEvent> {
         self.thread = name(str_of(said, "thread_id"));
         if self.before.is_none() {
             self.before = self.sums.lock().unwrap_or_else(PoisonError::into_inner).get(&self.thread).copied();
         }
-        vec![Event::Started { session: self.thread.clone() }]
+        vec![AgentEvent::Started { session: self.thread.clone() }]
     }
 
-    fn completed(&mut self, usage: &Value) -> Vec<Event> {
-        self.finish = Some(Finish::Natural);
+    fn completed(&mut self, usage: &Value) -> Vec<AgentEvent> {
+        self.finish = Some(AgentTurnEnd::Natural);
         if !usage.is_object() {
             return Vec::new();
         }
-        let sum = Spending {
+        let sum = TokenSpending {
             tokens_in: count_of(usage, "input_tokens"),
             tokens_out: count_of(usage, "output_tokens"),
             cached: count_of(usage, "cached_input_tokens"),
-            ..Spending::default()
+            ..TokenSpending::default()
         };
         {
             let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,17 +97,17 @@ impl Stream {
             sums.insert(self.thread.clone(), sum);
         }
         let Some(before) = self.before.replace(sum) else { return Vec::new() };
-        vec![Event::Usage(Spending {
+        vec![AgentEvent::Usage(TokenSpending {
             tokens_in: sum.tokens_in.saturating_sub(before.tokens_in),
             tokens_out: sum.tokens_out.saturating_sub(before.tokens_out),
             cached: sum.cached.saturating_sub(before.cached),
             turns: 1,
-            ..Spending::default()
+            ..TokenSpending::default()
         })]
     }
 }
 
-impl Listen for Stream {
+impl AgentListener for CodexStream {
     fn begin(&mut self) -> Vec<String> {
         vec![std::mem::take(&mut self.first)]
     }
@@ -137,10 +137,10 @@ impl Listen for Stream {
         Vec::new()
     }
 
-    fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
+    fn gone(&mut self, code: Option<i32>) -> Option<AgentTurnEnd> {
         Some(match self.finish.take() {
-            _ if self.cancelled => Finish::Cancelled,
-            Some(Finish::Natural) if code != Some(0) => self.lines.cut_off(code),
+            _ if self.cancelled => AgentTurnEnd::Cancelled,
+            Some(AgentTurnEnd::Natural) if code != Some(0) => self.lines.cut_off(code),
             Some(finish) => finish,
             None => self.lines.cut_off(code),
         })
@@ -151,27 +151,27 @@ impl Listen for Stream {
     }
 }
 
-fn finish(said: &str, otherwise: &str) -> Finish {
+fn finish(said: &str, otherwise: &str) -> AgentTurnEnd {
     failed_or_limited(said, otherwise, super::ADAPTER.usage_limits)
 }
 
-fn item(kind: &str, item: &Value) -> Vec<Event> {
+fn item(kind: &str, item: &Value) -> Vec<AgentEvent> {
     match (str_of(item, "type"), kind) {
         ("agent_message", "item.completed") => {
-            Some(line(str_of(item, "text"))).filter(|line| !line.is_empty()).map(Event::Text).into_iter().collect()
+            Some(line(str_of(item, "text"))).filter(|line| !line.is_empty()).map(AgentEvent::Text).into_iter().collect()
         }
         ("todo_list", _) => {
             // It does not say which one is being worked on.
             let status = |todo: &Value| if todo["completed"] == true { "completed" } else { "pending" };
-            vec![Event::PlanSaid(entries(&item["items"], |todo| entry(str_of(todo, "text"), status(todo))))]
+            vec![AgentEvent::PlanSaid(entries(&item["items"], |todo| entry(str_of(todo, "text"), status(todo))))]
         }
         ("mcp_tool_call", "item.started") => {
-            vec![Event::ToolUsed { name: name(&format!("{}/{}", str_of(item, "server"), str_of(item, "tool"))) }]
+            vec![AgentEvent::ToolUsed { name: name(&format!("{}/{}", str_of(item, "server"), str_of(item, "tool"))) }]
         }
         (tool @ ("command_execution" | "file_change" | "web_search"), "item.started" | "item.completed") => {
             // Commands are reported when they start, the others only when they are over.
             let told = (tool == "command_execution") == (kind == "item.started");
-            told.then(|| Event::ToolUsed { name: tool.to_owned() }).into_iter().collect()
+            told.then(|| AgentEvent::ToolUsed { name: tool.to_owned() }).into_iter().collect()
         }
         _ => Vec::new(),
     }

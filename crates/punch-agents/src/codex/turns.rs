@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use punch_core::drive::Before;
+use punch_core::drive::TurnBefore;
 use serde::Deserialize;
 
 use crate::transcript;
@@ -14,7 +14,7 @@ const ENTRIES: usize = 10_000;
 
 /// A line.
 #[derive(Deserialize)]
-struct Entry {
+struct CodexLine {
     #[serde(rename = "type")]
     kind: String,
     payload: Payload,
@@ -37,37 +37,37 @@ struct Base {
 }
 
 /// Finds the turn before `turn`.
-pub(super) fn earlier(file: &Path, turn: &str, known: &dyn Fn(&str) -> bool) -> Before {
+pub(super) fn earlier(file: &Path, turn: &str, known: &dyn Fn(&str) -> bool) -> TurnBefore {
     let found = transcript::find(file, u64::MAX, |text, whole| {
         let (turns, complete) = turns(text, whole);
         let at = turns.iter().rposition(|id| id == turn)?;
         let last = turns[..at].iter().rev().find(|id| known(id)).cloned();
-        last.map(Before::Turn).or(complete.then_some(Before::Nothing))
+        last.map(TurnBefore::Turn).or(complete.then_some(TurnBefore::Nothing))
     });
     match found {
-        Some(Before::Nothing) => before_file(file, known),
-        found => found.unwrap_or(Before::Unknown),
+        Some(TurnBefore::Nothing) => before_file(file, known),
+        found => found.unwrap_or(TurnBefore::Unknown),
     }
 }
 
 /// The last turn of what a file continues from.
-fn before_file(file: &Path, known: &dyn Fn(&str) -> bool) -> Before {
+fn before_file(file: &Path, known: &dyn Fn(&str) -> bool) -> TurnBefore {
     let mut file = file.to_owned();
     for _ in 0..FILES {
-        let Some(first) = transcript::first_line(&file) else { return Before::Unknown };
-        let Ok(entry) = serde_json::from_str::<Entry>(&first) else { return Before::Unknown };
-        let Some(base) = entry.payload.history_base else { return Before::Nothing };
-        let Some(older) = older(&file, &base.thread_id) else { return Before::Unknown };
+        let Some(first) = transcript::first_line(&file) else { return TurnBefore::Unknown };
+        let Ok(entry) = serde_json::from_str::<CodexLine>(&first) else { return TurnBefore::Unknown };
+        let Some(base) = entry.payload.history_base else { return TurnBefore::Nothing };
+        let Some(older) = older(&file, &base.thread_id) else { return TurnBefore::Unknown };
         let last = transcript::find(&older, base.end_byte_offset, |text, whole| {
             let (turns, _) = turns(text, whole);
             turns.into_iter().rev().find(|id| known(id))
         });
         match last {
-            Some(turn) => return Before::Turn(turn),
+            Some(turn) => return TurnBefore::Turn(turn),
             None => file = older,
         }
     }
-    Before::Unknown
+    TurnBefore::Unknown
 }
 
 /// The file of the same conversation before this one: names begin with the time. Of another day it is not looked for.
@@ -87,7 +87,7 @@ fn turns(text: &str, whole: bool) -> (Vec<String>, bool) {
     let said = |line: &&str| line.contains("\"turn_context\"") || line.contains("\"thread_rolled_back\"");
     let mut turns: Vec<String> = Vec::new();
     let mut complete = whole;
-    for entry in text.lines().filter(said).filter_map(|line| serde_json::from_str::<Entry>(line).ok()) {
+    for entry in text.lines().filter(said).filter_map(|line| serde_json::from_str::<CodexLine>(line).ok()) {
         let payload = entry.payload;
         if entry.kind == "turn_context" {
             turns.extend(payload.turn_id.filter(|id| turns.last() != Some(id)));
@@ -143,16 +143,16 @@ mod tests {
         };
         let kept = meta(json!(null)) + &context("1");
         let first = put("rollout-1-t.jsonl", &(kept.clone() + &context("2")));
-        assert_eq!(earlier(&first, "2", &any), Before::Turn("1".into()));
-        assert_eq!(earlier(&first, "1", &any), Before::Nothing);
-        assert_eq!(earlier(&first, "2", &|id| id == "2"), Before::Nothing, "the store is younger");
+        assert_eq!(earlier(&first, "2", &any), TurnBefore::Turn("1".into()));
+        assert_eq!(earlier(&first, "1", &any), TurnBefore::Nothing);
+        assert_eq!(earlier(&first, "2", &|id| id == "2"), TurnBefore::Nothing, "the store is younger");
         let base = |end: usize| meta(json!({"thread_id": "t", "end_ordinal_exclusive": 1, "end_byte_offset": end}));
         let second = put("rollout-2-t_x.jsonl", &(base(kept.len()) + &context("3")));
-        assert_eq!(earlier(&second, "3", &any), Before::Turn("1".into()), "turn 2 is forgotten");
+        assert_eq!(earlier(&second, "3", &any), TurnBefore::Turn("1".into()), "turn 2 is forgotten");
         let third = put("rollout-3-t_y.jsonl", &(base(base(kept.len()).len()) + &context("4")));
-        assert_eq!(earlier(&third, "4", &any), Before::Turn("1".into()), "through an empty part");
+        assert_eq!(earlier(&third, "4", &any), TurnBefore::Turn("1".into()), "through an empty part");
         let none = put("rollout-0-t.jsonl", &(base(9) + &context("5")));
-        assert_eq!(earlier(&none, "5", &any), Before::Unknown, "the older file is gone");
-        assert_eq!(earlier(&folder.path().join("no"), "5", &any), Before::Unknown);
+        assert_eq!(earlier(&none, "5", &any), TurnBefore::Unknown, "the older file is gone");
+        assert_eq!(earlier(&folder.path().join("no"), "5", &any), TurnBefore::Unknown);
     }
 }

@@ -4,7 +4,7 @@ use crate::usage_limit::UsageLimit;
 
 /// Something an agent did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum AgentEvent {
     /// The host has a name for the conversation.
     Started {
         /// Its name, to continue with it later.
@@ -18,15 +18,15 @@ pub enum Event {
         name: String,
     },
     /// Its own plan, the whole of it. At most 200 entries.
-    PlanSaid(Vec<PlanEntry>),
+    PlanSaid(Vec<AgentPlanEntry>),
     /// What it spent since the last such report, never a running sum.
-    Usage(Spending),
+    Usage(TokenSpending),
     /// It wants to be allowed something and waits.
-    Permission(Permission),
+    Permission(PermissionRequest),
     /// A turn is over; it waits for a further prompt, or for its end.
     TurnEnded {
         /// How.
-        finish: Finish,
+        finish: AgentTurnEnd,
     },
     /// It is gone, and so is all it started.
     Exited {
@@ -37,7 +37,7 @@ pub enum Event {
 
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finish {
+pub enum AgentTurnEnd {
     /// By itself.
     Natural,
     /// At a limit of the host: turns, tokens, cost.
@@ -52,7 +52,7 @@ pub enum Finish {
 
 /// One entry of an agent's own plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanEntry {
+pub struct AgentPlanEntry {
     /// What it says; at most 500 characters.
     pub content: String,
     /// `pending`, `in_progress` or `completed`, as the agent spells it.
@@ -61,7 +61,7 @@ pub struct PlanEntry {
 
 /// What was spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spending {
+pub struct TokenSpending {
     /// Tokens read, those from a cache among them.
     pub tokens_in: u64,
     /// Tokens written.
@@ -78,7 +78,7 @@ pub struct Spending {
     pub turns: u32,
 }
 
-impl Spending {
+impl TokenSpending {
     /// Counts more of the same conversation.
     pub fn add(&mut self, more: &Self) {
         self.tokens_in = self.tokens_in.saturating_add(more.tokens_in);
@@ -106,7 +106,7 @@ impl Spending {
 
 /// A request for permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permission {
+pub struct PermissionRequest {
     /// The agent's name for the request.
     pub id: String,
     /// What it wants to do, on one line of at most 300 characters.
@@ -125,15 +125,15 @@ mod tests {
 
     #[test]
     fn what_teaches_about_a_todo_is_what_its_context_grew_by() {
-        let spent = Spending { tokens_in: 59_000, tokens_out: 1_000, ..Spending::default() };
+        let spent = TokenSpending { tokens_in: 59_000, tokens_out: 1_000, ..TokenSpending::default() };
         let table = [
-            (Spending { grown: Some(4_000), cached: 50_000, ..spent }, 56_000),
-            (Spending { grown: Some(90_000), ..spent }, 0),
+            (TokenSpending { grown: Some(4_000), cached: 50_000, ..spent }, 56_000),
+            (TokenSpending { grown: Some(90_000), ..spent }, 0),
             // From a cache comes what was there before.
-            (Spending { cached: 50_000, ..spent }, 50_000),
+            (TokenSpending { cached: 50_000, ..spent }, 50_000),
             // Nobody says anything: then it teaches nothing.
             (spent, 60_000),
-            (Spending::default(), 0),
+            (TokenSpending::default(), 0),
         ];
         for (spent, again) in table {
             assert_eq!(spent.again(), again, "{spent:?}");
@@ -142,12 +142,28 @@ mod tests {
 
     #[test]
     fn spending_adds_up_without_overflow_and_keeps_what_is_unknown() {
-        let mut sum = Spending::default();
-        sum.add(&Spending { tokens_in: u64::MAX, cost_micros: Some(2), context: Some(9), ..Spending::default() });
-        sum.add(&Spending { tokens_in: 1, tokens_out: 1, cost_micros: Some(3), turns: 1, ..Spending::default() });
-        let wanted =
-            Spending { tokens_in: u64::MAX, tokens_out: 1, cost_micros: Some(5), turns: 1, ..Spending::default() };
-        assert_eq!(sum, Spending { context: Some(9), ..wanted });
+        let mut sum = TokenSpending::default();
+        sum.add(&TokenSpending {
+            tokens_in: u64::MAX,
+            cost_micros: Some(2),
+            context: Some(9),
+            ..TokenSpending::default()
+        });
+        sum.add(&TokenSpending {
+            tokens_in: 1,
+            tokens_out: 1,
+            cost_micros: Some(3),
+            turns: 1,
+            ..TokenSpending::default()
+        });
+        let wanted = TokenSpending {
+            tokens_in: u64::MAX,
+            tokens_out: 1,
+            cost_micros: Some(5),
+            turns: 1,
+            ..TokenSpending::default()
+        };
+        assert_eq!(sum, TokenSpending { context: Some(9), ..wanted });
         assert_eq!(sum.tokens(), u64::MAX);
     }
 }

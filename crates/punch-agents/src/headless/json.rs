@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use punch_core::text;
 use serde_json::Value;
 
-use super::{Finish, PlanEntry};
+use super::{AgentPlanEntry, AgentTurnEnd};
 use crate::usage_limit::{LimitText, UsageLimit};
 
 /// Characters of a line for people.
@@ -65,34 +65,34 @@ pub fn name(said: &str) -> String {
 }
 
 /// An entry of a plan.
-pub fn entry(content: &str, status: &str) -> PlanEntry {
-    PlanEntry { content: text::clip(content, CONTENT).into_owned(), status: text::clip(status, 20).into_owned() }
+pub fn entry(content: &str, status: &str) -> AgentPlanEntry {
+    AgentPlanEntry { content: text::clip(content, CONTENT).into_owned(), status: text::clip(status, 20).into_owned() }
 }
 
 /// Entries of a list, as many as are kept.
-pub fn entries(list: &Value, read: impl Fn(&Value) -> PlanEntry) -> Vec<PlanEntry> {
+pub fn entries(list: &Value, read: impl Fn(&Value) -> AgentPlanEntry) -> Vec<AgentPlanEntry> {
     list.as_array().map_or(&[][..], Vec::as_slice).iter().take(ENTRIES).map(read).collect()
 }
 
 /// A failure in one line; `otherwise` if the agent does not say what it was.
-pub fn failed(said: &str, otherwise: &str) -> Finish {
+pub fn failed(said: &str, otherwise: &str) -> AgentTurnEnd {
     let said = line(said);
-    Finish::Failed(if said.is_empty() { line(otherwise) } else { said })
+    AgentTurnEnd::Failed(if said.is_empty() { line(otherwise) } else { said })
 }
 
 /// A failure in one line, or the usage limit that one of these texts reports.
-pub fn failed_or_limited(said: &str, otherwise: &str, texts: &[LimitText]) -> Finish {
-    UsageLimit::in_text(said, texts).map_or_else(|| failed(said, otherwise), Finish::UsageLimit)
+pub fn failed_or_limited(said: &str, otherwise: &str, texts: &[LimitText]) -> AgentTurnEnd {
+    UsageLimit::in_text(said, texts).map_or_else(|| failed(said, otherwise), AgentTurnEnd::UsageLimit)
 }
 
 /// The lines of an agent, counted: whether any of them was understood tells a wrong program from one that crashed.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct CountedLines {
     understood: u64,
     garbage: u64,
 }
 
-impl Lines {
+impl CountedLines {
     /// A line that is a JSON object; `None` for anything else, which is counted and left out.
     pub fn read(&mut self, said: &str) -> Option<Value> {
         let read = serde_json::from_str(said).ok().filter(Value::is_object);
@@ -104,9 +104,9 @@ impl Lines {
     }
 
     /// How a turn ended that the end of the agent cut off.
-    pub fn cut_off(&self, code: Option<i32>) -> Finish {
-        let Some(code) = code else { return Finish::Failed("it could not be ended".into()) };
-        Finish::Failed(match (self.understood, self.garbage) {
+    pub fn cut_off(&self, code: Option<i32>) -> AgentTurnEnd {
+        let Some(code) = code else { return AgentTurnEnd::Failed("it could not be ended".into()) };
+        AgentTurnEnd::Failed(match (self.understood, self.garbage) {
             (0, 1..) => {
                 format!("it ended with exit code {code}, and none of its {} lines was understood", self.garbage)
             }

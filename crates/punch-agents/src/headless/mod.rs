@@ -6,7 +6,7 @@ mod event;
 pub mod json;
 
 pub use contexts::Contexts;
-pub use event::{Event, Finish, Permission, PlanEntry, Spending};
+pub use event::{AgentEvent, AgentPlanEntry, AgentTurnEnd, PermissionRequest, TokenSpending};
 
 /// What one start of an agent is about.
 #[derive(Clone, Copy, Debug)]
@@ -27,26 +27,26 @@ pub trait Headless: Send + Sync {
     fn arguments(&self, start: &HeadlessStart<'_>) -> Vec<String>;
 
     /// What understands the lines that the program prints after this start.
-    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn Listen>;
+    fn listener(&self, start: &HeadlessStart<'_>) -> Box<dyn AgentListener>;
 }
 
 /// What a line of an agent leads to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentOutput {
     /// For the runner.
-    pub events: Vec<Event>,
+    pub events: Vec<AgentEvent>,
     /// For the agent, each without the end of its line.
     pub replies: Vec<String>,
 }
 
-impl From<Vec<Event>> for AgentOutput {
-    fn from(events: Vec<Event>) -> Self {
+impl From<Vec<AgentEvent>> for AgentOutput {
+    fn from(events: Vec<AgentEvent>) -> Self {
         Self { events, replies: Vec::new() }
     }
 }
 
 /// Understands the output of one agent. Pure: no clock, no pipes.
-pub trait Listen: Send {
+pub trait AgentListener: Send {
     /// The first lines for the agent.
     fn begin(&mut self) -> Vec<String>;
 
@@ -68,7 +68,7 @@ pub trait Listen: Send {
     fn cancel(&mut self) -> Vec<String>;
 
     /// The agent has exited: how its turn ended, if no line said so.
-    fn gone(&mut self, code: Option<i32>) -> Option<Finish>;
+    fn gone(&mut self, code: Option<i32>) -> Option<AgentTurnEnd>;
 
     /// Returns true if the agent's input stays open after the first lines.
     fn converses(&self) -> bool {

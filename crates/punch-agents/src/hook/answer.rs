@@ -2,7 +2,7 @@
 //! there is no output, which every agent takes as "continue". Answers go to standard output with exit code 0, because
 //! each agent gives other codes a meaning of its own.
 
-use punch_core::drive::Effect;
+use punch_core::drive::HostEffect;
 use punch_core::text;
 use serde_json::{Map, Value};
 
@@ -16,15 +16,15 @@ pub const CONTEXT_CAP: usize = 8_000;
 const SHORT_CAP: usize = 2_000;
 
 /// The line for standard output; empty if there is nothing to say.
-pub fn answer(report: &HookReport, effect: &Effect) -> String {
+pub fn answer(report: &HookReport, effect: &HostEffect) -> String {
     let out = (report.agent.hooks.answer)(report, &capped(effect));
     if out.is_empty() { String::new() } else { Value::Object(out).to_string() }
 }
 
-fn capped(effect: &Effect) -> Effect {
+fn capped(effect: &HostEffect) -> HostEffect {
     let cut =
         |text: &Option<String>, cap: usize| text.as_deref().map(|t| clean(t, cap)).filter(|t| !t.trim().is_empty());
-    Effect {
+    HostEffect {
         context: cut(&effect.context, CONTEXT_CAP),
         go_on: cut(&effect.go_on, CONTEXT_CAP),
         refuse: cut(&effect.refuse, SHORT_CAP),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use punch_core::drive::{ContextUse, Finish, HostEvent, Start, ToolKind, ToolUse};
+use punch_core::drive::{ContextUse, Finish, HostEvent, SessionStart, ToolKind, ToolUse};
 use punch_core::text;
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ impl HookReport {
         };
         out.event = match meaning {
             Meaning::SessionStart | Meaning::SubagentStart => HostEvent::SessionStarted { how: start(report) },
-            Meaning::Compacted => HostEvent::SessionStarted { how: Start::Compact },
+            Meaning::Compacted => HostEvent::SessionStarted { how: SessionStart::Compact },
             Meaning::Prompt => HostEvent::Prompted { by_person: by_person(agent, report) },
             Meaning::ToolStart | Meaning::ToolEnd | Meaning::ToolFailure => {
                 out.input = object(report, agent.hooks.fields.tool_input);
@@ -121,13 +121,13 @@ fn before(report: &Value) -> Option<Vec<String>> {
     Some(turns)
 }
 
-fn start(report: &Value) -> Start {
+fn start(report: &Value) -> SessionStart {
     match string(report, &["source"]) {
-        Some("resume") => Start::Resume,
-        Some("clear") => Start::Clear,
-        Some("compact") => Start::Compact,
-        Some("fork") => Start::Fork,
-        _ => Start::Startup,
+        Some("resume") => SessionStart::Resume,
+        Some("clear") => SessionStart::Clear,
+        Some("compact") => SessionStart::Compact,
+        Some("fork") => SessionStart::Fork,
+        _ => SessionStart::Startup,
     }
 }
 

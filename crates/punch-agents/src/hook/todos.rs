@@ -1,6 +1,6 @@
 //! Calls of agents' own todo tools, read as far as possible. A call that says nothing about todos is none.
 
-use punch_core::dialect::mirror::{Change, HostListUpdate, MAX_ROWS, Row, Word};
+use punch_core::dialect::mirror::{HostListUpdate, HostRow, HostRowChange, HostStatus, MAX_ROWS};
 use serde_json::Value;
 
 use super::HookReport;
@@ -49,7 +49,7 @@ pub fn receipt(output: &Value) -> Option<u64> {
 }
 
 fn list(input: &Value) -> Option<HostListUpdate> {
-    let mut rows: Vec<Row> = match input.get("todos").or_else(|| input.get("plan"))? {
+    let mut rows: Vec<HostRow> = match input.get("todos").or_else(|| input.get("plan"))? {
         Value::Array(rows) => rows.iter().take(MAX_ROWS).filter_map(row).collect(),
         Value::String(text) => text.lines().filter_map(line).take(MAX_ROWS).collect(),
         _ => return None,
@@ -62,15 +62,15 @@ fn list(input: &Value) -> Option<HostListUpdate> {
     Some(HostListUpdate::Merge(rows))
 }
 
-fn row(item: &Value) -> Option<Row> {
+fn row(item: &Value) -> Option<HostRow> {
     item.as_object()?;
-    Some(Row {
+    Some(HostRow {
         uid: None,
         key: key(item, &["id"]),
         content: text(item, &["content", "step", "description", "title", "subject"]).unwrap_or_default(),
         active_form: text(item, &["activeForm", "active_form"]),
         description: None,
-        status: string(item, &["status"]).map(Word::read).unwrap_or_default(),
+        status: string(item, &["status"]).map(HostStatus::read).unwrap_or_default(),
         priority: priority(item),
         blocked_by: keys(item, "blockedBy").or_else(|| keys(item, "dependencies")),
         unshown: false,
@@ -79,19 +79,19 @@ fn row(item: &Value) -> Option<Row> {
 }
 
 /// `2. [in_progress] Write the tests`, the list of an agent that writes it as one text.
-fn line(said: &str) -> Option<Row> {
+fn line(said: &str) -> Option<HostRow> {
     let said = said.trim_start().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
     let (status, content) = said.strip_prefix('[')?.split_once(']')?;
     row(&serde_json::json!({"content": content.trim(), "status": status}))
 }
 
-fn created(input: &Value, output: &Value) -> Option<Row> {
-    Some(Row {
+fn created(input: &Value, output: &Value) -> Option<HostRow> {
+    Some(HostRow {
         key: number(output),
         content: text(input, &["subject", "title"])?,
         active_form: text(input, &["activeForm"]),
         description: text(input, &["description"]),
-        ..Row::default()
+        ..HostRow::default()
     })
 }
 
@@ -108,14 +108,14 @@ fn number(output: &Value) -> Option<String> {
     })
 }
 
-fn updated(input: &Value) -> Option<Change> {
+fn updated(input: &Value) -> Option<HostRowChange> {
     let status = string(input, &["status"]);
-    Some(Change {
+    Some(HostRowChange {
         key: key(input, &["taskId", "task_id", "id"])?,
         content: text(input, &["subject"]),
         active_form: text(input, &["activeForm"]),
         description: text(input, &["description"]),
-        status: status.filter(|word| *word != "deleted").map(Word::read),
+        status: status.filter(|word| *word != "deleted").map(HostStatus::read),
         deleted: status == Some("deleted"),
         blocks: keys(input, "addBlocks").unwrap_or_default(),
         blocked_by: keys(input, "addBlockedBy").unwrap_or_default(),

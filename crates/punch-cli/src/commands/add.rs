@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use clap::Args;
 use punch_core::format::pasted_list;
 use punch_core::{Keep, ListPosition, Op, Ref, Todo, Uid, Warning};
-use punch_engine::{Changed, Engine, EngineError};
+use punch_engine::{Engine, EngineError, PlanChange};
 use punch_store::PlanId;
 use serde_json::{Map, Value, json};
 
@@ -13,8 +13,8 @@ use super::move_to::PlaceFlags;
 use crate::failure::Failure;
 use crate::input;
 use crate::named_todos::native;
-use crate::project::{Open, Project};
-use crate::reply::{self, Reply};
+use crate::project::{OpenProject, Project};
+use crate::reply::{self, VerbReply};
 use crate::safety;
 
 const EXAMPLES: &str = "\
@@ -28,7 +28,7 @@ Examples:
 /// The arguments of `punch add`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Add {
+pub struct AddArgs {
     /// What to do, one todo each; `-` reads a list from standard input
     #[arg(value_name = "TEXT")]
     contents: Vec<String>,
@@ -109,9 +109,9 @@ impl FieldFlags {
     }
 }
 
-impl Add {
+impl AddArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let (contents, closed) = self.contents()?;
         if contents.is_empty() {
             return Err(Failure::usage(
@@ -159,7 +159,7 @@ impl Add {
 const COMPARED: usize = 50;
 
 /// Warns about open todos that say the same as a new one: often the same work twice.
-fn warn_same_text(open: &Open, changed: &mut Changed) -> Result<(), Failure> {
+fn warn_same_text(open: &OpenProject, changed: &mut PlanChange) -> Result<(), Failure> {
     let added: Vec<&Todo> =
         changed.outcome.added.iter().take(COMPARED).filter_map(|uid| changed.plan.get(*uid)).collect();
     let contents = added.iter().map(|todo| todo.content.clone()).collect();
@@ -176,7 +176,7 @@ fn warn_same_text(open: &Open, changed: &mut Changed) -> Result<(), Failure> {
 }
 
 /// The todos that names stand for, which are not all ids; they may be parts of contents.
-pub fn by_content(open: &Open, names: &[String]) -> Result<Vec<Ref>, Failure> {
+pub fn by_content(open: &OpenProject, names: &[String]) -> Result<Vec<Ref>, Failure> {
     match referred(&open.engine, open.plan, names) {
         Ok(uids) => Ok(uids.into_iter().map(Ref::Uid).collect()),
         Err(Failure::Engine(error @ EngineError::NotFound { .. })) => Err(Failure::refused(
@@ -205,7 +205,7 @@ pub fn referred(engine: &Engine, plan: PlanId, names: &[String]) -> Result<Vec<U
     Ok(uids)
 }
 
-fn submit(open: &Open, ops: &[Op], needs: &[Ref], place: &ListPosition) -> Result<Changed, Failure> {
+fn submit(open: &OpenProject, ops: &[Op], needs: &[Ref], place: &ListPosition) -> Result<PlanChange, Failure> {
     let complete = |(n, op): (usize, &Op)| {
         let Op::Add(add) = op else { return op.clone() };
         let mut add = add.clone();
@@ -219,7 +219,7 @@ fn submit(open: &Open, ops: &[Op], needs: &[Ref], place: &ListPosition) -> Resul
     Ok(open.engine.submit(open.plan, &open.project.request(), &ops)?)
 }
 
-impl Add {
+impl AddArgs {
     /// The texts with the phases that headings of a list give them, and how many lines of the list were checked off.
     fn contents(&self) -> Result<(Contents, usize), Failure> {
         let (mut out, mut closed) = (Vec::new(), 0);

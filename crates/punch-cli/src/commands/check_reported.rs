@@ -3,7 +3,7 @@
 
 use clap::Args;
 use punch_core::Uid;
-use punch_engine::{CheckLocks, Checker, EngineError, Request};
+use punch_engine::{CheckLocks, Checker, EngineError, WriteRequest};
 use punch_store::PlanId;
 
 use super::notify_inbox::Notifier;
@@ -21,7 +21,7 @@ todo starts on this machine.";
 
 /// The arguments of `punch check-reported`.
 #[derive(Args)]
-pub struct CheckReported {
+pub struct CheckReportedArgs {
     /// The number of the plan
     #[arg(value_name = "PLAN")]
     plan_number: i64,
@@ -32,7 +32,7 @@ pub struct CheckReported {
     agent: String,
 }
 
-impl CheckReported {
+impl CheckReportedArgs {
     /// Runs the check. Never fails: no one would read the error.
     pub fn run(self, global: Global) -> Exit {
         let what = format!("check of #{} for {}", self.todo_number, self.agent);
@@ -55,10 +55,10 @@ impl CheckReported {
         let checker = Checker { limit: settings.verify_timeout.value, ..project.checker() };
         let part = punch_core::Footprint { todos: [uid].into(), ..Default::default() };
         let owner = engine.slice(plan, &part)?.get(uid).and_then(|todo| todo.owner.clone());
-        let request = Request {
+        let request = WriteRequest {
             settings: Some(settings),
             tree: Some(&project.location.project_root),
-            ..Request::by(&self.agent, owner.as_deref())
+            ..WriteRequest::by(&self.agent, owner.as_deref())
         };
         let verdict = engine.judge_report(plan, uid, &checker, &request);
         drop(lock);

@@ -2,14 +2,14 @@
 
 use clap::{Args, Subcommand};
 use punch_core::text;
-use punch_engine::{Code, EngineError, Restored, Restoring, Saved, Saving};
+use punch_engine::{Code, EngineError, RestoreResult, Restoring, SavedCheckpoint, Saving};
 use serde_json::json;
 
 use super::checkpoint_views as views;
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Open, Project, ProjectPlan};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project, ProjectPlan};
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,14 +25,14 @@ const SHOWN: usize = 20;
 /// The arguments of `punch checkpoint`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Checkpoint {
+pub struct CheckpointArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<CheckpointCommand>,
 }
 
 /// What can be done with checkpoints.
 #[derive(Subcommand)]
-enum What {
+enum CheckpointCommand {
     /// Save the state of the plan and the code
     Save {
         /// A remark
@@ -79,68 +79,73 @@ enum What {
     },
 }
 
-impl Checkpoint {
+impl CheckpointArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let what = self.what.unwrap_or(What::List { limit: SHOWN });
-        if let What::Save { note, remark } = what {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        let what = self.what.unwrap_or(CheckpointCommand::List { limit: SHOWN });
+        if let CheckpointCommand::Save { note, remark } = what {
             return save(&project.write()?, note.or(remark).as_deref());
         }
         let open = match (project.read()?, &what) {
             (ProjectPlan::Plan(open), _) => open,
-            (ProjectPlan::Empty(_), What::List { .. }) => return Ok(views::list(&[])),
-            (ProjectPlan::Empty(_), What::Prune { .. }) => return Ok(pruned(&[])),
-            (ProjectPlan::Empty(_), What::Show { id, .. } | What::Diff { id } | What::Restore { id, .. }) => {
+            (ProjectPlan::Empty(_), CheckpointCommand::List { .. }) => return Ok(views::list(&[])),
+            (ProjectPlan::Empty(_), CheckpointCommand::Prune { .. }) => return Ok(pruned(&[])),
+            (
+                ProjectPlan::Empty(_),
+                CheckpointCommand::Show { id, .. }
+                | CheckpointCommand::Diff { id }
+                | CheckpointCommand::Restore { id, .. },
+            ) => {
                 let unknown = punch_engine::CheckpointError::Unknown { id: id.clone(), near: Vec::new() };
                 return Err(EngineError::from(unknown).into());
             }
-            (ProjectPlan::Empty(_), What::Save { .. }) => return Ok(Reply::printed()),
+            (ProjectPlan::Empty(_), CheckpointCommand::Save { .. }) => return Ok(VerbReply::printed()),
         };
         match what {
-            What::Save { note, remark } => save(&open, note.or(remark).as_deref()),
-            What::List { limit } => Ok(views::list(&open.engine.checkpoints(open.plan, limit)?)),
-            What::Show { id, patch } => {
+            CheckpointCommand::Save { note, remark } => save(&open, note.or(remark).as_deref()),
+            CheckpointCommand::List { limit } => Ok(views::list(&open.engine.checkpoints(open.plan, limit)?)),
+            CheckpointCommand::Show { id, patch } => {
                 let saved = open.engine.saved(open.plan, &id)?;
                 if patch {
                     return print_patch(&saved);
                 }
-                Ok(Reply::new(views::whole(&saved), json!({"checkpoint": saved.answer(true)})))
+                Ok(VerbReply::new(views::whole(&saved), json!({"checkpoint": saved.answer(true)})))
             }
-            What::Diff { id } => {
+            CheckpointCommand::Diff { id } => {
                 let saved = open.engine.saved(open.plan, &id)?;
                 let differs = open.engine.differs(open.plan, &saved)?;
                 Ok(views::diff(&saved, &differs, &Code::look(&open.project.tree())))
             }
-            What::Restore { id, force } => restore(&open, &id, force),
-            What::Prune { keep } => Ok(pruned(&open.engine.prune_checkpoints(open.plan, keep)?)),
+            CheckpointCommand::Restore { id, force } => restore(&open, &id, force),
+            CheckpointCommand::Prune { keep } => Ok(pruned(&open.engine.prune_checkpoints(open.plan, keep)?)),
         }
     }
 }
 
-fn save(open: &Open, notes: Option<&str>) -> Result<Reply, Failure> {
+fn save(open: &OpenProject, notes: Option<&str>) -> Result<VerbReply, Failure> {
     let code = Code::look(&open.project.tree());
     let actor = open.project.actor();
     let saving = Saving { by: actor.by(), notes, ..Saving::default() };
     let saved = open.engine.checkpoint(open.plan, &code, &saving)?;
     let json = json!({"checkpoint": saved.answer(false)});
-    Ok(Reply::new(views::line(&saved), json).after_write())
+    Ok(VerbReply::new(views::line(&saved), json).after_write())
 }
 
-fn print_patch(saved: &Saved) -> Result<Reply, Failure> {
+fn print_patch(saved: &SavedCheckpoint) -> Result<VerbReply, Failure> {
     let git = saved.git.as_ref();
     if let Some(why) = git.and_then(|git| git.patch_left_out.as_deref()) {
         let hint = "`punch checkpoint show` lists the files";
         return Err(Failure::refused("no_patch", format!("the patch was not kept: {}", text::neutral(why)), hint));
     }
     output::document(git.and_then(|git| git.patch.as_deref()).unwrap_or_default())?;
-    Ok(Reply::printed())
+    Ok(VerbReply::printed())
 }
 
-fn restore(open: &Open, id: &str, force: bool) -> Result<Reply, Failure> {
+fn restore(open: &OpenProject, id: &str, force: bool) -> Result<VerbReply, Failure> {
     let code = Code::look(&open.project.tree());
     let how = Restoring { force, reopen: open.project.config.settings.checkpoint_reopen.value };
     let restored = open.engine.restore(open.plan, &open.project.request(), &code, id, how)?;
-    let Restored { saved, safety, .. } = &restored;
+    let RestoreResult { saved, safety, .. } = &restored;
     let json = json!({
         "checkpoint": saved.id,
         "safety": safety,
@@ -153,13 +158,13 @@ fn restore(open: &Open, id: &str, force: bool) -> Result<Reply, Failure> {
         "revision": restored.changed.outcome.plan.revision,
     });
     let wrote = !restored.changed.outcome.events.is_empty();
-    Ok(Reply { wrote, ..Reply::new(views::restored(&restored, &code), json) })
+    Ok(VerbReply { wrote, ..VerbReply::new(views::restored(&restored, &code), json) })
 }
 
-fn pruned(ids: &[String]) -> Reply {
+fn pruned(ids: &[String]) -> VerbReply {
     let text = match ids.len() {
         0 => "Nothing to forget.".to_owned(),
         n => format!("Forgot {}.", crate::safety::count(n as u64, "checkpoint")),
     };
-    Reply { wrote: !ids.is_empty(), ..Reply::new(text, json!({"forgotten": ids})) }
+    VerbReply { wrote: !ids.is_empty(), ..VerbReply::new(text, json!({"forgotten": ids})) }
 }

@@ -2,17 +2,17 @@
 
 use punch_core::time::utc;
 use punch_core::{Status, text};
-use punch_engine::{Code, CommitVerdict, Differs, GitState, Judged, Restored, Saved};
+use punch_engine::{Code, CommitVerdict, Differs, GitState, RestoreResult, RestoredTodo, SavedCheckpoint};
 use serde_json::{Value, json};
 
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::count;
 
 /// Ids named in a line, todos told in a table.
 const NAMED: usize = 20;
 
 /// One line.
-pub fn line(saved: &Saved) -> String {
+pub fn line(saved: &SavedCheckpoint) -> String {
     let todos = &saved.todos;
     let work = format!("{} done, {} left", todos.completed.len(), todos.remaining.len());
     let git = saved.git.as_ref().map(|git| format!("  {}", place(git))).unwrap_or_default();
@@ -36,15 +36,15 @@ fn short(commit: Option<&str>) -> String {
 }
 
 /// Many.
-pub fn list(all: &[Saved]) -> Reply {
+pub fn list(all: &[SavedCheckpoint]) -> VerbReply {
     let lines: Vec<String> = all.iter().map(line).collect();
     let text = if lines.is_empty() { "No checkpoints.".to_owned() } else { lines.join("\n") };
     let all: Vec<Value> = all.iter().map(|saved| saved.answer(false)).collect();
-    Reply::new(text, json!({"checkpoints": all}))
+    VerbReply::new(text, json!({"checkpoints": all}))
 }
 
 /// Everything about one.
-pub fn whole(saved: &Saved) -> String {
+pub fn whole(saved: &SavedCheckpoint) -> String {
     let mut out = vec![
         line(saved),
         format!("made {} at revision {} of {}", utc(saved.at), saved.revision, text::neutral(&saved.plan)),
@@ -90,7 +90,7 @@ fn some(ids: &[String], total: usize) -> String {
 }
 
 /// What changed since.
-pub fn diff(saved: &Saved, differs: &[Differs], code: &Code) -> Reply {
+pub fn diff(saved: &SavedCheckpoint, differs: &[Differs], code: &Code) -> VerbReply {
     let word = |status: Option<Status>| status.map_or("–", Status::name);
     let mut lines: Vec<String> = differs
         .iter()
@@ -108,11 +108,11 @@ pub fn diff(saved: &Saved, differs: &[Differs], code: &Code) -> Reply {
     let text = if lines.is_empty() { "Nothing changed.".to_owned() } else { lines.join("\n") };
     let commit = |git: Option<&GitState>| json!({"branch": git.and_then(|g| g.branch.as_ref()), "commit": git.and_then(|g| g.commit.as_ref())});
     let git = json!({"then": commit(saved.git.as_ref()), "now": commit(code.state.as_ref())});
-    Reply::new(text, json!({"checkpoint": saved.id, "todos": differs, "git": git}))
+    VerbReply::new(text, json!({"checkpoint": saved.id, "todos": differs, "git": git}))
 }
 
 /// What a restore did.
-pub fn restored(restored: &Restored, code: &Code) -> String {
+pub fn restored(restored: &RestoreResult, code: &Code) -> String {
     let mut out = vec![match &restored.safety {
         Some(safety) => format!("restored {}; the state before is {safety}", restored.saved.id),
         None => format!("restored {}; nothing had to change", restored.saved.id),
@@ -123,7 +123,7 @@ pub fn restored(restored: &Restored, code: &Code) -> String {
         (CommitVerdict::Stale, true, "the files have lost what was done"),
         (CommitVerdict::Unknown, false, "nothing to judge by"),
     ] {
-        let is = |judged: &&Judged| (judged.verdict, judged.files_lost) == (verdict, files_lost);
+        let is = |judged: &&RestoredTodo| (judged.verdict, judged.files_lost) == (verdict, files_lost);
         let ids: Vec<String> = restored.judged.iter().filter(is).map(|judged| judged.id.clone()).collect();
         if !ids.is_empty() {
             out.push(format!("{:8} {} ({why})", verdict.name(), names(&ids)));

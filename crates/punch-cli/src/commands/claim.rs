@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::environment::{duration, span};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,7 +17,7 @@ Examples:
 /// The arguments of `punch claim`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Claim {
+pub struct ClaimArgs {
     /// An id, or a part of the content; without it the best ready todo
     #[arg(value_name = "TODO")]
     todo: Option<String>,
@@ -26,9 +26,9 @@ pub struct Claim {
     lease: Option<String>,
 }
 
-impl Claim {
+impl ClaimArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         if project.actor().owner().is_none() {
             return Err(Failure::usage("a claim needs an owner", "say who claims it: `--owner NAME` or PUNCH_OWNER"));
         }
@@ -57,6 +57,6 @@ impl Claim {
     }
 }
 
-fn nothing() -> Reply {
-    Reply::new("Nothing is ready.", json!({"todo": null, "fence": null, "leaseUntil": null}))
+fn nothing() -> VerbReply {
+    VerbReply::new("Nothing is ready.", json!({"todo": null, "fence": null, "leaseUntil": null}))
 }

@@ -28,20 +28,20 @@ const MOST: usize = 1_000;
 /// The arguments of `punch completions`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// Your shell; `man` writes man pages instead
     #[arg(value_name = "SHELL", required_unless_present = "list")]
-    shell: Option<Target>,
+    shell: Option<CompletionShell>,
     /// Where man pages are written
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Print the words that a script offers; scripts call this
     #[arg(long, value_name = "WHAT", hide = true)]
-    list: Option<Words>,
+    list: Option<ProjectWords>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Target {
+enum CompletionShell {
     Bash,
     Zsh,
     Fish,
@@ -54,13 +54,13 @@ enum Target {
 
 /// Words that only the project knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Words {
+enum ProjectWords {
     Ids,
     Plans,
     Owners,
 }
 
-impl Completions {
+impl CompletionsArgs {
     /// Runs the verb. The script is data as it is; `--json` changes nothing.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
         if let Some(words) = self.list {
@@ -69,13 +69,13 @@ impl Completions {
             output::document(&lines.iter().take(MOST).map(|line| format!("{line}\n")).collect::<String>())?;
             return Ok(Exit::Ok);
         }
-        let shell = match self.shell.unwrap_or(Target::Man) {
-            Target::Man => return man_pages(self.dir.as_deref()),
-            Target::Bash => Shell::Bash,
-            Target::Zsh => Shell::Zsh,
-            Target::Fish => Shell::Fish,
-            Target::Elvish => Shell::Elvish,
-            Target::PowerShell => Shell::PowerShell,
+        let shell = match self.shell.unwrap_or(CompletionShell::Man) {
+            CompletionShell::Man => return man_pages(self.dir.as_deref()),
+            CompletionShell::Bash => Shell::Bash,
+            CompletionShell::Zsh => Shell::Zsh,
+            CompletionShell::Fish => Shell::Fish,
+            CompletionShell::Elvish => Shell::Elvish,
+            CompletionShell::PowerShell => Shell::PowerShell,
         };
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut crate::Arguments::command(), "punch", &mut script);
@@ -84,7 +84,7 @@ impl Completions {
     }
 }
 
-impl Words {
+impl ProjectWords {
     /// One word a line; after a tab what it stands for.
     fn lines(self, global: Global) -> Result<Vec<String>, Failure> {
         let Some(open) = Project::find(global)?.read()?.plan() else { return Ok(Vec::new()) };

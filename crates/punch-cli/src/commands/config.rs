@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use punch_core::text;
-use punch_engine::config::{Authority, Config as Settings, Inputs, Key, Scope, Shown, Source, set, unset, written};
+use punch_engine::config::{
+    Authority, Config as Settings, ConfigInputs, Key, SettingScope, SettingSource, ShownSetting, set, unset, written,
+};
 use punch_engine::locate::{self, Location};
 use serde_json::{Value, json};
 
@@ -14,7 +16,7 @@ use crate::failure::Failure;
 use crate::guard;
 use crate::output;
 use crate::project::{self, Project};
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,14 +31,14 @@ A setting comes from the first of: flag, environment, project, user, default.";
 /// The arguments of `punch config`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Config {
+pub struct ConfigArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ConfigCommand>,
 }
 
 /// What to do with settings.
 #[derive(Subcommand)]
-enum Action {
+enum ConfigCommand {
     /// Print every setting with its source, as a valid TOML file
     Show,
     /// Print the value of one setting
@@ -75,17 +77,17 @@ fn name_in_files(name: &str) -> Result<String, std::convert::Infallible> {
 /// The setting that decides whether todos wait for cancelled ones.
 const CANCELLED_DEP: &str = "policy.cancelled_dep";
 
-impl Config {
+impl ConfigArgs {
     /// Runs the verb. Changes do not read the other settings: an invalid one must not prevent its own correction.
-    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+    pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
-        match self.action.unwrap_or(Action::Show) {
-            Action::Show => show(&global, &location),
-            Action::Get { key } => get(&global, &location, &key),
-            Action::Set { key, value, user } => {
+        match self.action.unwrap_or(ConfigCommand::Show) {
+            ConfigCommand::Show => show(&global, &location),
+            ConfigCommand::Get { key } => get(&global, &location, &key),
+            ConfigCommand::Set { key, value, user } => {
                 guarded(&key)?;
                 let (path, scope) = file(&location, user || needs_own_file(&key))?;
-                if scope == Scope::Project && !location.dir.is_dir() {
+                if scope == SettingScope::Project && !location.dir.is_dir() {
                     location.create()?;
                 }
                 let value = spelled_out(&key, value);
@@ -94,7 +96,7 @@ impl Config {
                 };
                 set(&path, scope, &key, &value).map_err(|error| named(error.into()))?;
                 apply_to_plans(&global, &location, &key)?;
-                if scope == Scope::Project && needs_approval(&key) {
+                if scope == SettingScope::Project && needs_approval(&key) {
                     approve(&global, &location, &key)?;
                 }
                 let known = environment::config(&global, &location).ok().and_then(|c| c.get(&key).ok());
@@ -104,7 +106,7 @@ impl Config {
                 let stored = written(&path, &key)?;
                 Ok(change_reply(&path, &key, known, stored.as_deref(), true))
             }
-            Action::Unset { key, user } => {
+            ConfigCommand::Unset { key, user } => {
                 guarded(&key)?;
                 let (path, scope) = file(&location, user || needs_own_file(&key))?;
                 let there = path.parent().is_some_and(std::path::Path::is_dir) && unset(&path, scope, &key)?;
@@ -184,7 +186,7 @@ fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failur
         return Err(Failure::refused("needs_consent", "there is no state folder to keep an approval in", hint));
     };
     if !location.exists {
-        let config = Settings::load(&Inputs::default())?;
+        let config = Settings::load(&ConfigInputs::default())?;
         Project {
             global: global.clone(),
             location: location.clone(),
@@ -201,16 +203,16 @@ fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failur
     Ok(())
 }
 
-fn show(global: &Global, location: &Location) -> Result<Reply, Failure> {
+fn show(global: &Global, location: &Location) -> Result<VerbReply, Failure> {
     let config = environment::config(global, location)?;
     project::warn_ignored(&config);
     let rows = config.show();
     // A path in a comment may hold a line break; a setting never does.
     let lines: Vec<String> = rows.iter().map(|row| text::neutral(&row.to_string()).into_owned()).collect();
-    Ok(Reply::new(lines.join("\n"), json!({"settings": rows.iter().map(as_json).collect::<Vec<_>>()})))
+    Ok(VerbReply::new(lines.join("\n"), json!({"settings": rows.iter().map(as_json).collect::<Vec<_>>()})))
 }
 
-fn get(global: &Global, location: &Location, key: &str) -> Result<Reply, Failure> {
+fn get(global: &Global, location: &Location, key: &str) -> Result<VerbReply, Failure> {
     let config = environment::config(global, location)?;
     let row = config.get(key)?;
     project::warn_ignored(&config);
@@ -219,11 +221,17 @@ fn get(global: &Global, location: &Location, key: &str) -> Result<Reply, Failure
         Value::String(text) => text,
         other => other.to_string(),
     };
-    Ok(Reply::new(plain, as_json(&row)))
+    Ok(VerbReply::new(plain, as_json(&row)))
 }
 
 /// The answer to a change; `stored` is the value that the file has now.
-fn change_reply(path: &std::path::Path, key: &str, known: Option<Shown>, stored: Option<&str>, changed: bool) -> Reply {
+fn change_reply(
+    path: &std::path::Path,
+    key: &str,
+    known: Option<ShownSetting>,
+    stored: Option<&str>,
+    changed: bool,
+) -> VerbReply {
     let (file, key_shown) = (path.display().to_string(), text::neutral(key));
     let mut message = match changed {
         true => match stored {
@@ -236,34 +244,34 @@ fn change_reply(path: &std::path::Path, key: &str, known: Option<Shown>, stored:
     };
     // Another source may speak louder than the file that was changed.
     let louder = known.as_ref().filter(|row| match &row.source {
-        Source::Project(from) | Source::User(from) => from != path,
-        Source::Flag | Source::Env(_) => true,
-        Source::Default => false,
+        SettingSource::Project(from) | SettingSource::User(from) => from != path,
+        SettingSource::Flag | SettingSource::Env(_) => true,
+        SettingSource::Default => false,
     });
     if let Some(row) = louder {
         message.push_str(&format!("\nnote: in use is {}", text::neutral(&row.to_string())));
     }
     let mut json = json!({"file": file, "changed": changed});
     json["setting"] = known.as_ref().map_or(Value::Null, as_json);
-    Reply::new(message, json)
+    VerbReply::new(message, json)
 }
 
-fn file(location: &Location, user: bool) -> Result<(PathBuf, Scope), Failure> {
+fn file(location: &Location, user: bool) -> Result<(PathBuf, SettingScope), Failure> {
     if !user {
-        return Ok((location.config.clone(), Scope::Project));
+        return Ok((location.config.clone(), SettingScope::Project));
     }
     let path = environment::user_config();
     let path =
         path.ok_or_else(|| Failure::usage("there is no home folder for settings", "set HOME or XDG_CONFIG_HOME"))?;
-    Ok((path, Scope::User))
+    Ok((path, SettingScope::User))
 }
 
-fn as_json(row: &Shown) -> Value {
+fn as_json(row: &ShownSetting) -> Value {
     json!({"key": row.key, "value": value(row), "source": row.source.to_string()})
 }
 
 /// Texts, numbers and truth values look the same in TOML and JSON.
-fn value(row: &Shown) -> Value {
+fn value(row: &ShownSetting) -> Value {
     let parse = |toml: &String| serde_json::from_str(toml).unwrap_or_else(|_| json!(toml));
     row.value.as_ref().map_or(Value::Null, parse)
 }

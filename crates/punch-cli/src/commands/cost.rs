@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use punch_engine::call::Dialect;
-use punch_serve::cost::{Price, Spent, replay};
-use punch_serve::{Group, Offer};
+use punch_serve::cost::{CallTokens, Price, replay};
+use punch_serve::{ToolGroup, ToolOffers};
 use serde_json::{Value, json};
 
 use super::mcp::dialects;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 /// The arguments of `punch cost`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Cost {
+pub struct CostArgs {
     /// One dialect instead of all
     #[arg(long, value_name = "NAME", value_parser = dialects())]
     dialect: Option<Dialect>,
@@ -32,13 +32,13 @@ pub struct Cost {
     replay: Option<PathBuf>,
 }
 
-impl Cost {
+impl CostArgs {
     /// Counts.
-    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+    pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         let chosen: &[Dialect] = self.dialect.as_ref().map_or(&Dialect::ALL[..], std::slice::from_ref);
         let (mut lines, mut rows) = (Vec::new(), Vec::new());
         for dialect in chosen {
-            let price = Price::of(&Offer::new(*dialect, &[]));
+            let price = Price::of(&ToolOffers::new(*dialect, &[]));
             let tools: Vec<String> = price.tools.iter().map(|(name, tokens)| format!("{name} {tokens}")).collect();
             lines.push(format!(
                 "{:<10} {:>5} tokens: {}; instructions {}",
@@ -50,9 +50,9 @@ impl Cost {
             rows.push(row(*dialect, &price));
         }
         if chosen.contains(&Dialect::Native) {
-            let more = Price::of(&Offer::new(Dialect::Native, &Group::ALL));
-            let extra = more.offered() - Price::of(&Offer::new(Dialect::Native, &[])).offered();
-            let groups = Group::ALL.map(Group::name).join(",");
+            let more = Price::of(&ToolOffers::new(Dialect::Native, &ToolGroup::ALL));
+            let extra = more.offered() - Price::of(&ToolOffers::new(Dialect::Native, &[])).offered();
+            let groups = ToolGroup::ALL.map(ToolGroup::name).join(",");
             lines.push(format!("{:<10} {extra:>5} tokens more with `punch mcp --tools {groups}`", ""));
         }
         let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
@@ -77,7 +77,7 @@ impl Cost {
             json["replay"] = json!({"calls": spent.calls, "arguments": spent.arguments, "results": spent.results});
         }
         lines.push("Estimated at four bytes a token.".into());
-        Ok(Reply::new(lines.join("\n"), json))
+        Ok(VerbReply::new(lines.join("\n"), json))
     }
 }
 
@@ -86,10 +86,10 @@ fn row(dialect: Dialect, price: &Price) -> Value {
     json!({"dialect": dialect.name(), "tokens": price.offered(), "instructions": price.instructions, "tools": tools})
 }
 
-fn recorded(path: &PathBuf, dialect: Dialect) -> Result<Spent, Failure> {
+fn recorded(path: &PathBuf, dialect: Dialect) -> Result<CallTokens, Failure> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|cause| Failure::File(shown.clone(), cause))?;
-    let mut spent = Spent::default();
+    let mut spent = CallTokens::default();
     for (n, line) in text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let at = |message: &str, hint: &str| Failure::usage(&format!("`{shown}` line {}: {message}", n + 1), hint);
         let value: Value = serde_json::from_str(line).map_err(|error| {

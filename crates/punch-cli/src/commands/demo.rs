@@ -7,15 +7,15 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use punch_core::text;
-use punch_core::view::Role;
+use punch_core::view::SpanRole;
 use serde_json::{Value, json};
 
-use super::demo_agent::{self, Actor};
+use super::demo_agent::{self, DemoAgent};
 use super::demo_run;
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 use crate::reply::with_schema;
-use crate::style::{Painter, Stream};
+use crate::style::{OutputStream, Painter};
 use crate::{environment, output};
 
 const EXAMPLES: &str = "\
@@ -33,7 +33,7 @@ Try next, in a project of yours:
 /// The arguments of `punch demo`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Demo {
+pub struct DemoArgs {
     /// Leave the temporary project where it is
     #[arg(long)]
     keep: bool,
@@ -43,7 +43,7 @@ pub struct Demo {
 }
 
 /// A part of the story.
-enum Step {
+enum DemoStep {
     /// The beginning of a chapter.
     Chapter(&'static str),
     /// A line for the reader.
@@ -57,14 +57,14 @@ enum Step {
     /// A command of git, where there is one.
     Git(&'static [&'static str]),
     /// An agent that reports to hooks.
-    Watch(&'static Actor),
+    Watch(&'static DemoAgent),
     /// Agents that work a plan to its end, where there is a shell; in worktrees where there is git.
     Work(&'static [&'static str]),
 }
 
-use Step::{Chapter, Git, Quiet, Refused, Run, Say, Watch, Work};
+use DemoStep::{Chapter, Git, Quiet, Refused, Run, Say, Watch, Work};
 
-const STORY: &[Step] = &[
+const STORY: &[DemoStep] = &[
     Chapter("A plan with dependencies"),
     Quiet(&["init", "--no-agents"]),
     Run(&["add", "Choose the schema", "--id", "schema", "--phase", "Core"]),
@@ -145,7 +145,7 @@ const STORY: &[Step] = &[
     Run(&["status", "--json"]),
 ];
 
-impl Demo {
+impl DemoArgs {
     /// Runs the story.
     pub fn run(self, global: &Global) -> Result<Exit, Failure> {
         let place = DemoFolder::make(self.keep)?;
@@ -157,9 +157,9 @@ impl Demo {
                 exit = Exit::Bug;
             }
         };
-        let painter = Stream::Out.painter();
+        let painter = OutputStream::Out.painter();
         let say = |text: &str| if global.json { Ok(()) } else { output::prose(text) };
-        let told = |role: Role, text: &str| say(&format!("\n{}\n", painter.words(role, &format!("# {text}"))));
+        let told = |role: SpanRole, text: &str| say(&format!("\n{}\n", painter.words(role, &format!("# {text}"))));
         let chapters: Vec<&str> =
             STORY.iter().filter_map(|s| if let Chapter(title) = s { Some(*title) } else { None }).collect();
         let mut chapter = 0;
@@ -171,11 +171,11 @@ impl Demo {
                     if chapter > 1 && !self.all && !global.json && !next_chapter(title)? {
                         return Ok(exit);
                     }
-                    told(Role::Heading, &format!("Chapter {chapter} of {}: {title}", chapters.len()))?;
+                    told(SpanRole::Heading, &format!("Chapter {chapter} of {}: {title}", chapters.len()))?;
                     continue;
                 }
                 Say(text) => {
-                    told(Role::Detail, text)?;
+                    told(SpanRole::Detail, text)?;
                     continue;
                 }
                 Watch(actor) if actor.is_checked && !has_shell => continue,
@@ -215,11 +215,11 @@ impl Demo {
             steps.push(done);
         }
         if self.keep {
-            told(Role::Detail, &format!("The project stays in {}", place.project.display()))?;
+            told(SpanRole::Detail, &format!("The project stays in {}", place.project.display()))?;
         }
         say(&format!("\n{NEXT}\n"))?;
         if global.json {
-            let steps: Vec<Value> = steps.iter().map(Done::as_json).collect();
+            let steps: Vec<Value> = steps.iter().map(DemoResult::as_json).collect();
             let folder = self.keep.then(|| place.root.display().to_string());
             let all = with_schema(json!({"steps": steps, "folder": folder}));
             output::document(&format!("{all}\n"))?;
@@ -237,7 +237,7 @@ fn next_chapter(title: &str) -> Result<bool, Failure> {
 }
 
 /// A step that was run.
-pub(super) struct Done {
+pub(super) struct DemoResult {
     line: String,
     /// What it was given on standard input.
     stdin: Option<String>,
@@ -246,10 +246,10 @@ pub(super) struct Done {
     stderr: String,
 }
 
-impl Done {
+impl DemoResult {
     /// The line as it is typed.
     fn command(&self, painter: Painter) -> String {
-        format!("{}\n", painter.words(Role::Command, &format!("$ {}", self.line)))
+        format!("{}\n", painter.words(SpanRole::Command, &format!("$ {}", self.line)))
     }
 
     fn transcript(&self, painter: Painter) -> String {
@@ -305,18 +305,18 @@ impl DemoFolder {
         git.status().is_ok_and(|status| status.success())
     }
 
-    fn ask_git(&self, arguments: &[&str]) -> Result<Done, Failure> {
+    fn ask_git(&self, arguments: &[&str]) -> Result<DemoResult, Failure> {
         let mut command = self.command(Path::new("git"));
         command.args(arguments);
         finish(command, "git", arguments, None)
     }
 
     /// Runs this program, with a text on its standard input if there is one.
-    fn punch(&self, arguments: &[&str], stdin: Option<String>, global: &Global) -> Result<Done, Failure> {
+    fn punch(&self, arguments: &[&str], stdin: Option<String>, global: &Global) -> Result<DemoResult, Failure> {
         let mut command = self.command(&environment::program()?);
         command.args(arguments).args(global.ascii.then_some("--ascii"));
-        if Stream::Out.is_terminal() && !global.json {
-            let color = if Stream::Out.painter().has_colors() { "always" } else { "never" };
+        if OutputStream::Out.is_terminal() && !global.json {
+            let color = if OutputStream::Out.painter().has_colors() { "always" } else { "never" };
             command.env("PUNCH_VIEW_COLOR", color);
             if !global.ascii {
                 command.env("PUNCH_VIEW_ASCII", "false");
@@ -326,7 +326,7 @@ impl DemoFolder {
     }
 
     /// Reports to the hook.
-    fn hook(&self, event: &str, report: &Value, global: &Global) -> Result<Done, Failure> {
+    fn hook(&self, event: &str, report: &Value, global: &Global) -> Result<DemoResult, Failure> {
         self.punch(&["hook", "--agent", demo_agent::HOST, event], Some(report.to_string()), global)
     }
 
@@ -362,7 +362,7 @@ impl Drop for DemoFolder {
 }
 
 /// Runs a command to its end. `name` and `arguments` are what the transcript shows.
-fn finish(mut command: Command, name: &str, arguments: &[&str], stdin: Option<String>) -> Result<Done, Failure> {
+fn finish(mut command: Command, name: &str, arguments: &[&str], stdin: Option<String>) -> Result<DemoResult, Failure> {
     let failed = |cause| Failure::File(name.to_owned(), cause);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if stdin.is_some() {
@@ -377,5 +377,5 @@ fn finish(mut command: Command, name: &str, arguments: &[&str], stdin: Option<St
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let words: Vec<_> = [name].iter().chain(arguments).map(|word| text::shell(word)).collect();
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    Ok(Done { line: words.join(" "), stdin, exit: output.status.code(), stdout, stderr })
+    Ok(DemoResult { line: words.join(" "), stdin, exit: output.status.code(), stdout, stderr })
 }

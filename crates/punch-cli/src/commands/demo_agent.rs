@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::demo::Done;
+use super::demo::DemoResult;
 use crate::failure::Failure;
 
 /// The host whose form the reports have.
 pub const HOST: &str = "claude";
 
 /// An agent with everything that it will do.
-pub struct Actor {
+pub struct DemoAgent {
     /// Its conversation.
     pub session: &'static str,
     /// What the user asks of it.
@@ -22,11 +22,11 @@ pub struct Actor {
     /// A check decides about its work, which needs a shell.
     pub is_checked: bool,
     /// What it does, in order.
-    pub moves: &'static [Move],
+    pub moves: &'static [AgentMove],
 }
 
 /// Something that an agent does.
-pub enum Move {
+pub enum AgentMove {
     /// It writes its own list: content and status.
     Writes(&'static [(&'static str, &'static str)]),
     /// It writes a file.
@@ -37,10 +37,10 @@ pub enum Move {
     Stops(&'static str),
 }
 
-use Move::{Creates, Stops, StopsEarly, Writes};
+use AgentMove::{Creates, Stops, StopsEarly, Writes};
 
 /// Stops three times too early.
-pub const HASTY: Actor = Actor {
+pub const HASTY: DemoAgent = DemoAgent {
     session: "demo-hasty",
     prompt: "Please build the parser.",
     in_full: true,
@@ -58,7 +58,7 @@ pub const HASTY: Actor = Actor {
 };
 
 /// Never gets anywhere.
-pub const STUCK: Actor = Actor {
+pub const STUCK: DemoAgent = DemoAgent {
     session: "demo-stuck",
     prompt: "Please fix the flaky test.",
     in_full: false,
@@ -73,7 +73,7 @@ pub const STUCK: Actor = Actor {
 };
 
 /// Calls a todo done that is not, and learns it from the check.
-pub const OPTIMIST: Actor = Actor {
+pub const OPTIMIST: DemoAgent = DemoAgent {
     session: "demo-optimist",
     prompt: "Please write the changelog.",
     in_full: true,
@@ -89,11 +89,11 @@ pub const OPTIMIST: Actor = Actor {
 
 /// Plays an agent: what is to be shown, what was run, and what went otherwise than it should.
 pub fn play(
-    actor: &Actor,
+    actor: &DemoAgent,
     folder: &Path,
-    mut hook: impl FnMut(&str, &Value) -> Result<Done, Failure>,
+    mut hook: impl FnMut(&str, &Value) -> Result<DemoResult, Failure>,
     mut say: impl FnMut(&str) -> Result<(), Failure>,
-) -> Result<Vec<(Done, Option<String>)>, Failure> {
+) -> Result<Vec<(DemoResult, Option<String>)>, Failure> {
     let mut out = Vec::new();
     let mut report = |event: &str, mut about: Value| {
         about["session_id"] = json!(actor.session);

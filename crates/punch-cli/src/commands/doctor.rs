@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::doctor_agents;
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::{Safety, ago, bytes, count};
 use crate::{environment, open_store};
 
@@ -28,22 +28,22 @@ const MANY_EVENTS: u64 = 1_000_000;
 /// The arguments of `punch doctor`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Doctor {
+pub struct DoctorArgs {
     /// Rebuild derived data (counters, levels, columns, edges); nothing else is touched
     #[arg(long)]
     repair: bool,
 }
 
 /// What was found so far.
-struct Report {
+struct DoctorFindings {
     findings: Vec<Finding>,
     exit: Exit,
 }
 
-impl Doctor {
+impl DoctorArgs {
     /// Runs the verb.
-    pub fn run(self, global: Global) -> Result<Reply, Failure> {
-        let mut report = Report { findings: Vec::new(), exit: Exit::Ok };
+    pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
+        let mut report = DoctorFindings { findings: Vec::new(), exit: Exit::Ok };
         let location = locate::locate(&environment::surroundings(&global)?);
         let store = location.as_ref().ok().map(Location::shown);
         match location {
@@ -67,7 +67,7 @@ impl Doctor {
         Ok(report.reply(store, &agents_json))
     }
 
-    fn examine(&self, location: &Location, report: &mut Report) -> Result<(), Failure> {
+    fn examine(&self, location: &Location, report: &mut DoctorFindings) -> Result<(), Failure> {
         let (path, kind) = (location.shown(), location.kind.name());
         if !location.exists && location.database.symlink_metadata().is_err() {
             report.say("store", Severity::Note, format!("none at `{path}` ({kind}) yet; the first change creates it"));
@@ -122,7 +122,7 @@ impl Doctor {
     }
 }
 
-impl Report {
+impl DoctorFindings {
     fn say(&mut self, what: &str, severity: Severity, detail: impl Into<String>) {
         self.findings.push(Finding::new(what, severity, detail));
     }
@@ -135,7 +135,7 @@ impl Report {
         self.say(what, severity, failure_text(failure));
     }
 
-    fn reply(self, store: Option<String>, agents: &Value) -> Reply {
+    fn reply(self, store: Option<String>, agents: &Value) -> VerbReply {
         let damaged = self.findings.iter().any(|finding| finding.severity == Severity::Damaged);
         let mut lines: Vec<String> = self.findings.iter().map(line).collect();
         let fine = |finding: &Finding| matches!(finding.severity, Severity::Ok | Severity::Note);
@@ -146,7 +146,7 @@ impl Report {
         let mut json = json!({"store": store, "damaged": damaged, "findings": findings});
         json["agents"] = agents["agents"].clone();
         json["reachable"] = agents["reachable"].clone();
-        let mut reply = Reply::new(lines.join("\n"), json);
+        let mut reply = VerbReply::new(lines.join("\n"), json);
         reply.exit = if damaged { Exit::Refused } else { self.exit };
         reply
     }

@@ -1,16 +1,16 @@
 //! What `punch doctor` says about agents: found, version, connected, trusted, reachable, and what to do. None of it is damage.
 
-use punch_agents::settings::Level;
+use punch_agents::settings::ConnectionLevel;
 use punch_engine::{Finding, Severity};
-use punch_serve::wiring::Wired;
+use punch_serve::wiring::ConnectionState;
 use serde_json::{Value, json};
 
 use crate::arguments::Global;
-use crate::wiring::{Place, Standing, Wiring, inspect, reachable};
+use crate::wiring::{Standing, WiringPlace, WiringState, inspect, reachable};
 
 /// The findings, and the same for programs.
 pub fn report(global: &Global) -> (Vec<Finding>, Value) {
-    let place = match Place::find(global, Level::User) {
+    let place = match WiringPlace::find(global, ConnectionLevel::User) {
         Ok(place) => place,
         Err(failure) => {
             let why = failure.text().map(|(message, _)| message).unwrap_or_default();
@@ -66,16 +66,19 @@ fn todo(standing: &Standing) -> Vec<String> {
         let flag = level.name();
         match wiring {
             // The same file serves two levels.
-            Wiring::Unreadable(_) if level == Level::Shared && !matches!(standing.personal, Wiring::Is(_)) => {}
-            Wiring::Unreadable(why) => out.push(format!("{why}; fix it, then run `punch install --{flag} {name}`")),
-            Wiring::Is(Wired::Partly) => {
+            WiringState::Unreadable(_)
+                if level == ConnectionLevel::Shared && !matches!(standing.personal, WiringState::Is(_)) => {}
+            WiringState::Unreadable(why) => {
+                out.push(format!("{why}; fix it, then run `punch install --{flag} {name}`"))
+            }
+            WiringState::Is(ConnectionState::Partly) => {
                 let why = "something is missing or calls another punch";
                 out.push(format!("{flag}: {why}; `punch install --{flag} {name}` fixes it"));
             }
-            Wiring::Is(Wired::Yes | Wired::No) => {}
+            WiringState::Is(ConnectionState::Yes | ConnectionState::No) => {}
         }
     }
-    let connected: Vec<Level> =
+    let connected: Vec<ConnectionLevel> =
         standing.levels().into_iter().filter(|(_, wiring)| wiring.is_there()).map(|(level, _)| level).collect();
     match connected.as_slice() {
         [] if out.is_empty() => out.push(format!("`punch install {name}` connects it")),

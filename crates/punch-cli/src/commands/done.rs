@@ -3,11 +3,11 @@
 use clap::Args;
 use punch_core::view::todo_detail::last_check;
 use punch_core::{Evidence, MissingEvidence, Op, Policy, Ref};
-use punch_engine::Request;
+use punch_engine::WriteRequest;
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
 /// The arguments of `punch done`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Done {
+pub struct DoneArgs {
     /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
@@ -31,9 +31,9 @@ pub struct Done {
     fence: Option<u64>,
 }
 
-impl Done {
+impl DoneArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let evidence = self.evidence.map(|text| Evidence { text: Some(text), ..Evidence::default() });
         let done = |r: &Ref| Op::Done { target: r.clone(), evidence: evidence.clone(), fence: self.fence };
         let open = project.open_named(&self.todos)?;
@@ -45,11 +45,11 @@ impl Done {
             true => |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy.for_user() },
             false => |policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy },
         };
-        let request = Request { commit: commit.as_deref(), preset, ..request };
+        let request = WriteRequest { commit: commit.as_deref(), preset, ..request };
         let ops = |refs: &[Ref]| refs.iter().map(done).collect();
         // Where the plan wants proof, the checks run between the first refusal and the last try.
         let (changed, uids) = open.engine.proving(open.plan, &open.project.checker(), |proofs| {
-            let request = Request { proofs: Some(proofs), ..request.clone() };
+            let request = WriteRequest { proofs: Some(proofs), ..request.clone() };
             open.engine.submit_named(open.plan, &request, &self.todos, &ops)
         })?;
         let mut reply = reply::changed(&changed, &uids, &open.project).or_unchanged("already done");

@@ -4,23 +4,23 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use punch_core::view::edit_sheet::Shown;
+use punch_core::view::edit_sheet::SheetTodos;
 use punch_core::{
-    Dep, Edit as Fields, Footprint, Keep, Label, LabelEdit, MissingDep, Op, Plan, Policy, Record, Ref, Refusal, Stop,
-    Uid,
+    ApplyStop, Dep, Edit as Fields, Footprint, Keep, Label, LabelEdit, MissingDep, Op, Plan, Policy, Record, Ref,
+    Refusal, Uid,
 };
-use punch_engine::{EngineError, Request};
+use punch_engine::{EngineError, WriteRequest};
 use serde_json::{Map, Value, json};
 
 use super::add::{FieldFlags, referred};
 use super::edit_one::{FIELDS, TodoText};
 use super::{edit_whole, show};
-use crate::editor::Draft;
+use crate::editor::EditorDraft;
 use crate::failure::Failure;
 use crate::input;
 use crate::named_todos::native;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +35,7 @@ Examples:
 /// The arguments of `punch edit`.
 #[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
-pub struct Edit {
+pub struct EditArgs {
     /// An id, or a part of the content; without it you edit the whole plan
     #[arg(value_name = "TODO")]
     todo: Option<String>,
@@ -101,9 +101,9 @@ impl Clear {
     }
 }
 
-impl Edit {
+impl EditArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let map = self.map()?;
         let needs = !(self.fields.needs.is_empty() && self.add_needs.is_empty() && self.drop_needs.is_empty());
         let unchanged = map.is_empty() && !needs && self.no_label.is_empty();
@@ -111,7 +111,7 @@ impl Edit {
             if !unchanged {
                 return Err(Failure::usage("no todo given for these fields", "name it: `punch edit T-3 …`"));
             }
-            let shown = if self.all { Shown::All } else { Shown::Unfinished };
+            let shown = if self.all { SheetTodos::All } else { SheetTodos::Unfinished };
             return edit_whole::run(project, self.again.as_deref(), shown);
         };
         if unchanged {
@@ -154,14 +154,14 @@ impl Edit {
     }
 
     /// Lets the user edit one todo, and submits what they changed.
-    fn in_editor(self, project: Project, todo: &str) -> Result<Reply, Failure> {
+    fn in_editor(self, project: Project, todo: &str) -> Result<VerbReply, Failure> {
         let open = project.open_named(&[todo.to_owned()])?;
         let uid = open.engine.resolve(open.plan, todo)?;
         let plan = show::around(&open.engine, open.plan, uid)?;
         let missing = || EngineError::NotFound { given: todo.to_owned(), near: Vec::new() };
         let found = plan.get(uid).ok_or_else(missing)?;
         let (id, before) = (found.id.clone(), TodoText::of(&Record::of(&plan, found, open.engine.now())));
-        let draft = Draft::new("todo.md", &before.write(), "")?;
+        let draft = EditorDraft::new("todo.md", &before.write(), "")?;
         let changed = draft.edit().and_then(|written| {
             let after = TodoText::read(&written)
                 .map_err(|what| Failure::refused("invalid", what, "fix the line and try again"))?;
@@ -171,7 +171,7 @@ impl Edit {
                     let map = edit.map()?;
                     edit.one(open.project, &id, map)
                 }
-                None => Ok(Reply::new("Nothing changed.", json!({"todo": null}))),
+                None => Ok(VerbReply::new("Nothing changed.", json!({"todo": null}))),
             }
         });
         match changed {
@@ -237,7 +237,7 @@ impl Edit {
         Ok((!same).then_some(edit))
     }
 
-    fn one(&self, project: Project, todo: &str, mut map: Map<String, Value>) -> Result<Reply, Failure> {
+    fn one(&self, project: Project, todo: &str, mut map: Map<String, Value>) -> Result<VerbReply, Failure> {
         if let Some(id) = &self.new_id {
             input::check_id(id)?;
         }
@@ -263,9 +263,9 @@ impl Edit {
         };
         // Names that were missing before may stay so; everything named here was found.
         let preset = |plan| Policy { missing_dep: MissingDep::Dangle, ..plan };
-        let request = Request { preset, ..open.project.request() };
+        let request = WriteRequest { preset, ..open.project.request() };
         let first = Footprint { todos: [uid].into_iter().chain(wires.named()).collect(), ..Footprint::default() };
-        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, ApplyStop> {
             let mut edit = edit.clone();
             if let Some(deps) = wires.depends_on(plan)? {
                 edit.depends_on = Keep::Set(deps);
@@ -291,7 +291,7 @@ impl Wires {
     }
 
     /// The whole new list, on the plan as it is in the transaction.
-    fn depends_on(&self, plan: &Plan) -> Result<Option<Vec<Ref>>, Stop> {
+    fn depends_on(&self, plan: &Plan) -> Result<Option<Vec<Ref>>, ApplyStop> {
         for uid in self.named() {
             // It was there a moment ago.
             if plan.find_uid(uid)?.is_none() {

@@ -4,17 +4,17 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use punch_core::dialect::native::Limits;
-use punch_core::view::edit_sheet::{self, Shown};
+use punch_core::dialect::native::TextLimits;
+use punch_core::view::edit_sheet::{self, SheetTodos};
 use punch_core::{Document, Todo, Uid, text};
-use punch_engine::{Changed, EngineError};
+use punch_engine::{EngineError, PlanChange};
 use serde_json::json;
 
-use crate::editor::Draft;
+use crate::editor::EditorDraft;
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Open, Project};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project};
+use crate::reply::VerbReply;
 
 /// What stands above the plan; taken out again before the text is read.
 const HEADER: &str = "\
@@ -27,17 +27,17 @@ const HEADER: &str = "\
 const NAMED: usize = 10;
 
 /// Lets the user edit the plan, or continue with a text that was stored.
-pub fn run(project: Project, again: Option<&Path>, shown: Shown) -> Result<Reply, Failure> {
+pub fn run(project: Project, again: Option<&Path>, shown: SheetTodos) -> Result<VerbReply, Failure> {
     let open = project.write()?;
     let (draft, before, original) = match again {
         Some(file) => {
-            let (draft, base) = Draft::again(file)?;
+            let (draft, base) = EditorDraft::again(file)?;
             (draft, Document::from_json(&base).map_err(EngineError::from)?.document, None)
         }
         None => {
             let before = Document::of(&open.engine.whole(open.plan)?);
             let original = format!("{HEADER}\n\n{}", edit_sheet::write(&before, shown));
-            (Draft::new("plan.md", &original, &before.to_json())?, before, Some(original))
+            (EditorDraft::new("plan.md", &original, &before.to_json())?, before, Some(original))
         }
     };
     let edited = draft.edit().and_then(|written| match original {
@@ -50,14 +50,14 @@ pub fn run(project: Project, again: Option<&Path>, shown: Shown) -> Result<Reply
             Ok(reply(changed.as_ref()))
         }
         Err(failure) => {
-            draft.keep(if shown == Shown::All { "punch edit --all --again" } else { "punch edit --again" });
+            draft.keep(if shown == SheetTodos::All { "punch edit --all --again" } else { "punch edit --again" });
             Err(failure)
         }
     }
 }
 
 /// Reads what the user left. A line that is not understood is refused: it would be lost.
-fn read(written: &str, before: &Document, shown: Shown) -> Result<Document, Failure> {
+fn read(written: &str, before: &Document, shown: SheetTodos) -> Result<Document, Failure> {
     // Lines keep their numbers: errors name them.
     let header = written.starts_with("<!--").then(|| written.find("-->")).flatten();
     let text = header.map_or_else(
@@ -71,9 +71,9 @@ fn read(written: &str, before: &Document, shown: Shown) -> Result<Document, Fail
     edit_sheet::read(&text, before, shown).map_err(|refusal| EngineError::from(refusal).into())
 }
 
-fn submit(open: &Open, before: &Document, after: &Document) -> Result<Changed, Failure> {
+fn submit(open: &OpenProject, before: &Document, after: &Document) -> Result<PlanChange, Failure> {
     let settings = &open.project.config.settings;
-    let limits = Limits { content: settings.limits_content.value, long: settings.limits_long.value };
+    let limits = TextLimits { content: settings.limits_content.value, long: settings.limits_long.value };
     let changed = open.engine.submit_document(open.plan, &open.project.request(), before, after, &limits)?;
     let fixed = before.unchangeable(after);
     if let Some(first) = fixed.first() {
@@ -84,7 +84,7 @@ fn submit(open: &Open, before: &Document, after: &Document) -> Result<Changed, F
     Ok(changed)
 }
 
-fn reply(changed: Option<&Changed>) -> Reply {
+fn reply(changed: Option<&PlanChange>) -> VerbReply {
     let rows: &[Todo] = changed.map_or(&[], |c| &c.outcome.rows);
     let added: Vec<&str> = changed
         .iter()
@@ -97,7 +97,7 @@ fn reply(changed: Option<&Changed>) -> Reply {
     let edited: Vec<&str> = rows.iter().filter(|t| t.is_live()).filter(touched).map(|t| t.id.as_str()).collect();
     let warnings: Vec<String> =
         changed.iter().flat_map(|c| c.outcome.warnings.iter().map(punch_core::Warning::message)).collect();
-    let phases = changed.is_some_and(|c| c.outcome.events.iter().any(|e| e.kind == punch_core::Kind::Phased));
+    let phases = changed.is_some_and(|c| c.outcome.events.iter().any(|e| e.kind == punch_core::EventKind::Phased));
     let parts = [(added.len(), "added"), (edited.len(), "changed"), (archived.len(), "archived")];
     let mut parts: Vec<String> =
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
@@ -120,5 +120,5 @@ fn reply(changed: Option<&Changed>) -> Reply {
         "warnings": warnings,
         "revision": changed.map(|c| c.outcome.plan.revision),
     });
-    Reply { wrote: changed.is_some(), ..Reply::new(text, json) }
+    VerbReply { wrote: changed.is_some(), ..VerbReply::new(text, json) }
 }

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use punch_core::format::{Format, Written};
-use punch_core::view::{HistoryRow, Story};
+use punch_core::format::{Format, WrittenDocument};
+use punch_core::view::{HistoryRow, RevisionStory};
 use punch_core::{Plan, text};
 use serde_json::{Value, json};
 
 use super::import::{named, unknown_format};
 use crate::failure::Failure;
-use crate::project::{Open, Project, ProjectPlan};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project, ProjectPlan};
+use crate::reply::VerbReply;
 use crate::{environment, files, output, safety, task_folder};
 
 const EXAMPLES: &str = "\
@@ -27,13 +27,13 @@ Examples:
 /// The arguments of `punch export`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Export {
+pub struct ExportArgs {
     /// The file, written whole or not at all; `-` or nothing is standard output
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The format; without it the file name decides: `.md`, `.plan.md`, `.json`, `.jsonl`, `.html`
     #[arg(long, short, value_name = "FORMAT", value_parser = format)]
-    format: Option<Target>,
+    format: Option<ExportTarget>,
     /// Overwrite an existing file without asking
     #[arg(long)]
     force: bool,
@@ -44,7 +44,7 @@ pub struct Export {
 
 /// What a plan is exported as.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum ExportTarget {
     /// A format that `punch import` reads back.
     Format(Format),
     /// A report for readers.
@@ -59,33 +59,36 @@ const REPORT: &str = "one page with plan, graph and history, for readers; no scr
 const REVISIONS: u64 = 200;
 
 /// Reads the name of a format. The error offers only those that can be written.
-fn format(name: &str) -> Result<Target, String> {
-    let known = named(name).map(Target::Format).or((name.eq_ignore_ascii_case(HTML)).then_some(Target::Html));
+fn format(name: &str) -> Result<ExportTarget, String> {
+    let known =
+        named(name).map(ExportTarget::Format).or((name.eq_ignore_ascii_case(HTML)).then_some(ExportTarget::Html));
     let names = || Format::all().filter(|format| format.writes()).map(Format::name).chain([HTML]);
     known.ok_or_else(|| unknown_format(name, names()))
 }
 
-impl Export {
+impl ExportArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         if self.formats {
             return Ok(formats());
         }
         let as_json = project.global.json;
         let file = self.file.as_deref().filter(|file| !files::is_dash(file));
         let by_name = file.and_then(by_name);
-        let target = self.format.or(by_name).unwrap_or(Target::Format(Format::Extended));
+        let target = self.format.or(by_name).unwrap_or(ExportTarget::Format(Format::Extended));
         let (plan, report) = match project.read()? {
             ProjectPlan::Plan(open) => (open.engine.whole(open.plan)?, report(&open, target)?),
             ProjectPlan::Empty(_) => {
-                (Plan::new(), (target == Target::Html).then(|| html("main", &Plan::new(), &[], 0)))
+                (Plan::new(), (target == ExportTarget::Html).then(|| html("main", &Plan::new(), &[], 0)))
             }
         };
         let (name, written) = match (target, report) {
-            (Target::Html, report) => (HTML, report.map(|text| Written { text, lost: Default::default() })),
-            (Target::Format(format), _) => (format.name(), punch_engine::written(format, &plan)),
+            (ExportTarget::Html, report) => {
+                (HTML, report.map(|text| WrittenDocument { text, lost: Default::default() }))
+            }
+            (ExportTarget::Format(format), _) => (format.name(), punch_engine::written(format, &plan)),
         };
-        let Some(Written { text: document, lost }) = written else {
+        let Some(WrittenDocument { text: document, lost }) = written else {
             let message = format!("{name} can only be imported");
             return Err(Failure::usage(&message, "`punch export --formats` lists the formats"));
         };
@@ -94,11 +97,11 @@ impl Export {
         let note = if note.is_empty() { note } else { format!("note: {name} cannot carry: {note}") };
         match file {
             Some(file) => {
-                if target == Target::Format(Format::ClaudeTasks) && file.is_dir() {
+                if target == ExportTarget::Format(Format::ClaudeTasks) && file.is_dir() {
                     task_folder::write(file, &document)?;
                 } else {
                     if !self.force && file.is_file() && !may_overwrite(file)? {
-                        return Ok(Reply::new("Nothing was written.", json!({"exported": 0, "format": name})));
+                        return Ok(VerbReply::new("Nothing was written.", json!({"exported": 0, "format": name})));
                     }
                     files::replace(file, &document)?;
                 }
@@ -107,60 +110,61 @@ impl Export {
                     json["lost"] = json!(lost);
                 }
                 let shown = text::neutral(&file.display().to_string()).into_owned();
-                let what = if target == Target::Format(Format::Extended) { "JSON" } else { name };
+                let what = if target == ExportTarget::Format(Format::Extended) { "JSON" } else { name };
                 let mut lines = format!("Wrote {} to {shown} ({what})\n{note}", safety::count(count, "todo"));
                 if self.format.is_none() && by_name.is_none() {
                     lines.push_str("\nnote: the file name asks for no format; `--format` chooses one");
                 }
-                Ok(Reply::new(lines, json))
+                Ok(VerbReply::new(lines, json))
             }
             // The extended format is one JSON object with `schema` already.
-            None if as_json && target != Target::Format(Format::Extended) => {
+            None if as_json && target != ExportTarget::Format(Format::Extended) => {
                 let mut json = json!({"exported": count, "format": name, "document": document});
                 if !lost.is_empty() {
                     json["lost"] = json!(lost);
                 }
-                Ok(Reply::new("", json))
+                Ok(VerbReply::new("", json))
             }
             None => {
                 output::document(&document)?;
                 if !note.is_empty() {
                     output::remark(&note);
                 }
-                Ok(Reply::printed())
+                Ok(VerbReply::printed())
             }
         }
     }
 }
 
 /// The plan with its history as a page, if that is wanted.
-fn report(open: &Open, target: Target) -> Result<Option<String>, Failure> {
-    if target != Target::Html {
+fn report(open: &OpenProject, target: ExportTarget) -> Result<Option<String>, Failure> {
+    if target != ExportTarget::Html {
         return Ok(None);
     }
     let (engine, id) = (&open.engine, open.plan);
     let plan = engine.whole(id)?;
     let name = engine.read(id, |snapshot| Ok(snapshot.info()?.name))?;
     let history = engine.history(id, REVISIONS)?;
-    let rows: Vec<HistoryRow> = history.iter().map(|entry| entry.row(&plan, &Story::of(&entry.events))).collect();
+    let rows: Vec<HistoryRow> =
+        history.iter().map(|entry| entry.row(&plan, &RevisionStory::of(&entry.events))).collect();
     Ok(Some(html(&name, &plan, &rows, engine.now())))
 }
 
 fn html(name: &str, plan: &Plan, history: &[HistoryRow], now: i64) -> String {
-    punch_web::report::Report { name, plan, history, now }.html()
+    punch_web::report::PlanReport { name, plan, history, now }.html()
 }
 
 /// The format that a file name asks for, if its ending is known.
-fn by_name(file: &Path) -> Option<Target> {
+fn by_name(file: &Path) -> Option<ExportTarget> {
     let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let endings = [
-        (".plan.md", Target::Format(Format::CursorPlan)),
-        (".md", Target::Format(Format::Checklist)),
-        (".markdown", Target::Format(Format::Checklist)),
-        (".jsonl", Target::Format(Format::Beads)),
-        (".json", Target::Format(Format::Extended)),
-        (".html", Target::Html),
-        (".htm", Target::Html),
+        (".plan.md", ExportTarget::Format(Format::CursorPlan)),
+        (".md", ExportTarget::Format(Format::Checklist)),
+        (".markdown", ExportTarget::Format(Format::Checklist)),
+        (".jsonl", ExportTarget::Format(Format::Beads)),
+        (".json", ExportTarget::Format(Format::Extended)),
+        (".html", ExportTarget::Html),
+        (".htm", ExportTarget::Html),
     ];
     endings.into_iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, target)| target)
 }
@@ -174,7 +178,7 @@ fn may_overwrite(file: &Path) -> Result<bool, Failure> {
     Err(Failure::refused("file_exists", format!("`{shown}` exists"), "add `--force` to overwrite it"))
 }
 
-fn formats() -> Reply {
+fn formats() -> VerbReply {
     let line = |format: Format| {
         let only = if format.writes() { "" } else { " (only imported)" };
         format!("{:<15} {}{only}", format.name(), format.spec().about)
@@ -183,5 +187,5 @@ fn formats() -> Reply {
     let lines: Vec<String> = Format::all().map(line).chain([report]).collect();
     let one = |format: Format| json!({"name": format.name(), "about": format.spec().about, "writes": format.writes()});
     let report = json!({"name": HTML, "about": REPORT, "writes": true});
-    Reply::new(lines.join("\n"), json!({"formats": Format::all().map(one).chain([report]).collect::<Vec<Value>>()}))
+    VerbReply::new(lines.join("\n"), json!({"formats": Format::all().map(one).chain([report]).collect::<Vec<Value>>()}))
 }

@@ -1,11 +1,11 @@
 //! `punch fail`: reports a failed attempt. The first one is retried, the second one ends the todo.
 
 use clap::Args;
-use punch_core::{ATTEMPTS, Kind, Op, Ref};
+use punch_core::{ATTEMPTS, EventKind, Op, Ref};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 use crate::safety;
 
 const EXAMPLES: &str = "\
@@ -15,7 +15,7 @@ Examples:
 /// The arguments of `punch fail`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Fail {
+pub struct FailArgs {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
@@ -27,16 +27,16 @@ pub struct Fail {
     error_flag: Option<String>,
 }
 
-impl Fail {
+impl FailArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let names = [self.todo];
         let error = self.error_flag.unwrap_or(self.error);
         let open = project.open_named(&names)?;
         let ops = |refs: &[Ref]| refs.iter().map(|r| Op::Fail(r.clone(), error.clone())).collect();
         let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), &names, &ops)?;
         let mut reply = reply::changed(&changed, &uids, &open.project);
-        let counted = changed.outcome.events.iter().any(|event| event.kind == Kind::Failed);
+        let counted = changed.outcome.events.iter().any(|event| event.kind == EventKind::Failed);
         if let Some(todo) = uids.first().and_then(|uid| changed.plan.get(*uid)) {
             reply.body.push(match todo.status.is_open() {
                 _ if !counted => "it had failed already; only the text is new".to_owned(),

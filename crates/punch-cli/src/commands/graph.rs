@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use clap::{Args, ValueEnum};
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::{Cap, EdgeKind, GraphLayout, GraphNode, Layers, diagram, spans};
 use punch_core::{Dep, Plan, Todo, Uid};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output;
 use crate::project::{Project, ProjectPlan, never_freed};
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,10 +26,10 @@ const LINES: usize = 200;
 /// The arguments of `punch graph`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Graph {
+pub struct GraphArgs {
     /// Text by parallel groups, DOT for Graphviz, or Mermaid
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = GraphFormat::Text)]
+    format: GraphFormat,
     /// Include closed todos
     #[arg(long)]
     all: bool,
@@ -39,15 +39,15 @@ pub struct Graph {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum GraphFormat {
     Text,
     Dot,
     Mermaid,
 }
 
-impl Graph {
+impl GraphArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let (glyphs, width, as_json) = (project.glyphs(), project.width(), project.global.json);
         let (plan, now) = match project.read()? {
             ProjectPlan::Plan(open) => (open.engine.whole(open.plan)?, open.engine.now()),
@@ -56,14 +56,14 @@ impl Graph {
         let plan = never_freed(plan);
         let todos: Vec<&Todo> = plan.live().into_iter().filter(|t| self.all || t.status.is_open()).collect();
         if as_json {
-            return Ok(Reply::new("", graph(&plan, &todos, now)));
+            return Ok(VerbReply::new("", graph(&plan, &todos, now)));
         }
         let text = match self.format {
-            Format::Dot => diagram::dot(&plan, &todos, now),
-            Format::Mermaid => diagram::mermaid(&plan, &todos, now),
-            Format::Text => {
+            GraphFormat::Dot => diagram::dot(&plan, &todos, now),
+            GraphFormat::Mermaid => diagram::mermaid(&plan, &todos, now),
+            GraphFormat::Text => {
                 let cap = Cap::new(self.limit, usize::MAX);
-                let layout = GraphLayout::of(Reader::new(&plan, now), &todos);
+                let layout = GraphLayout::of(PlanReader::new(&plan, now), &todos);
                 let (lines, left) = Layers { width: Some(width), glyphs, cap }.draw(&layout);
                 if left > 0 {
                     let all = todos.len().saturating_mul(2);
@@ -72,13 +72,13 @@ impl Graph {
                 spans::text(&lines)
             }
         };
-        Ok(Reply::new(text, json!({})))
+        Ok(VerbReply::new(text, json!({})))
     }
 }
 
 /// The graph for programs, with ids and contents as they are stored.
 fn graph(plan: &Plan, todos: &[&Todo], now: i64) -> Value {
-    let layout = GraphLayout::of(Reader::new(plan, now), todos);
+    let layout = GraphLayout::of(PlanReader::new(plan, now), todos);
     let placed: HashMap<Uid, &GraphNode> = layout.nodes.iter().map(|node| (node.row.uid, node)).collect();
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     for todo in todos {

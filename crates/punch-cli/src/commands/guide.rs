@@ -6,7 +6,7 @@ use punch_serve::guide;
 use serde_json::json;
 
 use super::install::agents;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,16 +19,16 @@ Agents connected to `punch mcp` get a shorter version from the server.";
 /// The arguments of `punch guide`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Guide {
+pub struct GuideArgs {
     /// For this agent
     #[arg(long, value_name = "NAME", value_parser = agents())]
     agent: Option<&'static Adapter>,
 }
 
-impl Guide {
+impl GuideArgs {
     /// Runs the verb.
-    pub fn run(self) -> Reply {
+    pub fn run(self) -> VerbReply {
         let text = guide::standing(self.agent);
-        Reply::new(text.clone(), json!({"agent": self.agent.map(|agent| agent.name), "text": text}))
+        VerbReply::new(text.clone(), json!({"agent": self.agent.map(|agent| agent.name), "text": text}))
     }
 }

@@ -4,11 +4,11 @@ use clap::{Args, CommandFactory};
 use punch_core::ShownStatus;
 use punch_core::filter::FilterState;
 use punch_core::text::nearest;
-use punch_core::view::{Line, Role};
+use punch_core::view::{SpanRole, ViewLine};
 
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
-use crate::reply::{Body, Reply};
+use crate::reply::{Body, VerbReply};
 use crate::{Arguments, error_help, output};
 
 const EXAMPLES: &str = "\
@@ -61,7 +61,7 @@ const TOPICS: [&str; 3] = ["options", "symbols", "filters"];
 /// The arguments of `punch help`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Help {
+pub struct HelpArgs {
     /// A command, an error code, or a topic: options, symbols, filters
     #[arg(value_name = "TOPIC")]
     topic: Vec<String>,
@@ -70,7 +70,7 @@ pub struct Help {
     all: bool,
 }
 
-impl Help {
+impl HelpArgs {
     /// Runs the verb.
     pub fn run(self) -> Result<Exit, Failure> {
         let body = match self.topic.first().map(String::as_str) {
@@ -80,7 +80,7 @@ impl Help {
             Some("filters") => filters(),
             Some(_) => return command(&self.topic),
         };
-        output::reply(&Reply::new(body, serde_json::Value::Null), false)?;
+        output::reply(&VerbReply::new(body, serde_json::Value::Null), false)?;
         Ok(Exit::Ok)
     }
 }
@@ -95,7 +95,7 @@ fn command(path: &[String]) -> Result<Exit, Failure> {
         let Some(found) = at.find_subcommand_mut(name) else {
             // Some codes are also commands, such as `hook`: the command counts.
             if let Some(entry) = error_help::entry(name).filter(|_| depth == 0) {
-                output::reply(&Reply::new(Body::from(entry), serde_json::Value::Null), false)?;
+                output::reply(&VerbReply::new(Body::from(entry), serde_json::Value::Null), false)?;
                 return Ok(Exit::Ok);
             }
             let topics = TOPICS.into_iter().filter(|_| depth == 0);
@@ -120,39 +120,44 @@ pub fn overview(all: bool) -> Body {
         let command = known.find_subcommand(name);
         command.and_then(clap::Command::get_about).map(ToString::to_string).unwrap_or_default()
     };
-    let row = |name: &str| Line::default().with(Role::Strong, format!("  {name:13}")).with(Role::Text, about(name));
+    let row = |name: &str| {
+        ViewLine::default().with(SpanRole::Strong, format!("  {name:13}")).with(SpanRole::Text, about(name))
+    };
     let mut lines = vec![
-        Line::default().with(Role::Heading, "punch").with(Role::Text, ": the todo list your coding agents can't lose"),
-        Line::default(),
-        Line::default().with(Role::Text, "Usage: punch [COMMAND] [OPTIONS]; without a command it shows the plan"),
+        ViewLine::default()
+            .with(SpanRole::Heading, "punch")
+            .with(SpanRole::Text, ": the todo list your coding agents can't lose"),
+        ViewLine::default(),
+        ViewLine::default()
+            .with(SpanRole::Text, "Usage: punch [COMMAND] [OPTIONS]; without a command it shows the plan"),
     ];
     let mut group = |title: &str, names: &[&str]| {
-        lines.extend([Line::default(), Line::default().with(Role::Heading, title)]);
+        lines.extend([ViewLine::default(), ViewLine::default().with(SpanRole::Heading, title)]);
         lines.extend(names.iter().map(|name| row(name)));
     };
     GROUPS.iter().for_each(|(title, names)| group(title, names));
     if all {
         group("For agents and scripts", &MACHINES);
-        lines.extend([Line::default(), Line::default().with(Role::Heading, "Older names")]);
+        lines.extend([ViewLine::default(), ViewLine::default().with(SpanRole::Heading, "Older names")]);
         let older = |(old, new): &(&str, &str)| {
-            Line::default().with(Role::Strong, format!("  {old:13}")).with(Role::Text, format!("now {new}"))
+            ViewLine::default().with(SpanRole::Strong, format!("  {old:13}")).with(SpanRole::Text, format!("now {new}"))
         };
         lines.extend(OLDER.iter().map(older));
     }
-    lines.push(Line::default());
+    lines.push(ViewLine::default());
     for (command, about) in [
         ("punch help COMMAND", "shows options and examples"),
         ("punch help --all", "lists every command"),
         ("punch help TOPIC", "explains options, symbols or filters"),
     ] {
-        let line = Line::default().with(Role::Command, format!("{command:20}"));
-        lines.push(line.with(Role::Text, about));
+        let line = ViewLine::default().with(SpanRole::Command, format!("{command:20}"));
+        lines.push(line.with(SpanRole::Text, about));
     }
     for codes in [
         "Exit codes: 0 ok, 1 refused or not found, 2 usage, 3 try again,",
         "            4 a run reached a limit, 70 bug, 130 interrupted",
     ] {
-        lines.push(Line::default().with(Role::Detail, codes));
+        lines.push(ViewLine::default().with(SpanRole::Detail, codes));
     }
     Body(lines)
 }
@@ -167,10 +172,10 @@ fn options() -> Body {
 
 fn symbols() -> Body {
     let line = |status: ShownStatus| {
-        let line = Line::default().with(Role::Text, "  ").with(Role::Status(status), status.sign());
-        let line = line.with(Role::Text, format!("  {}  ", status.check_box()));
-        let line = line.with(Role::Strong, format!("{:12}", status.word()));
-        line.with(Role::Text, meaning(status))
+        let line = ViewLine::default().with(SpanRole::Text, "  ").with(SpanRole::Status(status), status.sign());
+        let line = line.with(SpanRole::Text, format!("  {}  ", status.check_box()));
+        let line = line.with(SpanRole::Strong, format!("{:12}", status.word()));
+        line.with(SpanRole::Text, meaning(status))
     };
     let mut body = Body::from("On a terminal, and in pipes or with `--ascii`:");
     body.push(ShownStatus::all().map(line).collect::<Vec<_>>());
@@ -211,8 +216,8 @@ fn filters() -> Body {
         ("under:T-3", "T-3 depends on it, directly or not"),
         ("-docs, -is:done", "does not match"),
     ] {
-        let line = Line::default().with(Role::Text, "  ").with(Role::Command, format!("{filter:20}"));
-        body.push(vec![line.with(Role::Text, about)]);
+        let line = ViewLine::default().with(SpanRole::Text, "  ").with(SpanRole::Command, format!("{filter:20}"));
+        body.push(vec![line.with(SpanRole::Text, about)]);
     }
     body.push(format!("States: {states}"));
     body

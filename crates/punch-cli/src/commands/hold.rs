@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::named_todos::{act, native};
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,7 +21,7 @@ Examples:
 /// The arguments of `punch hold`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Hold {
+pub struct HoldArgs {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
@@ -36,9 +36,9 @@ pub struct Hold {
     time: Option<String>,
 }
 
-impl Hold {
+impl HoldArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         // Only a timer ends by itself, so `--for` says that it is one.
         let kind = self.kind.or(self.time.as_ref().map(|_| HoldKind::Timer));
         let mismatch = match (kind, &self.time) {

@@ -14,10 +14,10 @@ use clap::Args;
 use punch_agents::hook::{HookReport, INPUT_CAP, answer};
 use punch_agents::{Adapter, Meaning, lenient_json};
 use punch_core::drive::{HostEvent, ToolKind};
-use punch_engine::locate::Kind;
+use punch_engine::locate::LocationRule;
 use punch_engine::{Engine, EngineError, News};
-use punch_serve::hook::Hook as Taken;
-use punch_serve::{Problem, Project as Source};
+use punch_serve::hook::HookRunner;
+use punch_serve::{ProjectStore, ServeProblem};
 use punch_store::SessionKey;
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// The arguments of `punch hook`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = EXAMPLES)]
-pub struct Hook {
+pub struct HookArgs {
     /// The agent that sent the event
     #[arg(long, value_name = "NAME", value_parser = agents())]
     agent: &'static Adapter,
@@ -88,7 +88,7 @@ pub struct Hook {
     log: Option<PathBuf>,
 }
 
-impl Hook {
+impl HookArgs {
     /// The arguments in the form that `punch install` writes. Describing them to a parser takes longer than most reports.
     pub fn wired(given: &[OsString]) -> Option<Self> {
         let [flag, agent, event] = given else { return None };
@@ -187,8 +187,8 @@ impl Hook {
         let said = move |error: &EngineError| hook_log::say(log.clone(), &format!("{what}: {}", error.message()));
         let (consents, ignored) = (project.consents(), project.config.ignored.clone());
         let (checks, notifier) = (DetachedChecks::of(&project), Notifier::of(&project));
-        let found = Found { project, said: Arc::new(said) };
-        let hook = Taken {
+        let found = HookStore { project, said: Arc::new(said) };
+        let hook = HookRunner {
             project: &found,
             settings: &settings,
             worktree,
@@ -244,7 +244,7 @@ impl Hook {
     /// What the report does not name, the file may.
     fn name_session(&self, reported: &mut HookReport) {
         let Some(path) = self.session_file.as_ref().filter(|_| reported.session.is_empty()) else { return };
-        let identity = punch_serve::Identity { file: Some(path.clone()), ..Default::default() };
+        let identity = punch_serve::CallerIdentity { file: Some(path.clone()), ..Default::default() };
         if let Some(session) = identity.in_file() {
             reported.session = session;
         }
@@ -277,14 +277,15 @@ fn told(failure: &Failure) -> String {
 
 /// The store of the project. A copy of a host's list may make one, but only where nobody sees it: a folder outside git
 /// gets a store from its user, not from a hook.
-struct Found {
+struct HookStore {
     project: Project,
     said: Arc<dyn Fn(&EngineError) + Send + Sync>,
 }
 
-impl Source for Found {
-    fn open(&self, create: bool) -> Result<Option<Engine>, Problem> {
-        let hidden = matches!(self.project.location.kind, Kind::Git | Kind::Given | Kind::Server);
+impl ProjectStore for HookStore {
+    fn open(&self, create: bool) -> Result<Option<Engine>, ServeProblem> {
+        let hidden =
+            matches!(self.project.location.kind, LocationRule::Git | LocationRule::Given | LocationRule::Server);
         let opened = match create && hidden {
             true => self.project.engine_or_new().map(Some),
             false => self.project.engine(),
@@ -296,7 +297,7 @@ impl Source for Found {
             }
         };
         let opened = opened.map(|engine| engine.map(|engine| engine.telling(Box::new(tell))));
-        opened.map_err(|failure| Problem::new(failure.code(), told(&failure), ""))
+        opened.map_err(|failure| ServeProblem::new(failure.code(), told(&failure), ""))
     }
 }
 
@@ -308,12 +309,12 @@ mod tests {
 
     #[test]
     fn the_wired_form_is_read_as_the_parser_reads_it() {
-        let parser = || Hook::augment_args(clap::Command::new("hook").no_binary_name(true));
+        let parser = || HookArgs::augment_args(clap::Command::new("hook").no_binary_name(true));
         let read = |given: &[&str]| {
             let matches = parser().try_get_matches_from(given).ok()?;
-            Hook::from_arg_matches(&matches).ok()
+            HookArgs::from_arg_matches(&matches).ok()
         };
-        let wired = |given: &[&str]| Hook::wired(&given.iter().map(OsString::from).collect::<Vec<_>>());
+        let wired = |given: &[&str]| HookArgs::wired(&given.iter().map(OsString::from).collect::<Vec<_>>());
         for agent in punch_agents::AGENTS {
             for event in ["Stop", "session.idle", "", "a b", "é"] {
                 let given = ["--agent", agent.name, event];

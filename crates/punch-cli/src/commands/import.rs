@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use punch_core::format::{self, Format};
 use punch_core::{Status, Todo, Warning, text};
-use punch_engine::{Brings, Changed, ImportOptions, Request};
+use punch_engine::{Brings, ImportOptions, PlanChange, WriteRequest};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::{files, safety, task_folder};
 
 const EXAMPLES: &str = "\
@@ -32,7 +32,7 @@ const SHOWN: usize = 10;
 /// The arguments of `punch import`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Import {
+pub struct ImportArgs {
     /// The file, or a folder of tasks; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -77,9 +77,9 @@ pub fn unknown_format<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> 
     }
 }
 
-impl Import {
+impl ImportArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let (input, format) = self.input()?;
         let how =
             ImportOptions { replace: self.replace, update: !self.new, circles: self.circles, dry_run: self.dry_run };
@@ -88,7 +88,7 @@ impl Import {
             return Err(Failure::usage(message, "check what was to be imported; `punch rm --all` archives everything"));
         }
         let open = project.write()?;
-        let request = Request { detail: false, ..open.project.request() };
+        let request = WriteRequest { detail: false, ..open.project.request() };
         let done = open.engine.import(open.plan, &request, format, &input, how)?;
         let (outcome, ignored) = (&done.changed.outcome, &done.ignored);
         let count = outcome.added.len();
@@ -135,7 +135,7 @@ impl Import {
             "dryRun": self.dry_run,
             "format": format.name(),
         });
-        Ok(Reply { wrote: !self.dry_run, ..Reply::new(lines.join("\n"), json) })
+        Ok(VerbReply { wrote: !self.dry_run, ..VerbReply::new(lines.join("\n"), json) })
     }
 
     /// The text and its format.
@@ -160,7 +160,7 @@ fn all_of(todos: u64) -> String {
 }
 
 /// Todos that were there before and are changed now.
-fn updated(changed: &Changed) -> usize {
+fn updated(changed: &PlanChange) -> usize {
     let is_new = |todo: &Todo| changed.outcome.added.contains(&todo.uid);
     changed.outcome.rows.iter().filter(|todo| todo.is_live() && todo.updated_at == changed.now && !is_new(todo)).count()
 }

@@ -6,8 +6,8 @@ use punch_engine::{EngineError, InboxQuery};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::project::{Open, Project};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project};
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,11 +17,11 @@ Examples:
 /// The arguments of `punch inbox`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Inbox {}
+pub struct InboxArgs {}
 
-impl Inbox {
+impl InboxArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let items = match project.read()?.plan() {
             Some(open) => {
                 let plan = open.whole()?;
@@ -30,11 +30,11 @@ impl Inbox {
             None => Vec::new(),
         };
         let records: Vec<Value> = items.iter().map(inbox::record).collect();
-        Ok(Reply::new(inbox::full(&items), json!({"items": records})))
+        Ok(VerbReply::new(inbox::full(&items), json!({"items": records})))
     }
 }
 
-impl Open {
+impl OpenProject {
     /// Asks about the inbox as this process sees it: with the user's approvals and the settings of the project.
     pub fn with_inbox<T>(&self, ask: impl FnOnce(&InboxQuery<'_>) -> Result<T, EngineError>) -> Result<T, Failure> {
         let (config, consents) = (&self.project.config, self.project.consents());

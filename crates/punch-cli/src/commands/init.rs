@@ -12,7 +12,7 @@ use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +30,7 @@ Try next:
 /// The arguments of `punch init`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Init {
+pub struct InitArgs {
     /// Put the store into `.punch/` at the top of the worktree
     #[arg(long, conflicts_with = "store")]
     in_tree: bool,
@@ -45,9 +45,9 @@ pub struct Init {
     project: Option<String>,
 }
 
-impl Init {
+impl InitArgs {
     /// Runs the verb. The first write would make the store too; this one says what it does.
-    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+    pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         let location = self.place(&global)?;
         let config = environment::config(&global, &location)?;
         let project = Project { global, location, config, wait: None, creates: true, on_loss: None };
@@ -85,7 +85,7 @@ impl Init {
                 json["agents"] = offered.json;
             }
         }
-        Ok(Reply::new(message, json))
+        Ok(VerbReply::new(message, json))
     }
 
     fn place(&self, global: &Global) -> Result<Location, Failure> {

@@ -2,17 +2,17 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use punch_agents::settings::{Level, Tools};
+use punch_agents::settings::{ConnectionLevel, ToolSource};
 use punch_agents::{AGENTS, Adapter};
 use punch_engine::call::Dialect;
 use punch_engine::locate;
-use punch_serve::Offer;
+use punch_serve::ToolOffers;
 use punch_serve::cost::Price;
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::reply::Reply;
-use crate::wiring::{Change, Consent, Form, Place, Request, Way, found_agents};
+use crate::reply::VerbReply;
+use crate::wiring::{ConnectRequest, ConnectionChange, Consent, Way, WiringForm, WiringPlace, found_agents};
 use crate::{environment, output};
 
 const EXAMPLES: &str = "\
@@ -55,7 +55,7 @@ pub struct How {
 /// The arguments of `punch install`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Install {
+pub struct InstallArgs {
     #[command(flatten)]
     how: How,
     /// Also add the text of `punch guide` to AGENTS.md, CLAUDE.local.md, GEMINI.md or QWEN.md
@@ -66,35 +66,36 @@ pub struct Install {
     dialect: Vec<(Option<&'static Adapter>, Dialect)>,
     /// The todo tools of the model: `punch`, or `own` for the agent's own list, copied by hooks; AGENT=NAME for one agent
     #[arg(long, value_name = "NAME", value_parser = read_tools, conflicts_with = "plugin")]
-    tools: Vec<(Option<&'static Adapter>, Tools)>,
+    tools: Vec<(Option<&'static Adapter>, ToolSource)>,
     /// Use a plugin or extension instead of entries in the settings: claude, codex, gemini, with --user
     #[arg(long)]
     plugin: bool,
 }
 
-impl Install {
+impl InstallArgs {
     /// Runs the verb.
-    pub fn run(self, global: &Global) -> Result<Reply, Failure> {
-        let place = Place { dialects: self.dialect.clone(), tools: self.tools.clone(), ..self.how.place(global)? };
+    pub fn run(self, global: &Global) -> Result<VerbReply, Failure> {
+        let place =
+            WiringPlace { dialects: self.dialect.clone(), tools: self.tools.clone(), ..self.how.place(global)? };
         let agents = if self.how.agents.is_empty() { found_agents() } else { self.how.agents.clone() };
         if agents.is_empty() {
             let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
             let hint = format!("name the agent: {}", names.join(", "));
             return Err(Failure::refused("no_agent", "no agent was found on PATH", &hint));
         }
-        let form = if self.plugin { Form::Plugin } else { Form::Settings };
+        let form = if self.plugin { WiringForm::Plugin } else { WiringForm::Settings };
         let request = self.how.request(global, Way::In, form, self.guide);
         let sentences = [Some(ways_and_prices()), auto_continue(global).map(str::to_owned)];
         let sentences = sentences.into_iter().flatten().collect::<Vec<_>>().join("\n");
-        let (text, mut json) = self.how.change(global, Change::plan(place, &agents, request)?, &sentences)?;
+        let (text, mut json) = self.how.change(global, ConnectionChange::plan(place, &agents, request)?, &sentences)?;
         json["autoContinue"] = auto_continue(global).is_some().into();
-        Ok(Reply::new(text, json))
+        Ok(VerbReply::new(text, json))
     }
 }
 
 /// The two ways to connect an agent, and what they cost.
 fn ways_and_prices() -> String {
-    let price = Price::of(&Offer::new(Dialect::Native, &[]));
+    let price = Price::of(&ToolOffers::new(Dialect::Native, &[]));
     format!(
         "With `--tools punch` (the default), agents get the plan as tools, for about {} tokens in every conversation. With \
          `--tools own`, they keep their own todo list, hooks copy it into the plan, and no tools are added.",
@@ -114,24 +115,28 @@ pub fn auto_continue(global: &Global) -> Option<&'static str> {
 
 impl How {
     /// The level that was asked for, if any.
-    fn level(&self) -> Option<Level> {
-        let given = [(self.personal, Level::Personal), (self.shared, Level::Shared), (self.user, Level::User)];
+    fn level(&self) -> Option<ConnectionLevel> {
+        let given = [
+            (self.personal, ConnectionLevel::Personal),
+            (self.shared, ConnectionLevel::Shared),
+            (self.user, ConnectionLevel::User),
+        ];
         given.into_iter().find(|(given, _)| *given).map(|(_, level)| level)
     }
 
     /// The files that are meant.
-    pub fn place(&self, global: &Global) -> Result<Place, Failure> {
-        Place::find(global, self.level().unwrap_or(Level::Personal))
+    pub fn place(&self, global: &Global) -> Result<WiringPlace, Failure> {
+        WiringPlace::find(global, self.level().unwrap_or(ConnectionLevel::Personal))
     }
 
     /// What was asked for.
-    pub fn request(&self, global: &Global, way: Way, form: Form, guide: bool) -> Request {
+    pub fn request(&self, global: &Global, way: Way, form: WiringForm, guide: bool) -> ConnectRequest {
         let consent = match (self.dry_run, self.yes || global.json) {
             (true, _) => Consent::Never,
             (false, true) => Consent::Given,
             (false, false) => Consent::Ask,
         };
-        Request { way, level: self.level(), form, guide, consent }
+        ConnectRequest { way, level: self.level(), form, guide, consent }
     }
 
     /// Shows a change, asks, makes it, and reports it to people and programs. `meaning` says what it means for the user,
@@ -139,7 +144,7 @@ impl How {
     pub fn change(
         &self,
         global: &Global,
-        mut change: Change,
+        mut change: ConnectionChange,
         meaning: &str,
     ) -> Result<(String, serde_json::Value), Failure> {
         let with_meaning = |summary: String| format!("{summary}\n{meaning}").trim_end().to_owned();
@@ -169,10 +174,10 @@ fn read_dialect(word: &str) -> Result<(Option<&'static Adapter>, Dialect), Strin
 }
 
 /// Reads `own` or `claude=own`.
-fn read_tools(word: &str) -> Result<(Option<&'static Adapter>, Tools), String> {
+fn read_tools(word: &str) -> Result<(Option<&'static Adapter>, ToolSource), String> {
     let (agent, name) = read_agent(word)?;
-    let names = || Tools::ALL.map(Tools::name).join(", ");
-    let tools = Tools::parse(name).ok_or_else(|| format!("unknown tools `{name}` (try {})", names()))?;
+    let names = || ToolSource::ALL.map(ToolSource::name).join(", ");
+    let tools = ToolSource::parse(name).ok_or_else(|| format!("unknown tools `{name}` (try {})", names()))?;
     Ok((agent, tools))
 }
 

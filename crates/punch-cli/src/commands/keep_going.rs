@@ -7,11 +7,11 @@ use punch_engine::{Engine, Going};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
 
-use super::why_stop::WhyStop;
+use super::why_stop::WhyStopArgs;
 use crate::failure::Failure;
 use crate::guard;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,10 +25,10 @@ Examples:
 /// The arguments of `punch keep-going`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct KeepGoing {
+pub struct KeepGoingArgs {
     /// What to do
     #[arg(value_enum, default_value = "status")]
-    what: What,
+    what: KeepGoingCommand,
     /// With `why`: the session, by its id or the beginning of it
     #[arg(value_name = "SESSION")]
     of: Option<String>,
@@ -38,7 +38,7 @@ pub struct KeepGoing {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum What {
+enum KeepGoingCommand {
     /// Turns it on
     On,
     /// Turns it off: agents stop when they want to
@@ -53,18 +53,18 @@ enum What {
     Why,
 }
 
-impl KeepGoing {
+impl KeepGoingArgs {
     /// Runs the verb. What it says counts from the next stop of an agent on.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        if self.what == What::Why {
-            return WhyStop::of(self.of.or(self.session)).run(project);
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        if self.what == KeepGoingCommand::Why {
+            return WhyStopArgs::of(self.of.or(self.session)).run(project);
         }
         if self.of.is_some() {
             return Err(Failure::usage("only `why` takes a session here", "name it with `--session`"));
         }
-        if self.what == What::Status {
+        if self.what == KeepGoingCommand::Status {
             let Some(open) = project.read()?.plan() else {
-                return Ok(Reply::new("Nothing to keep going yet.", json!({"sessions": []})));
+                return Ok(VerbReply::new("Nothing to keep going yet.", json!({"sessions": []})));
             };
             let key = key(&open.engine, self.session.as_deref())?;
             return status(&open.engine, key.as_ref(), &open.project);
@@ -75,10 +75,12 @@ impl KeepGoing {
         let before = open.engine.switches(key.as_ref())?;
         let before = if key.is_some() { before.session } else { before.all };
         let to = match (self.what, before) {
-            (What::Off, _) => Switch::Off,
-            (What::Pause, Switch::On | Switch::Paused) => Switch::Paused,
-            (What::Resume | What::Pause, Switch::Off) => Switch::Off,
-            (What::On | What::Resume | What::Status | What::Why, _) => Switch::On,
+            (KeepGoingCommand::Off, _) => Switch::Off,
+            (KeepGoingCommand::Pause, Switch::On | Switch::Paused) => Switch::Paused,
+            (KeepGoingCommand::Resume | KeepGoingCommand::Pause, Switch::Off) => Switch::Off,
+            (KeepGoingCommand::On | KeepGoingCommand::Resume | KeepGoingCommand::Status | KeepGoingCommand::Why, _) => {
+                Switch::On
+            }
         };
         open.engine.switch(open.plan, key.as_ref(), to)?;
         Ok(status(&open.engine, key.as_ref(), &open.project)?.after_write())
@@ -91,7 +93,7 @@ fn key(engine: &Engine, given: Option<&str>) -> Result<Option<SessionKey>, Failu
     Ok(Some(engine.find_session(given)?.unwrap_or_else(|| SessionKey::new(given, None))))
 }
 
-fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Result<Reply, Failure> {
+fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Result<VerbReply, Failure> {
     let switches = engine.switches(key)?;
     let enabled = &project.config.settings.keep_going_enabled;
     let mut lines = vec![match (switches.all, enabled.value) {
@@ -108,7 +110,7 @@ fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Resul
     }
     let going = engine.going()?;
     lines.extend(going.iter().map(|going| line(going, project)));
-    Ok(Reply::new(
+    Ok(VerbReply::new(
         lines.join("\n"),
         json!({
             "keepGoing": word(if enabled.value { switches.combined() } else { Switch::Off }),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use punch_core::filter::{Filter, FilterState, Viewer};
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::phase_tree;
 use punch_core::{Footprint, Label, Plan, Refusal, Todo, Uid};
 use punch_engine::{EngineError, READER, load_reasons};
@@ -12,9 +12,9 @@ use punch_store::{ListMark, Snapshot, Which};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::project::{Open, Project, never_freed};
-use crate::reply::{self, Reply};
-use crate::style::Stream;
+use crate::project::{OpenProject, Project, never_freed};
+use crate::reply::{self, VerbReply};
+use crate::style::OutputStream;
 use crate::{input, safety};
 
 const EXAMPLES: &str = "\
@@ -36,7 +36,7 @@ pub(super) const ON_A_TERMINAL: usize = 200;
 /// The arguments of `punch list`.
 #[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
-pub struct List {
+pub struct ListArgs {
     /// Words to search for, and filters such as `is:ready`, `p:1`, `by:claude`, `-docs`
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
@@ -78,33 +78,33 @@ pub struct List {
     tree: bool,
 }
 
-impl List {
+impl ListArgs {
     /// The list of everything that contains words, closed todos too.
     pub fn search(words: Vec<String>, not: Vec<String>) -> Self {
         Self { filter: words, not, all: true, ..Self::default() }
     }
 
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let filter = self.filter(project.global.owner.as_deref())?;
         let Some(open) = project.read()?.plan() else { return Ok(empty()) };
         let (now, json) = (open.engine.now(), open.project.global.json);
         let shown = match self.limit {
             Some(limit) => limit,
-            None if !json && Stream::Out.is_terminal() => ON_A_TERMINAL,
+            None if !json && OutputStream::Out.is_terminal() => ON_A_TERMINAL,
             None => usize::MAX,
         };
         let (plan, uids) = self.find(&open, &filter, shown)?;
         let plan = never_freed(plan);
-        let reader = Reader::new(&plan, now);
+        let reader = PlanReader::new(&plan, now);
         let mut todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
         if json {
             let records = reply::records(&plan, todos.iter().copied(), now);
-            return Ok(Reply::new("", json!({"todos": records})));
+            return Ok(VerbReply::new("", json!({"todos": records})));
         }
         if self.limit == Some(0) {
             let open = safety::count(plan.row.counts.listed(), "open todo");
-            return Ok(Reply::new(format!("`--limit 0` shows none of {open}."), json!({})));
+            return Ok(VerbReply::new(format!("`--limit 0` shows none of {open}."), json!({})));
         }
         if todos.is_empty() {
             return Ok(self.nothing(&plan, &filter));
@@ -116,7 +116,7 @@ impl List {
             true => phase_tree::lines(reader, &todos, layout),
             false => reply::table(reader, todos, layout),
         };
-        let reply = Reply::new(lines, json!({}));
+        let reply = VerbReply::new(lines, json!({}));
         Ok(if more { reply.with_remark(self.hidden(&plan, &filter, shown)) } else { reply })
     }
 
@@ -138,7 +138,7 @@ impl List {
         Ok(self.text.iter().fold(filter, |filter, words| filter.containing(words)))
     }
 
-    fn nothing(&self, plan: &Plan, filter: &Filter) -> Reply {
+    fn nothing(&self, plan: &Plan, filter: &Filter) -> VerbReply {
         let closed = if self.all { "" } else { "; `--all` includes closed todos" };
         let text = match plan.row.counts.total() {
             0 => return empty(),
@@ -151,7 +151,7 @@ impl List {
             }
             _ => "Nothing is open; `punch list --all` shows what is closed.".to_owned(),
         };
-        Reply::new(text, json!({}))
+        VerbReply::new(text, json!({}))
     }
 
     /// Says that a list is not complete. How many todos pass a filter is known only after looking at all.
@@ -172,7 +172,7 @@ impl List {
     }
 
     /// The todos that are meant: at most one more than `shown`.
-    fn find(&self, open: &Open, filter: &Filter, shown: usize) -> Result<(Plan, Vec<Uid>), Failure> {
+    fn find(&self, open: &OpenProject, filter: &Filter, shown: usize) -> Result<(Plan, Vec<Uid>), Failure> {
         let labels = Label::parse_all(self.labels.iter().map(String::as_str)).map_err(EngineError::from)?;
         let (now, json, actor) = (open.engine.now(), open.project.global.json, open.project.actor());
         let seen_at = open.engine.seen(open.plan, READER)?.map(|mark| mark.at);
@@ -217,7 +217,7 @@ impl List {
         if filter.follows_dependencies() {
             snapshot.load(&Footprint::everything(), &mut plan)?;
             // A filter that names an unknown todo is refused, even where there is nothing to list.
-            filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
+            filter.on(PlanReader::of(&plan, viewer.owner, now), viewer)?;
         }
         let (mut uids, mut after, mut size) = (Vec::new(), None, limit.min(FIRST_PAGE));
         while uids.len() < limit {
@@ -226,7 +226,7 @@ impl List {
             (after, size) = (Some(ListMark::of(last)), PAGE);
             let mut found: Vec<Todo> = page.into_iter().filter(meant).collect();
             if filter.looks_at_todos_alone() {
-                let on = filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
+                let on = filter.on(PlanReader::of(&plan, viewer.owner, now), viewer)?;
                 let passes: Vec<bool> = found.iter().map(|todo| on.matches(todo)).collect();
                 let mut passes = passes.into_iter();
                 found.retain(|_| passes.next().unwrap_or_default());
@@ -241,7 +241,7 @@ impl List {
                 .collect();
             if !filter.looks_at_todos_alone() {
                 load_reasons(snapshot, &mut plan, &found)?;
-                let on = filter.on(Reader::of(&plan, viewer.owner, now), viewer)?;
+                let on = filter.on(PlanReader::of(&plan, viewer.owner, now), viewer)?;
                 found.retain(|uid| plan.get(*uid).is_some_and(|todo| on.matches(todo)));
             }
             uids.extend(found);
@@ -252,6 +252,6 @@ impl List {
 }
 
 /// An empty plan.
-pub fn empty() -> Reply {
-    Reply::new("No todos yet: `punch add 'First thing'` adds one.", json!({"todos": []}))
+pub fn empty() -> VerbReply {
+    VerbReply::new("No todos yet: `punch add 'First thing'` adds one.", json!({"todos": []}))
 }

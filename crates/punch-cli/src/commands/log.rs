@@ -4,16 +4,16 @@ mod follow;
 
 use clap::Args;
 use punch_core::time::utc;
-use punch_core::view::Line;
-use punch_core::view::history::{self, Story};
-use punch_core::{Change, Event, Footprint, Patch, Plan, text};
+use punch_core::view::ViewLine;
+use punch_core::view::history::{self, RevisionStory};
+use punch_core::{Event, FieldChange, Footprint, Patch, Plan, text};
 use punch_engine::{READER, RevisionEntry, TurnStart};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Open, Project, ProjectPlan};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project, ProjectPlan};
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ const MANY: usize = 1_000;
 /// The arguments of `punch log`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Log {
+pub struct LogArgs {
     /// Only what happened to this todo: an id, or a part of the content
     #[arg(value_name = "TODO", conflicts_with_all = ["new", "turn"])]
     todo: Option<String>,
@@ -58,9 +58,9 @@ pub struct Log {
     session: Option<String>,
 }
 
-impl Log {
+impl LogArgs {
     /// Runs the verb.
-    pub fn run(mut self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(mut self, project: Project) -> Result<VerbReply, Failure> {
         self.todo = self.todo.take().or(self.named.take());
         if self.follow {
             return follow::LogFollower::new(project.global.clone(), self.todo).run(project, self.limit);
@@ -69,7 +69,7 @@ impl Log {
             (ProjectPlan::Plan(open), _) => open,
             (ProjectPlan::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
             (ProjectPlan::Empty(_), None) => {
-                return Ok(Reply::new("Nothing has happened yet.", json!({"revisions": []})));
+                return Ok(VerbReply::new("Nothing has happened yet.", json!({"revisions": []})));
             }
         };
         let turn = if self.turn { Some(self.turn_of(&open)?) } else { None };
@@ -100,31 +100,31 @@ impl Log {
                 json["turn"] = json!({"session": turn.key.session_id(), "subagent": turn.key.subagent(), "agent": turn.agent,
                     "revision": turn.revision, "at": turn.at, "open": turn.open});
             }
-            return Ok(Reply::new("", json));
+            return Ok(VerbReply::new("", json));
         }
         if let Some(turn) = &turn {
             output::remark(&began(turn));
         }
         if entries.is_empty() && self.new {
-            return Ok(Reply::new("Nothing has happened since you last looked.", json!({})));
+            return Ok(VerbReply::new("Nothing has happened since you last looked.", json!({})));
         }
         if entries.is_empty() && self.turn {
-            return Ok(Reply::new("Nothing has happened in this turn.", json!({})));
+            return Ok(VerbReply::new("Nothing has happened in this turn.", json!({})));
         }
         if entries.is_empty() {
-            return Ok(Reply::new("Nothing has happened yet.", json!({})));
+            return Ok(VerbReply::new("Nothing has happened yet.", json!({})));
         }
-        let stories: Vec<Story> = entries.iter().map(RevisionEntry::story).collect();
-        let names = names(&open, &history::footprint(stories.iter().flat_map(Story::names)))?;
+        let stories: Vec<RevisionStory> = entries.iter().map(RevisionEntry::story).collect();
+        let names = names(&open, &history::footprint(stories.iter().flat_map(RevisionStory::names)))?;
         let layout = open.project.layout(open.engine.now());
         let width = entries.first().map_or(1, |entry| entry.revision.to_string().len());
         let redone = open.engine.redone(open.plan, &entries)?;
-        let line = |(entry, story): (&RevisionEntry, &Story)| {
+        let line = |(entry, story): (&RevisionEntry, &RevisionStory)| {
             entry.row(&names, story).redoing(redone.get(&entry.revision).copied()).line(width, layout)
         };
-        let lines: Vec<Line> = entries.iter().zip(&stories).map(line).collect();
+        let lines: Vec<ViewLine> = entries.iter().zip(&stories).map(line).collect();
         let older = entries.last().map_or(0, |entry| entry.revision.saturating_sub(1));
-        let reply = Reply::new(lines, json!({}));
+        let reply = VerbReply::new(lines, json!({}));
         if self.todo.is_none() && turn.is_none() && !self.new && older > 0 && self.limit > 0 {
             let more = u64::from(self.limit).saturating_mul(5);
             return Ok(reply.with_remark(format!("{older} older; `punch log -n {more}` shows more")));
@@ -133,8 +133,8 @@ impl Log {
     }
 }
 
-impl Log {
-    fn turn_of(&self, open: &Open) -> Result<TurnStart, Failure> {
+impl LogArgs {
+    fn turn_of(&self, open: &OpenProject) -> Result<TurnStart, Failure> {
         let refused = |message: String| Failure::Refused {
             code: "unknown_session",
             message,
@@ -151,7 +151,7 @@ impl Log {
 }
 
 /// What of the last revisions happened since the reader last looked, newest first. From now on it has been looked at.
-fn unseen(open: &Open, mut entries: Vec<RevisionEntry>) -> Result<Vec<RevisionEntry>, Failure> {
+fn unseen(open: &OpenProject, mut entries: Vec<RevisionEntry>) -> Result<Vec<RevisionEntry>, Failure> {
     // An agent that looks must not hide anything from the user.
     let actor = open.project.actor();
     let reader = match actor.owner().filter(|_| !actor.is_user()) {
@@ -184,7 +184,7 @@ fn began(turn: &TurnStart) -> String {
     format!("the turn began at revision {}, {}; open then: {open}{more}", turn.revision, utc(turn.at))
 }
 
-fn names(open: &Open, footprint: &Footprint) -> Result<Plan, Failure> {
+fn names(open: &OpenProject, footprint: &Footprint) -> Result<Plan, Failure> {
     let all = footprint.todos.len() > MANY;
     Ok(if all { open.engine.whole(open.plan)? } else { open.engine.slice(open.plan, footprint)? })
 }
@@ -197,7 +197,7 @@ fn footprint_of_all(entries: &[RevisionEntry]) -> Footprint {
 fn revision(entry: &RevisionEntry, names: &Plan) -> Value {
     let event = |event: &Event| {
         let (todo, fields): (_, Vec<&str>) = match &event.patch {
-            Patch::Todo(uid, changes) => (names.get(*uid), changes.iter().map(Change::field).collect()),
+            Patch::Todo(uid, changes) => (names.get(*uid), changes.iter().map(FieldChange::field).collect()),
             Patch::Phases(_) => (None, vec!["phases"]),
             Patch::Policy(_) => (None, vec!["policy"]),
         };

@@ -12,8 +12,8 @@ use clap::{
 use punch_engine::call::Dialect;
 use punch_engine::{Engine, Role, SessionFile};
 use punch_serve::{
-    Group, Http, Identity, Log, Offer, PlanToolService, Problem, Project as Source, ServedProject, Server, Settings,
-    Tag, Token, loopback, stdio,
+    CallerIdentity, ConversationTag, Http, PlanToolService, ProjectStore, ServeLog, ServeProblem, ServedProject,
+    Server, ServerSettings, Token, ToolGroup, ToolOffers, loopback, stdio,
 };
 
 use punch_store::SessionKey;
@@ -50,13 +50,13 @@ const COPY_LOOK: Duration = Duration::from_secs(60);
 /// The arguments of `punch mcp`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Mcp {
+pub struct McpArgs {
     /// The form of the tools
     #[arg(long, value_name = "NAME", default_value = "native", value_parser = dialects())]
     dialect: Dialect,
     /// Offer more: the tools `claim` and `checkpoint`, or the rare `fields` of todo_write and todo_read
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = groups())]
-    tools: Vec<Group>,
+    tools: Vec<ToolGroup>,
     /// Send structured content too; some clients then hide the text from the model
     #[arg(long)]
     structured: bool,
@@ -94,12 +94,12 @@ pub fn dialects() -> impl TypedValueParser<Value = Dialect> {
         .try_map(|name| Dialect::parse(&name).ok_or("no such dialect"))
 }
 
-fn groups() -> impl TypedValueParser<Value = Group> {
-    PossibleValuesParser::new(Group::ALL.iter().map(|group| group.name()))
-        .try_map(|name| Group::parse(&name).ok_or("no such group"))
+fn groups() -> impl TypedValueParser<Value = ToolGroup> {
+    PossibleValuesParser::new(ToolGroup::ALL.iter().map(|group| group.name()))
+        .try_map(|name| ToolGroup::parse(&name).ok_or("no such group"))
 }
 
-impl Mcp {
+impl McpArgs {
     /// Serves until the client leaves or the process is asked to end.
     pub fn run(self, mut global: Global) -> Result<Exit, Failure> {
         let log = self.log()?;
@@ -127,8 +127,8 @@ impl Mcp {
         let assigned = environment::assigned().filter(|_| driven.is_none() && http.is_none());
         let role = role(flag, driven.as_ref(), assigned.is_some());
         let offer = match settings.tools_enabled.value && role != Some(Role::None) {
-            true => Offer::new(self.dialect, &self.tools),
-            false => Offer::none(self.dialect),
+            true => ToolOffers::new(self.dialect, &self.tools),
+            false => ToolOffers::none(self.dialect),
         };
         let is_driven = driven.is_some();
         let fixed = driven.map(|file| file.session);
@@ -137,11 +137,11 @@ impl Mcp {
         let session = host.clone().or_else(|| assigned.clone());
         let key = |name: String| SessionKey::new(name, None);
         let limit = settings.limits_request_bytes.value;
-        let presented = Settings {
+        let presented = ServerSettings {
             offer,
             structured: self.structured,
-            identity: Identity { fixed, session, file: self.session_file },
-            tag: Tag::new(&environment::process_tag()),
+            identity: CallerIdentity { fixed, session, file: self.session_file },
+            tag: ConversationTag::new(&environment::process_tag()),
         };
         let (worktree, tree) = (Some(project.worktree()), Some(project.tree()));
         let opened = ServedProject {
@@ -175,10 +175,10 @@ impl Mcp {
         Ok(Exit::Ok)
     }
 
-    fn log(&self) -> Result<Log, Failure> {
-        let Some(path) = &self.log else { return Ok(Log::new(Box::new(std::io::stderr()))) };
+    fn log(&self) -> Result<ServeLog, Failure> {
+        let Some(path) = &self.log else { return Ok(ServeLog::new(Box::new(std::io::stderr()))) };
         let file = OpenOptions::new().create(true).append(true).open(path);
-        file.map(|file| Log::new(Box::new(file))).map_err(|cause| Failure::File(path.display().to_string(), cause))
+        file.map(|file| ServeLog::new(Box::new(file))).map_err(|cause| Failure::File(path.display().to_string(), cause))
     }
 }
 
@@ -187,14 +187,14 @@ impl Mcp {
 pub fn beside_board(global: &Global, project: &Project) -> Result<(Server, Token), Failure> {
     let settings = project.config.settings.clone();
     let offer = match settings.tools_enabled.value {
-        true => Offer::new(Dialect::Native, &[]),
-        false => Offer::none(Dialect::Native),
+        true => ToolOffers::new(Dialect::Native, &[]),
+        false => ToolOffers::none(Dialect::Native),
     };
-    let presented = Settings {
+    let presented = ServerSettings {
         offer,
         structured: false,
-        identity: Identity { fixed: None, session: None, file: None },
-        tag: Tag::new(&environment::process_tag()),
+        identity: CallerIdentity { fixed: None, session: None, file: None },
+        tag: ConversationTag::new(&environment::process_tag()),
     };
     let opened = ServedProject {
         project: Box::new(StoreFinder { global: global.clone(), warning: Arc::default() }),
@@ -208,7 +208,7 @@ pub fn beside_board(global: &Global, project: &Project) -> Result<(Server, Token
         checks: Some(Arc::new(DetachedChecks::of(project))),
         after_write: notifying(project),
     };
-    let log = Log::new(Box::new(std::io::sink()));
+    let log = ServeLog::new(Box::new(std::io::sink()));
     let server = Server::start(presented, Arc::new(PlanToolService::new(opened)), log).map_err(Failure::Output)?;
     Ok((server, token()?))
 }
@@ -245,8 +245,8 @@ struct StoreFinder {
     warning: Arc<Mutex<Option<String>>>,
 }
 
-impl Source for StoreFinder {
-    fn open(&self, create: bool) -> Result<Option<Engine>, Problem> {
+impl ProjectStore for StoreFinder {
+    fn open(&self, create: bool) -> Result<Option<Engine>, ServeProblem> {
         let open = || -> Result<Option<Engine>, Failure> {
             let mut project = Project::find(self.global.clone())?;
             let warning = Arc::clone(&self.warning);
@@ -258,7 +258,7 @@ impl Source for StoreFinder {
         };
         open().map_err(|failure| {
             let (message, hint) = failure.text().unwrap_or_default();
-            Problem::new(failure.code(), message, hint)
+            ServeProblem::new(failure.code(), message, hint)
         })
     }
 

@@ -79,9 +79,9 @@ use clap::{Args, FromArgMatches, Subcommand};
 use crate::arguments::Global;
 use crate::deferred_args::DeferredArgs;
 use crate::failure::{Exit, Failure};
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::{environment, output, style};
 
 /// What `punch` can do. Verbs that `help` leaves out are for agents and scripts, or older names of others; see [`help`].
@@ -89,194 +89,194 @@ use crate::{environment, output, style};
 pub enum Command {
     /// Add todos
     #[command(alias = "new")]
-    Add(DeferredArgs<add::Add>),
+    Add(DeferredArgs<add::AddArgs>),
     /// List todos, filtered if you like
     #[command(visible_alias = "ls")]
-    List(DeferredArgs<list::List>),
+    List(DeferredArgs<list::ListArgs>),
     /// Search all todos, closed ones too
-    Search(DeferredArgs<search::Search>),
+    Search(DeferredArgs<search::SearchArgs>),
     /// Show the plan by phases
     #[command(hide = true)]
-    Tree(DeferredArgs<tree::Tree>),
+    Tree(DeferredArgs<tree::TreeArgs>),
     /// Show everything about one todo
-    Show(DeferredArgs<show::Show>),
+    Show(DeferredArgs<show::ShowArgs>),
     /// Show the plan at a glance, or on one line
-    Status(DeferredArgs<status::Status>),
+    Status(DeferredArgs<status::StatusArgs>),
     /// Show what needs you
-    Inbox(DeferredArgs<inbox::Inbox>),
+    Inbox(DeferredArgs<inbox::InboxArgs>),
     /// Show the board: who works on what, and what needs you
-    Watch(DeferredArgs<watch::Watch>),
+    Watch(DeferredArgs<watch::WatchArgs>),
     /// Serve the board to your browser, with an API for programs
     #[command(long_about = serve::LONG_ABOUT)]
-    Serve(DeferredArgs<serve::Serve>),
+    Serve(DeferredArgs<serve::ServeArgs>),
     /// Make, list and revoke tokens for the web board
-    Token(DeferredArgs<token::TokenCommand>),
+    Token(DeferredArgs<token::TokenCommandArgs>),
     /// Show what to work on now
-    Next(DeferredArgs<next::Next>),
+    Next(DeferredArgs<next::NextArgs>),
     /// Show what can be started, best first
     #[command(hide = true)]
-    Ready(DeferredArgs<ready::Ready>),
+    Ready(DeferredArgs<ready::ReadyArgs>),
     /// Explain what a todo, or the whole plan, is waiting for
-    Why(DeferredArgs<why::Why>),
+    Why(DeferredArgs<why::WhyArgs>),
     /// Show the dependency graph as text, DOT or Mermaid
-    Graph(DeferredArgs<graph::Graph>),
+    Graph(DeferredArgs<graph::GraphArgs>),
     /// Simulate who does what, and in which order
-    Schedule(DeferredArgs<schedule::Schedule>),
+    Schedule(DeferredArgs<schedule::ScheduleArgs>),
     /// Compare estimates with actuals, and record usage
-    Stats(DeferredArgs<stats::Stats>),
+    Stats(DeferredArgs<stats::StatsArgs>),
     /// Record tokens and time spent on a todo
     #[command(hide = true)]
-    Usage(DeferredArgs<usage::Usage>),
+    Usage(DeferredArgs<usage::UsageArgs>),
     /// Compare estimates with actuals
     #[command(hide = true)]
-    Report(DeferredArgs<report::Report>),
+    Report(DeferredArgs<report::ReportArgs>),
     /// Begin work on todos
     Start(DeferredArgs<simple_verbs::Start>),
     /// Finish todos
     #[command(alias = "finish")]
-    Done(DeferredArgs<done::Done>),
+    Done(DeferredArgs<done::DoneArgs>),
     /// Run the checks of todos and finish those that pass
-    Verify(DeferredArgs<verify::Verify>),
+    Verify(DeferredArgs<verify::VerifyArgs>),
     /// Cancel todos
     #[command(alias = "drop")]
     Cancel(DeferredArgs<simple_verbs::Cancel>),
     /// Report a failed attempt; the second one ends the todo
-    Fail(DeferredArgs<fail::Fail>),
+    Fail(DeferredArgs<fail::FailArgs>),
     /// Reopen todos
     Reopen(DeferredArgs<simple_verbs::Reopen>),
     /// Put a todo on hold: for you, a job, a timer
-    Hold(DeferredArgs<hold::Hold>),
+    Hold(DeferredArgs<hold::HoldArgs>),
     /// Take todos off hold
-    Unhold(DeferredArgs<unhold::Unhold>),
+    Unhold(DeferredArgs<unhold::UnholdArgs>),
     /// Take todos off hold, or give claims back
     #[command(hide = true)]
-    Release(DeferredArgs<unhold::Release>),
+    Release(DeferredArgs<unhold::ReleaseArgs>),
     /// Archive todos
-    Rm(DeferredArgs<rm::Rm>),
+    Rm(DeferredArgs<rm::RmArgs>),
     /// Change a todo, or the whole plan in your editor
-    Edit(DeferredArgs<edit::Edit>),
+    Edit(DeferredArgs<edit::EditArgs>),
     /// Add a note to a todo
-    Note(DeferredArgs<note::Note>),
+    Note(DeferredArgs<note::NoteArgs>),
     /// Move a todo in the list
-    Move(DeferredArgs<move_to::Move>),
+    Move(DeferredArgs<move_to::MoveArgs>),
     /// Claim the best ready todo, or a named one
-    Claim(DeferredArgs<claim::Claim>),
+    Claim(DeferredArgs<claim::ClaimArgs>),
     /// Give claims back
     Unclaim(DeferredArgs<simple_verbs::Unclaim>),
     /// Extend a claim
     #[command(hide = true)]
-    Renew(DeferredArgs<renew::Renew>),
+    Renew(DeferredArgs<renew::RenewArgs>),
     /// Start an agent on some todos, or print the prompt for it
-    Assign(DeferredArgs<assign::Assign>),
+    Assign(DeferredArgs<assign::AssignArgs>),
     /// Run agents until the plan is done
     #[command(long_about = run::LONG_ABOUT)]
-    Run(DeferredArgs<run::Run>),
+    Run(DeferredArgs<run::RunArgs>),
     /// Run a worker that takes todos on this machine
     #[command(long_about = worker::LONG_ABOUT)]
-    Worker(DeferredArgs<worker::Worker>),
+    Worker(DeferredArgs<worker::WorkerArgs>),
     /// Show past runs: how they ended and what they cost
     #[command(hide = true)]
-    Runs(DeferredArgs<runs::Runs>),
+    Runs(DeferredArgs<runs::RunsArgs>),
     /// Set up punch in this project
-    Init(DeferredArgs<init::Init>),
+    Init(DeferredArgs<init::InitArgs>),
     /// Connect coding agents
-    Install(DeferredArgs<install::Install>),
+    Install(DeferredArgs<install::InstallArgs>),
     /// Disconnect coding agents
-    Uninstall(DeferredArgs<uninstall::Uninstall>),
+    Uninstall(DeferredArgs<uninstall::UninstallArgs>),
     /// Print instructions for AGENTS.md or a system prompt
     #[command(hide = true)]
-    Guide(DeferredArgs<guide::Guide>),
+    Guide(DeferredArgs<guide::GuideArgs>),
     /// Show and change settings
-    Config(DeferredArgs<config::Config>),
+    Config(DeferredArgs<config::ConfigArgs>),
     /// Check the store and the agent setup
-    Doctor(DeferredArgs<doctor::Doctor>),
+    Doctor(DeferredArgs<doctor::DoctorArgs>),
     /// Inspect, back up, restore and prune the store
     #[command(hide = true)]
-    Store(DeferredArgs<store::Store>),
+    Store(DeferredArgs<store::StoreArgs>),
     /// See what punch does, in a temporary project
-    Demo(DeferredArgs<demo::Demo>),
+    Demo(DeferredArgs<demo::DemoArgs>),
     /// Print a completion script for your shell
-    Completions(DeferredArgs<completions::Completions>),
+    Completions(DeferredArgs<completions::CompletionsArgs>),
     /// Show what happened, newest first
-    Log(DeferredArgs<log::Log>),
+    Log(DeferredArgs<log::LogArgs>),
     /// Undo a change
-    Undo(DeferredArgs<undo::Undo>),
+    Undo(DeferredArgs<undo::UndoArgs>),
     /// Redo what you undid last
-    Redo(DeferredArgs<redo::Redo>),
+    Redo(DeferredArgs<redo::RedoArgs>),
     /// Save and restore snapshots of the plan and the git state
-    Checkpoint(DeferredArgs<checkpoint::Checkpoint>),
+    Checkpoint(DeferredArgs<checkpoint::CheckpointArgs>),
     /// Create, switch, rename and archive plans; link a Markdown file
-    Plan(DeferredArgs<plan::Plan>),
+    Plan(DeferredArgs<plan::PlanArgs>),
     /// Link a Markdown file to the plan
     #[command(hide = true)]
-    PlanFile(DeferredArgs<plan_file::PlanFile>),
+    PlanFile(DeferredArgs<plan_file::PlanFileArgs>),
     /// Import todos from a file
-    Import(DeferredArgs<import::Import>),
+    Import(DeferredArgs<import::ImportArgs>),
     /// Export the plan
-    Export(DeferredArgs<export::Export>),
+    Export(DeferredArgs<export::ExportArgs>),
     /// Run a /todo command: phases and tasks by content
     #[command(hide = true)]
-    Todo(DeferredArgs<todo::Todo>),
+    Todo(DeferredArgs<todo::TodoArgs>),
     /// Turn auto-continue for agents on or off, or explain a decision
-    KeepGoing(DeferredArgs<keep_going::KeepGoing>),
+    KeepGoing(DeferredArgs<keep_going::KeepGoingArgs>),
     /// Explain why an agent was allowed to stop or told to continue
     #[command(hide = true)]
-    WhyStop(DeferredArgs<why_stop::WhyStop>),
+    WhyStop(DeferredArgs<why_stop::WhyStopArgs>),
     /// Serve the plan to agents over MCP
     #[command(hide = true, long_about = mcp::LONG_ABOUT)]
-    Mcp(DeferredArgs<mcp::Mcp>),
+    Mcp(DeferredArgs<mcp::McpArgs>),
     /// Handle an agent's hook event (agents call this, not you)
     #[command(hide = true, long_about = hook::LONG_ABOUT)]
-    Hook(DeferredArgs<hook::Hook>),
+    Hook(DeferredArgs<hook::HookArgs>),
     /// Check a todo that an agent reported as done (hooks call this, not you)
     #[command(hide = true, long_about = check_reported::LONG_ABOUT)]
-    CheckReported(DeferredArgs<check_reported::CheckReported>),
+    CheckReported(DeferredArgs<check_reported::CheckReportedArgs>),
     /// Notify the user of what has entered the inbox (hooks call this, not you)
     #[command(hide = true, long_about = notify_inbox::LONG_ABOUT)]
-    NotifyInbox(DeferredArgs<notify_inbox::NotifyInbox>),
+    NotifyInbox(DeferredArgs<notify_inbox::NotifyInboxArgs>),
     /// Print the JSON Schemas of what punch reads and writes
     #[command(hide = true)]
-    Schema(DeferredArgs<schema::Schema>),
+    Schema(DeferredArgs<schema::SchemaArgs>),
     /// Show what tools and recorded calls cost a model
     #[command(hide = true)]
-    Cost(DeferredArgs<cost::Cost>),
+    Cost(DeferredArgs<cost::CostArgs>),
     /// Replay recorded todo calls and print the answers
     #[command(hide = true, long_about = replay::LONG_ABOUT)]
-    Replay(DeferredArgs<replay::Replay>),
+    Replay(DeferredArgs<replay::ReplayArgs>),
     /// Show help: for a command, or on options, symbols and filters
-    Help(DeferredArgs<help::Help>),
+    Help(DeferredArgs<help::HelpArgs>),
     /// Print the version
-    Version(DeferredArgs<version::Version>),
+    Version(DeferredArgs<version::VersionArgs>),
 }
 
 /// `punch` without a verb shows the plan.
 impl Default for Command {
     fn default() -> Self {
-        Self::Status(DeferredArgs(status::Status::default()))
+        Self::Status(DeferredArgs(status::StatusArgs::default()))
     }
 }
 
 /// Agents call a hook on every step, so it is read without describing all the other verbs, and run without making room
 /// for what they need. What cannot be read so is `None`, and the code that describes them all has the right words for
 /// it.
-pub fn hook_alone() -> Option<(hook::Hook, Global)> {
+pub fn hook_alone() -> Option<(hook::HookArgs, Global)> {
     let mut given = std::env::args_os().skip(1);
     if given.next()? != "hook" {
         return None;
     }
     let given: Vec<_> = given.collect();
-    if let Some(hook) = hook::Hook::wired(&given) {
+    if let Some(hook) = hook::HookArgs::wired(&given) {
         return Some((hook, Global::default()));
     }
-    let parser = Global::augment_args(hook::Hook::augment_args(clap::Command::new("hook").no_binary_name(true)));
+    let parser = Global::augment_args(hook::HookArgs::augment_args(clap::Command::new("hook").no_binary_name(true)));
     let matches = parser.try_get_matches_from(given).ok()?;
-    let hook = hook::Hook::from_arg_matches(&matches).ok()?;
+    let hook = hook::HookArgs::from_arg_matches(&matches).ok()?;
     Some((hook, Global::from_arg_matches(&matches).ok()?))
 }
 
 /// Prints the commands in groups.
 pub fn overview() -> Result<(), Failure> {
-    output::reply(&Reply::new(help::overview(false), serde_json::Value::Null), false)
+    output::reply(&VerbReply::new(help::overview(false), serde_json::Value::Null), false)
 }
 
 /// A match over the verbs: some with arms of their own, the rest on the project they are called in.
@@ -321,7 +321,7 @@ impl Command {
         if let Some(color) = global.color {
             style::choose(color);
         }
-        let progress = self.takes_time().then(Progress::begin).flatten();
+        let progress = self.takes_time().then(ProgressDisplay::begin).flatten();
         let (safety, notifier) = (OnceCell::new(), OnceCell::new());
         let project = || {
             let project = Project::find(global.clone())?;

@@ -6,7 +6,7 @@ use punch_core::{ListPosition, Op, Ref, text};
 use crate::failure::Failure;
 use crate::named_todos::act;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
 /// The arguments of `punch move`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Move {
+pub struct MoveArgs {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
@@ -60,9 +60,9 @@ fn whole(id: &str) -> String {
     if short { format!("T-{id}") } else { id.to_owned() }
 }
 
-impl Move {
+impl MoveArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let place = self.place.place();
         let mut reply =
             act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Move(r.clone(), place.clone())).collect())?;

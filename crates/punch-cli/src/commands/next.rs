@@ -11,8 +11,8 @@ use serde_json::json;
 use super::{ready, show};
 use crate::failure::Failure;
 use crate::input;
-use crate::project::{Open, Project};
-use crate::reply::{self, Reply};
+use crate::project::{OpenProject, Project};
+use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,16 +23,16 @@ Examples:
 /// The arguments of `punch next`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Next {
+pub struct NextArgs {
     /// Show the next todos for an agent that has this many tokens left; they fill at most 70 % of them
     #[arg(long, value_name = "TOKENS", value_parser = input::tokens)]
     budget: Option<u64>,
 }
 
-impl Next {
+impl NextArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let nothing = |text: &str| Reply::new(text, json!({"todo": null}));
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        let nothing = |text: &str| VerbReply::new(text, json!({"todo": null}));
         let Some(open) = project.read()?.plan() else {
             return Ok(nothing("No todos yet: `punch add 'First thing'` adds one."));
         };
@@ -54,7 +54,7 @@ impl Next {
         match uid.and_then(|uid| plan.get(uid)) {
             Some(todo) => {
                 let layout = open.project.layout(now);
-                Ok(Reply::new(show::fields(&plan, todo, layout), json!({"todo": reply::record(&plan, todo, now)})))
+                Ok(VerbReply::new(show::fields(&plan, todo, layout), json!({"todo": reply::record(&plan, todo, now)})))
             }
             None if plan.row.counts.open() == 0 => Ok(nothing(&ready::nothing_open(&plan))),
             None => Ok(nothing("Nothing is ready; `punch why` shows what the open todos are waiting for.")),
@@ -63,7 +63,7 @@ impl Next {
 }
 
 /// What fits into the tokens that an agent has left, or the advice to begin a new window.
-fn next_batch(open: &Open, left: u64, now: i64) -> Result<Reply, Failure> {
+fn next_batch(open: &OpenProject, left: u64, now: i64) -> Result<VerbReply, Failure> {
     let (mut whole, calibration) = (open.engine.whole(open.plan)?, open.engine.calibration()?);
     if let Some(own) = open.assigned_todos()? {
         hold_others(&mut whole, &own);
@@ -84,5 +84,5 @@ fn next_batch(open: &Open, left: u64, now: i64) -> Result<Reply, Failure> {
         "tooLarge": batch.too_large.as_ref().map(sized),
         "advice": batch.advice(),
     });
-    Ok(Reply::new(batch.text(&whole), json))
+    Ok(VerbReply::new(batch.text(&whole), json))
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::named_todos::{act, native};
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
 /// The arguments of `punch note`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Note {
+pub struct NoteArgs {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
@@ -25,9 +25,9 @@ pub struct Note {
     text: Vec<String>,
 }
 
-impl Note {
+impl NoteArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let ops = native(&project, json!({"op": "note", "id": self.todo, "text": self.text.join(" ")}))?;
         act(project, &[self.todo], &|refs| {
             let note = |op: &Op| match (op, refs.first()) {

@@ -22,9 +22,9 @@ Hooks and servers start this, not you: use `punch inbox`.";
 
 /// The arguments of `punch notify-inbox`.
 #[derive(Args)]
-pub struct NotifyInbox {}
+pub struct NotifyInboxArgs {}
 
-impl NotifyInbox {
+impl NotifyInboxArgs {
     /// Looks and notifies. Never fails: no one would read the error.
     pub fn run(self, global: Global) -> Exit {
         if let Err(failure) = look(global) {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::guard;
 use crate::output;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,14 +27,14 @@ Examples:
 /// The arguments of `punch plan`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Plan {
+pub struct PlanArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<PlanCommand>,
 }
 
 /// What can be done with plans.
 #[derive(Subcommand)]
-enum What {
+enum PlanCommand {
     /// Create a plan and switch to it in this worktree
     New {
         /// Its name
@@ -69,26 +69,29 @@ enum What {
     File(PlanFileVerb),
 }
 
-impl Plan {
+impl PlanArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let what = match self.what.unwrap_or(What::List) {
-            What::File(verb) => return verb.run(project),
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        let what = match self.what.unwrap_or(PlanCommand::List) {
+            PlanCommand::File(verb) => return verb.run(project),
             what => what,
         };
         let engine = match (&what, project.engine()?) {
             (_, Some(engine)) => engine,
-            (What::New { .. }, None) => project.engine_or_new()?,
-            (What::List | What::File(_), None) => {
-                return Ok(Reply::new("No plans yet: `punch add` creates one.", json!({"plans": []})));
+            (PlanCommand::New { .. }, None) => project.engine_or_new()?,
+            (PlanCommand::List | PlanCommand::File(_), None) => {
+                return Ok(VerbReply::new("No plans yet: `punch add` creates one.", json!({"plans": []})));
             }
-            (What::Use { name } | What::Archive { name, .. } | What::Rename { old: name, .. }, None) => {
+            (
+                PlanCommand::Use { name } | PlanCommand::Archive { name, .. } | PlanCommand::Rename { old: name, .. },
+                None,
+            ) => {
                 return Err(EngineError::UnknownPlan { name: name.clone(), near: Vec::new() }.into());
             }
         };
         let (id, outcome): (_, fn(&str) -> String) = match what {
-            What::List | What::File(_) => return list(&engine, &project),
-            What::New { name, no_use } => {
+            PlanCommand::List | PlanCommand::File(_) => return list(&engine, &project),
+            PlanCommand::New { name, no_use } => {
                 let id = engine.create_plan(&name)?;
                 if no_use {
                     (id, |name| format!("Created plan `{name}`"))
@@ -97,12 +100,12 @@ impl Plan {
                     (id, |name| format!("Created plan `{name}` and switched to it"))
                 }
             }
-            What::Use { name } => {
+            PlanCommand::Use { name } => {
                 let id = engine.named_plan(&name)?.id;
                 choose(&engine, &project, id)?;
                 (id, |name| format!("Switched to plan `{name}`"))
             }
-            What::Archive { name, undo } => {
+            PlanCommand::Archive { name, undo } => {
                 guard::only_user("archive plans")?;
                 let id = if undo { engine.archived_plan(&name)? } else { engine.named_plan(&name)? }.id;
                 engine.archive_plan(id, !undo)?;
@@ -111,7 +114,7 @@ impl Plan {
                     false => (id, |name| format!("Archived plan `{name}`")),
                 }
             }
-            What::Rename { old, new } => {
+            PlanCommand::Rename { old, new } => {
                 let id = engine.named_plan(&old)?.id;
                 engine.rename_plan(id, &new)?;
                 (id, |name| format!("Renamed the plan to `{name}`"))
@@ -123,7 +126,7 @@ impl Plan {
             return Err(EngineError::UnknownPlan { name: id.0.to_string(), near: Vec::new() }.into());
         };
         let text = outcome(&text::neutral(&entry.info.name));
-        Ok(Reply::new(text, json!({"plan": record(entry, used)})).after_write())
+        Ok(VerbReply::new(text, json!({"plan": record(entry, used)})).after_write())
     }
 }
 
@@ -145,7 +148,7 @@ fn used(engine: &Engine, project: &Project) -> Result<Option<PlanId>, Failure> {
     }
 }
 
-fn list(engine: &Engine, project: &Project) -> Result<Reply, Failure> {
+fn list(engine: &Engine, project: &Project) -> Result<VerbReply, Failure> {
     let used = used(engine, project)?;
     let entries = engine.plan_entries()?;
     let width = entries.iter().map(|e| text::neutral(&e.info.name).chars().count()).max().unwrap_or(0);
@@ -166,7 +169,7 @@ fn list(engine: &Engine, project: &Project) -> Result<Reply, Failure> {
     let text = entries.iter().map(line).collect::<Vec<_>>().join("\n");
     let records: Vec<Value> = entries.iter().map(|entry| record(entry, used)).collect();
     let text = if text.is_empty() { "No plans yet: `punch add` creates one.".to_owned() } else { text };
-    Ok(Reply::new(text, json!({"plans": records})))
+    Ok(VerbReply::new(text, json!({"plans": records})))
 }
 
 fn is_away(entry: &PlanEntry) -> bool {

@@ -1,7 +1,7 @@
 //! `punch ready`: what can be started now, best first.
 
 use clap::Args;
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::{Plan, Todo, Uid};
 use punch_engine::ReadyQuery;
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::list;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 use crate::safety;
 
 const EXAMPLES: &str = "\
@@ -20,15 +20,15 @@ Examples:
 /// The arguments of `punch ready`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Ready {
+pub struct ReadyArgs {
     /// Show at most N todos
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
 
-impl Ready {
+impl ReadyArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let Some(open) = project.read()?.plan() else { return Ok(list::empty()) };
         let now = open.engine.now();
         let (json, own) = (open.project.global.json, open.assigned_todos()?);
@@ -46,11 +46,11 @@ impl Ready {
         let todos: Vec<&Todo> = uids.iter().filter_map(|uid| plan.get(*uid)).collect();
         if json {
             let records = reply::records(&plan, todos.iter().copied(), now);
-            return Ok(Reply::new("", json!({"todos": records})));
+            return Ok(VerbReply::new("", json!({"todos": records})));
         }
         if !todos.is_empty() {
             let layout = open.project.layout(now);
-            return Ok(Reply::new(reply::table(Reader::new(&plan, now), todos, layout), json!({})));
+            return Ok(VerbReply::new(reply::table(PlanReader::new(&plan, now), todos, layout), json!({})));
         }
         let text = match plan.row.counts.open() {
             0 => nothing_open(&plan),
@@ -59,7 +59,7 @@ impl Ready {
                 format!("Nothing is ready; {open} todos are open. `punch why` shows what they are waiting for.")
             }
         };
-        Ok(Reply::new(text, json!({})))
+        Ok(VerbReply::new(text, json!({})))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use clap::Args;
 use punch_core::Refusal;
-use punch_engine::{EngineError, Request};
+use punch_engine::{EngineError, WriteRequest};
 
 use super::undo;
 use crate::failure::Failure;
 use crate::project::{Project, never_freed};
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,13 +19,13 @@ Changes that you made since then do not matter, unless they changed the same fie
 /// The arguments of `punch redo`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Redo {}
+pub struct RedoArgs {}
 
-impl Redo {
+impl RedoArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let open = project.read()?.plan().ok_or(EngineError::from(Refusal::NothingToRedo { others: None }))?;
-        let request = Request { detail: true, ..open.project.request() };
+        let request = WriteRequest { detail: true, ..open.project.request() };
         let changed = never_freed(open.engine.redo(open.plan, &request)?);
         undo::answer(&open, &changed)
     }

@@ -8,7 +8,7 @@ use crate::environment::{clock, duration, span};
 use crate::failure::Failure;
 use crate::named_todos::act;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,7 +17,7 @@ Examples:
 /// The arguments of `punch renew`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Renew {
+pub struct RenewArgs {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
@@ -26,9 +26,9 @@ pub struct Renew {
     lease: Option<String>,
 }
 
-impl Renew {
+impl RenewArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let lease = match &self.lease {
             Some(lease) => duration(lease)?,
             None => project.config.settings.lease_ms(),

@@ -31,7 +31,7 @@ Examples:
 /// The arguments of `punch replay`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Replay {
+pub struct ReplayArgs {
     /// The format of the calls
     #[arg(long, value_name = "NAME", value_parser = recordings())]
     dialect: Recording,
@@ -43,7 +43,7 @@ fn recordings() -> impl TypedValueParser<Value = Recording> {
         .try_map(|name| Recording::parse(&name).ok_or("no such dialect"))
 }
 
-impl Replay {
+impl ReplayArgs {
     /// Answers standard input line by line.
     pub fn run(self) -> Result<Exit, Failure> {
         let mut input = BufReader::with_capacity(64 * 1024, io::stdin().lock());

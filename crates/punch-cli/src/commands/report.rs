@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::count;
 
 const EXAMPLES: &str = "\
@@ -21,23 +21,23 @@ plan of this project.";
 /// The arguments of `punch report`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Report {
+pub struct ReportArgs {
     /// Show at most N todos
     #[arg(long, value_name = "N", default_value_t = 30)]
     limit: usize,
 }
 
-impl Report {
+impl ReportArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let Some(open) = project.read()?.plan() else {
-            return Ok(Reply::new(
+            return Ok(VerbReply::new(
                 "No usage recorded yet. Connected agents record it; `punch stats record T-1 --tokens 5000` does it by hand.",
                 json!({"calibration": 1.0, "todos": []}),
             ));
         };
         let found = open.engine.usage_report(open.plan)?;
-        Ok(Reply::new(as_text(&found, self.limit), as_json(&found)))
+        Ok(VerbReply::new(as_text(&found, self.limit), as_json(&found)))
     }
 }
 

@@ -1,14 +1,14 @@
 //! `punch rm`: archive todos. Many at once only with `--all` or `--phase`.
 
 use clap::Args;
-use punch_core::{Footprint, Op, Plan, Ref, Refusal, Stop};
+use punch_core::{ApplyStop, Footprint, Op, Plan, Ref, Refusal};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::guard;
 use crate::named_todos::act;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 use crate::safety;
 
 const EXAMPLES: &str = "\
@@ -20,7 +20,7 @@ Examples:
 /// The arguments of `punch rm`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Rm {
+pub struct RmArgs {
     /// Ids, or parts of the content
     #[arg(required_unless_present_any = ["all", "phase"], conflicts_with_all = ["all", "phase"], value_name = "TODO")]
     todos: Vec<String>,
@@ -32,9 +32,9 @@ pub struct Rm {
     phase: Option<String>,
 }
 
-impl Rm {
+impl RmArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         if !self.all && self.phase.is_none() {
             return act(project, &self.todos, &|refs| refs.iter().map(|r| Op::Rm(r.clone())).collect());
         }
@@ -42,7 +42,7 @@ impl Rm {
             guard::only_user("archive every todo at once")?;
         }
         let open = project.write()?;
-        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, ApplyStop> {
             plan.need_whole()?;
             let phase = match &self.phase {
                 None => None,

@@ -6,12 +6,12 @@ use punch_core::{Event, Footprint, Plan, text};
 use punch_engine::{RunEvent, RunRecord, RunRow, Sum, todo_of};
 use punch_run::of_run;
 use punch_run::worktree::{Leftover, left_behind};
-use punch_store::Spent;
+use punch_store::LedgerEntry;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::project::{Open, Project};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project};
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,9 +23,9 @@ Examples:
 /// The arguments of `punch runs`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Runs {
+pub struct RunsArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<RunsVerb>,
     /// Show at most N runs
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -33,7 +33,7 @@ pub struct Runs {
 
 /// What can be asked about runs.
 #[derive(Subcommand)]
-enum Verb {
+enum RunsVerb {
     /// Show one run: what happened, and what each todo cost
     Show(ShownRun),
 }
@@ -49,7 +49,7 @@ pub struct ShownRun {
     limit: usize,
 }
 
-impl Runs {
+impl RunsArgs {
     /// The verb that lists runs.
     pub const fn list(limit: usize) -> Self {
         Self { verb: None, limit }
@@ -57,19 +57,19 @@ impl Runs {
 
     /// The verb that shows one run.
     pub const fn show(run: ShownRun) -> Self {
-        Self { verb: Some(Verb::Show(run)), limit: 0 }
+        Self { verb: Some(RunsVerb::Show(run)), limit: 0 }
     }
 
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let Some(open) = project.read()?.plan() else { return Ok(Reply::new(NONE, json!({"runs": []}))) };
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        let Some(open) = project.read()?.plan() else { return Ok(VerbReply::new(NONE, json!({"runs": []}))) };
         match self.verb {
             None => list(&open, self.limit),
-            Some(Verb::Show(ShownRun { run, limit })) => {
+            Some(RunsVerb::Show(ShownRun { run, limit })) => {
                 let last = || open.engine.runs(open.plan, 1).map(|runs| runs.first().map(|run| run.id));
                 match run.map_or_else(last, |run| Ok(Some(run)))? {
                     Some(run) => show(&open, run, limit),
-                    None => Ok(Reply::new(NONE, json!({"runs": []}))),
+                    None => Ok(VerbReply::new(NONE, json!({"runs": []}))),
                 }
             }
         }
@@ -78,7 +78,7 @@ impl Runs {
 
 const NONE: &str = "No runs yet: `punch run --agent claude` starts one.";
 
-fn list(open: &Open, limit: usize) -> Result<Reply, Failure> {
+fn list(open: &OpenProject, limit: usize) -> Result<VerbReply, Failure> {
     let (mut lines, mut found) = (Vec::new(), Vec::new());
     for run in open.engine.runs(open.plan, limit)? {
         let sum = Sum::of(&open.engine.ledger(open.plan, run.id)?);
@@ -93,11 +93,11 @@ fn list(open: &Open, limit: usize) -> Result<Reply, Failure> {
     let text = if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") };
     let left: Vec<Value> =
         left.iter().map(|left| json!({"branch": left.branch, "folder": left.folder, "reason": left.reason})).collect();
-    Ok(Reply::new(text, json!({"runs": found, "left": left})))
+    Ok(VerbReply::new(text, json!({"runs": found, "left": left})))
 }
 
 /// Branches and worktrees of runs; none where git reports nothing.
-fn left(open: &Open) -> Vec<Leftover> {
+fn left(open: &OpenProject) -> Vec<Leftover> {
     let location = &open.project.location;
     let folder = open.trees().ok().flatten();
     left_behind(&location.project_root, &folder.unwrap_or_default()).unwrap_or_default()
@@ -111,10 +111,10 @@ fn told_left(left: &Leftover) -> String {
     format!("  {}", parts.join(", "))
 }
 
-fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
+fn show(open: &OpenProject, id: u64, limit: usize) -> Result<VerbReply, Failure> {
     let unknown = || Failure::refused("unknown_run", format!("there is no run {id}"), "`punch run list` shows them");
     if open.project.global.json {
-        return Ok(Reply::new("", record(open, id, limit)?.ok_or_else(unknown)?));
+        return Ok(VerbReply::new("", record(open, id, limit)?.ok_or_else(unknown)?));
     }
     let view = open.engine.run_view(open.plan, id, limit)?.ok_or_else(unknown)?;
     let mut lines = view.lines(open.engine.now());
@@ -122,14 +122,14 @@ fn show(open: &Open, id: u64, limit: usize) -> Result<Reply, Failure> {
     if folder.is_dir() {
         lines.insert(HEAD, format!("logs: {}", folder.display()).into());
     }
-    Ok(Reply::new(spans::text(&lines), json!({})))
+    Ok(VerbReply::new(spans::text(&lines), json!({})))
 }
 
 /// Lines about a run as a whole, before why it ended.
 const HEAD: usize = 3;
 
 /// Everything about a run for programs; `None` if there is no such run.
-fn record(open: &Open, id: u64, limit: usize) -> Result<Option<Value>, Failure> {
+fn record(open: &OpenProject, id: u64, limit: usize) -> Result<Option<Value>, Failure> {
     let Some(run) = open.engine.run(open.plan, id)? else { return Ok(None) };
     let ledger = open.engine.ledger(open.plan, id)?;
     let (events, _) = open.engine.events_of_run(open.plan, &run, limit)?;
@@ -164,7 +164,7 @@ fn as_json(run: &RunRecord, sum: &Sum) -> Value {
     })
 }
 
-fn entry(spent: &Spent, names: &Plan) -> Value {
+fn entry(spent: &LedgerEntry, names: &Plan) -> Value {
     json!({
         "todo": names.get(spent.uid).map(|todo| todo.id.as_str()), "attempt": spent.attempt, "agent": spent.agent,
         "subagent": spent.subagent, "tokensIn": spent.tokens_in, "tokensOut": spent.tokens_out, "tokensAgain": spent.again,

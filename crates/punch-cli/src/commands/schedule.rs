@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use punch_core::Format;
 use punch_core::Plan;
-use punch_core::reason::Reader;
-use punch_core::schedule::{Ask, Order, schedule};
+use punch_core::reason::PlanReader;
+use punch_core::schedule::{ScheduleOrder, ScheduleRequest, schedule};
 use punch_core::view::{Cap, Gantt, ScheduleView, spans};
 use serde_json::Value;
 
 use super::import::not_understood;
 use crate::failure::Failure;
 use crate::project::{Project, ProjectPlan, never_freed};
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::{environment, files, input, output};
 
 const EXAMPLES: &str = "\
@@ -29,10 +29,10 @@ const LINES: usize = 100;
 /// The arguments of `punch schedule`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Schedule {
+pub struct ScheduleArgs {
     /// list: best ready todo first; level: one parallel group after the other; makespan: longest path first
-    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::List)]
-    policy: Policy,
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = SchedulePolicy::List)]
+    policy: SchedulePolicy,
     /// How many agents work at once
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     agents: u32,
@@ -54,15 +54,15 @@ pub struct Schedule {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Policy {
+enum SchedulePolicy {
     List,
     Level,
     Makespan,
 }
 
-impl Schedule {
+impl ScheduleArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let gantt = Gantt { width: project.width(), glyphs: project.glyphs(), cap: Cap::new(self.limit, usize::MAX) };
         let json = project.global.json;
         let (plan, now, calibration) = match &self.file {
@@ -82,11 +82,11 @@ impl Schedule {
             },
         };
         let order = match self.policy {
-            Policy::List => Order::List,
-            Policy::Level => Order::Level,
-            Policy::Makespan => Order::Makespan,
+            SchedulePolicy::List => ScheduleOrder::List,
+            SchedulePolicy::Level => ScheduleOrder::Level,
+            SchedulePolicy::Makespan => ScheduleOrder::Makespan,
         };
-        let ask = Ask {
+        let ask = ScheduleRequest {
             order,
             agents: self.agents,
             context: self.context,
@@ -96,13 +96,13 @@ impl Schedule {
         };
         let plan = never_freed(plan);
         if plan.row.counts.open() == 0 && !json {
-            return Ok(Reply::new("Nothing to schedule: no todo is open.", Value::Null));
+            return Ok(VerbReply::new("Nothing to schedule: no todo is open.", Value::Null));
         }
         let made = schedule(&plan, &ask, now);
-        let (lines, left) = gantt.draw(&ScheduleView::of(Reader::new(&plan, now), &made));
+        let (lines, left) = gantt.draw(&ScheduleView::of(PlanReader::new(&plan, now), &made));
         if left > 0 && !json {
             output::remark(&format!("{left} lines are not shown; --limit N shows more, --json all"));
         }
-        Ok(Reply::new(spans::text(&lines), serde_json::to_value(&made).unwrap_or(Value::Null)))
+        Ok(VerbReply::new(spans::text(&lines), serde_json::to_value(&made).unwrap_or(Value::Null)))
     }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::reply::Reply;
-use crate::schema::{ALL, Schema as Known};
+use crate::reply::VerbReply;
+use crate::schema::{ALL, FormatSchema};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,17 +18,17 @@ Newer versions may add fields; ignore unknown ones.";
 /// The arguments of `punch schema`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Schema {
+pub struct SchemaArgs {
     /// Schema to print; lists all names if omitted
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
 
-impl Schema {
+impl SchemaArgs {
     /// Runs the verb.
-    pub fn run(self) -> Result<Reply, Failure> {
+    pub fn run(self) -> Result<VerbReply, Failure> {
         let Some(name) = self.name else { return Ok(names()) };
-        let found = Known::find(&name).ok_or_else(|| {
+        let found = FormatSchema::find(&name).ok_or_else(|| {
             let near = punch_core::text::nearest(&name, ALL.iter().map(|known| known.name), 3);
             let message = format!("no schema `{}`", punch_core::text::clip(&punch_core::text::neutral(&name), 80));
             let hint = match near.as_slice() {
@@ -39,13 +39,13 @@ impl Schema {
         })?;
         let schema = found.make();
         let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
-        Ok(Reply::new(text, json!({"name": found.name, "document": schema})))
+        Ok(VerbReply::new(text, json!({"name": found.name, "document": schema})))
     }
 }
 
-fn names() -> Reply {
+fn names() -> VerbReply {
     let width = ALL.iter().map(|known| known.name.len()).max().unwrap_or(0);
     let lines: Vec<String> = ALL.iter().map(|known| format!("{:width$}  {}", known.name, known.about)).collect();
     let all: Vec<Value> = ALL.iter().map(|known| json!({"name": known.name, "about": known.about})).collect();
-    Reply::new(lines.join("\n"), json!({"schemas": all}))
+    VerbReply::new(lines.join("\n"), json!({"schemas": all}))
 }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::list::List;
+use super::list::ListArgs;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,7 +15,7 @@ Examples:
 /// The arguments of `punch search`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Search {
+pub struct SearchArgs {
     /// Words in id, text or description, or filters
     #[arg(required_unless_present = "not", value_name = "WORD")]
     words: Vec<String>,
@@ -24,9 +24,9 @@ pub struct Search {
     not: Vec<String>,
 }
 
-impl Search {
+impl SearchArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        List::search(self.words, self.not).run(project)
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        ListArgs::search(self.words, self.not).run(project)
     }
 }

@@ -10,7 +10,9 @@ use clap::Args;
 use punch_engine::process::withhold_passwords;
 use punch_engine::{Engine, NotTheUser, browser_link};
 use punch_store::{Replacement, create_own_folder};
-use punch_web::{ApiProblem, Board, Listen, Ready, RequestLog, RunWorktree, StartedBy, TokenFile, WebSetup};
+use punch_web::{
+    ApiProblem, ListenAddress, ListeningBoard, RequestLog, RunWorktree, ServedBoard, StartedBy, TokenFile, WebSetup,
+};
 use serde_json::json;
 
 use super::{assign, mcp};
@@ -46,7 +48,7 @@ const HANDOVER: Duration = Duration::from_secs(30);
 /// The arguments of `punch serve`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Serve {
+pub struct ServeArgs {
     /// The port; 0 takes any free one [default: 4816]
     #[arg(long, value_name = "N")]
     port: Option<u16>,
@@ -83,10 +85,10 @@ fn request_log(format: LogFormat) -> RequestLog {
     }
 }
 
-impl Serve {
+impl ServeArgs {
     /// Serves until the process is asked to end.
     pub fn run(self, project: Project) -> Result<Exit, Failure> {
-        let listen = Listen {
+        let listen = ListenAddress {
             port: self.port,
             address: self.listen,
             hosts: self.hosts,
@@ -100,7 +102,7 @@ impl Serve {
         let mcp = mcp::beside_board(&project.global, &project)?;
         let mcp_limit = project.config.settings.limits_request_bytes.value;
         let safety = project.safety();
-        let board = Board {
+        let board = ServedBoard {
             tokens: state.as_deref().map(TokenFile::in_folder),
             read_only: self.read_only,
             started_by: started_by.clone(),
@@ -110,7 +112,7 @@ impl Serve {
             setup: setup(project),
         };
         let announced =
-            |ready: Arc<Ready>| announce(&ready, &started_by, as_json, state.as_deref().filter(|_| self.open));
+            |ready: Arc<ListeningBoard>| announce(&ready, &started_by, as_json, state.as_deref().filter(|_| self.open));
         board.serve(bound, announced).map_err(usage)?;
         safety.iter().for_each(|safety| safety.keep_changed());
         Ok(Exit::Ok)
@@ -129,12 +131,12 @@ pub fn started_by(engine: Option<&Engine>) -> Result<StartedBy, Failure> {
 
 /// The address to print. On a terminal it is for the user; programs read what is piped or redirected, and they must not answer
 /// questions.
-fn printed_link(ready: &Ready) -> std::io::Result<String> {
+fn printed_link(ready: &ListeningBoard) -> std::io::Result<String> {
     if std::io::stdout().is_terminal() { ready.link() } else { ready.program_link() }
 }
 
 /// Prints the address, opens it if that is wanted, and prints another one whenever the user presses Enter.
-fn announce(ready: &Arc<Ready>, by: &StartedBy, as_json: bool, opens_from: Option<&Path>) {
+fn announce(ready: &Arc<ListeningBoard>, by: &StartedBy, as_json: bool, opens_from: Option<&Path>) {
     if as_json {
         let (Ok(link), Ok(token)) = (printed_link(ready), ready.token()) else { return output::remark(NO_RANDOM) };
         let first = json!({"schema": 1, "url": link, "api": ready.api(), "token": token});

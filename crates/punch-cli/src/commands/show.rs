@@ -1,8 +1,8 @@
 //! `punch show`: everything about one todo.
 
 use clap::Args;
-use punch_core::reason::Reader;
-use punch_core::view::{Layout, Line, TodoDetail, todo_detail};
+use punch_core::reason::PlanReader;
+use punch_core::view::{Layout, TodoDetail, ViewLine, todo_detail};
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_engine::{Engine, EngineError, InformedSession};
 use punch_store::PlanId;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,15 +20,15 @@ Examples:
 /// The arguments of `punch show`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Show {
+pub struct ShowArgs {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
 }
 
-impl Show {
+impl ShowArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let missing = || EngineError::NotFound { given: self.todo.clone(), near: Vec::new() };
         let open = project.open_named(std::slice::from_ref(&self.todo))?;
         let uid = open.engine.resolve(open.plan, &self.todo)?;
@@ -36,16 +36,16 @@ impl Show {
         let plan = around(&open.engine, open.plan, uid)?;
         let todo = plan.get(uid).ok_or_else(missing)?;
         let informed = open.engine.informed_sessions(open.plan, uid, &open.project.config.settings)?;
-        let detail = informed.iter().fold(TodoDetail::of(Reader::new(&plan, now), todo), |detail, session| {
+        let detail = informed.iter().fold(TodoDetail::of(PlanReader::new(&plan, now), todo), |detail, session| {
             detail.with("informed", &session.line(now))
         });
-        let detail = todo_detail::history(Reader::new(&plan, now), todo)
+        let detail = todo_detail::history(PlanReader::new(&plan, now), todo)
             .iter()
             .fold(detail, |detail, field| detail.with(field.name, field.value.as_str()));
         let record = |informed: &InformedSession| json!({"session": informed.session, "agent": informed.agent, "at": informed.at});
         let sessions: Vec<Value> = informed.iter().map(record).collect();
         let json = json!({"todo": reply::record(&plan, todo, now), "informed": sessions});
-        Ok(Reply::new(detail.lines(open.project.layout(now).glyphs), json))
+        Ok(VerbReply::new(detail.lines(open.project.layout(now).glyphs), json))
     }
 }
 
@@ -60,6 +60,6 @@ pub fn around(engine: &Engine, plan: PlanId, uid: Uid) -> Result<Plan, Failure> 
 }
 
 /// Everything about a todo, a line for each field that says something.
-pub fn fields(plan: &Plan, todo: &Todo, layout: Layout) -> Vec<Line> {
-    TodoDetail::of(Reader::new(plan, layout.now), todo).lines(layout.glyphs)
+pub fn fields(plan: &Plan, todo: &Todo, layout: Layout) -> Vec<ViewLine> {
+    TodoDetail::of(PlanReader::new(plan, layout.now), todo).lines(layout.glyphs)
 }

@@ -6,7 +6,7 @@ use punch_core::Op;
 use crate::failure::Failure;
 use crate::named_todos::act;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 macro_rules! verbs {
     ($($(#[$doc:meta])* $verb:ident asks for $op:expr, else $unchanged:literal, $examples:literal;)*) => {
@@ -22,7 +22,7 @@ macro_rules! verbs {
 
             impl $verb {
                 /// Runs the verb.
-                pub fn run(self, project: Project) -> Result<Reply, Failure> {
+                pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
                     let reply = act(project, &self.todos, &|refs| refs.iter().cloned().map($op).collect())?;
                     Ok(reply.or_unchanged($unchanged))
                 }

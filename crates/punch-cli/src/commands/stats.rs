@@ -6,7 +6,7 @@ use super::{cost, report, usage};
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,28 +17,28 @@ Examples:
 /// The arguments of `punch stats`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
-pub struct Stats {
+pub struct StatsArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<StatsCommand>,
     #[command(flatten)]
-    report: report::Report,
+    report: report::ReportArgs,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum StatsCommand {
     /// Record tokens and time spent on a todo
-    Record(usage::Usage),
+    Record(usage::UsageArgs),
     /// Show what tools and recorded calls cost a model
-    Cost(cost::Cost),
+    Cost(cost::CostArgs),
 }
 
-impl Stats {
+impl StatsArgs {
     /// Runs the verb.
-    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+    pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         match self.what {
             None => self.report.run(Project::find(global)?),
-            Some(What::Record(usage)) => usage.run(Project::find(global)?),
-            Some(What::Cost(cost)) => cost.run(global),
+            Some(StatsCommand::Record(usage)) => usage.run(Project::find(global)?),
+            Some(StatsCommand::Cost(cost)) => cost.run(global),
         }
     }
 }

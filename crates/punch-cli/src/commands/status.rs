@@ -3,15 +3,15 @@
 use clap::Args;
 use punch_core::Todo;
 use punch_core::inbox::{InboxItem, InboxKind};
-use punch_core::view::{Dashboard, Layout, Line, PlanSummary, Role, Section, status_line};
+use punch_core::view::{Dashboard, Layout, PlanSummary, SpanRole, SummarySection, ViewLine, status_line};
 use punch_engine::{Going, ReadyQuery, plan_summary};
 use punch_store::Which;
 use serde_json::{Value, json};
 
 use super::keep_going;
 use crate::failure::Failure;
-use crate::project::{Open, Project, ProjectPlan};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project, ProjectPlan};
+use crate::reply::VerbReply;
 use crate::wiring::connected_agents;
 
 const EXAMPLES: &str = "\
@@ -23,7 +23,7 @@ Examples:
 /// The arguments of `punch status`.
 #[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
-pub struct Status {
+pub struct StatusArgs {
     /// Print one line
     #[arg(long, short, conflicts_with = "json")]
     line: bool,
@@ -39,15 +39,15 @@ struct Glance {
     inbox: Option<Vec<InboxItem>>,
 }
 
-impl Status {
+impl StatusArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let open = match project.read()? {
             ProjectPlan::Plan(open) => open,
-            ProjectPlan::Empty(_) if self.line => return Ok(Reply::new("", Value::Null)),
+            ProjectPlan::Empty(_) if self.line => return Ok(VerbReply::new("", Value::Null)),
             ProjectPlan::Empty(project) => {
                 let connected = connected_agents(&project.global);
-                return Ok(Reply::new(welcome(&connected), json(&Glance::empty(), &[])));
+                return Ok(VerbReply::new(welcome(&connected), json(&Glance::empty(), &[])));
             }
         };
         let glance = Glance::of(&open)?;
@@ -57,19 +57,19 @@ impl Status {
             let needs_you = |item: &&InboxItem| item.kind != InboxKind::Finished;
             let needs_you = glance.inbox.as_deref().map_or(0, |items| items.iter().filter(needs_you).count());
             let line = status_line::draw(&glance.summary, needs_you, project.width(), layout);
-            return Ok(Reply::new(vec![line], Value::Null));
+            return Ok(VerbReply::new(vec![line], Value::Null));
         }
         if project.global.json {
-            return Ok(Reply::new("", json(&glance, &keep_going::records(&glance.going, project))));
+            return Ok(VerbReply::new("", json(&glance, &keep_going::records(&glance.going, project))));
         }
         if glance.summary.counts.total() == 0 {
             let has_others = open.engine.plans()?.len() > 1;
             let lines = if has_others { no_todos(&glance.name) } else { welcome(&connected_agents(&project.global)) };
-            return Ok(Reply::new(lines, Value::Null));
+            return Ok(VerbReply::new(lines, Value::Null));
         }
         let foot = glance.foot(project, layout);
         let (plan, summary, inbox) = (glance.name.as_str(), &glance.summary, glance.inbox.as_deref());
-        Ok(Reply::new(Dashboard { plan, summary, inbox, foot: &foot }.lines(layout), Value::Null))
+        Ok(VerbReply::new(Dashboard { plan, summary, inbox, foot: &foot }.lines(layout), Value::Null))
     }
 }
 
@@ -79,7 +79,7 @@ impl Glance {
         Self { name, summary, running: Vec::new(), going: Vec::new(), inbox: Some(Vec::new()) }
     }
 
-    fn of(open: &Open) -> Result<Self, Failure> {
+    fn of(open: &OpenProject) -> Result<Self, Failure> {
         let (now, actor, own) = (open.engine.now(), open.project.actor(), open.assigned_todos()?);
         let query = ReadyQuery::for_owner(actor.owner(), own.as_deref(), now);
         let (name, summary, running) = open.engine.read(open.plan, |snapshot| {
@@ -110,17 +110,17 @@ impl Glance {
 }
 
 /// What to do in an empty plan beside others.
-fn no_todos(plan: &str) -> Vec<Line> {
-    let line = Line::default().with(Role::Text, format!("Plan `{plan}` has no todos. "));
-    let line = line.with(Role::Command, "punch add 'First thing'").with(Role::Text, " adds one, ");
-    vec![line.with(Role::Command, "punch plan list").with(Role::Text, " shows the other plans.")]
+fn no_todos(plan: &str) -> Vec<ViewLine> {
+    let line = ViewLine::default().with(SpanRole::Text, format!("Plan `{plan}` has no todos. "));
+    let line = line.with(SpanRole::Command, "punch add 'First thing'").with(SpanRole::Text, " adds one, ");
+    vec![line.with(SpanRole::Command, "punch plan list").with(SpanRole::Text, " shows the other plans.")]
 }
 
 /// What to do where there is no plan yet.
-fn welcome(connected: &[&'static str]) -> Vec<Line> {
+fn welcome(connected: &[&'static str]) -> Vec<ViewLine> {
     let line = |command: &str, about: &str| {
-        let line = Line::default().with(Role::Text, "  ").with(Role::Command, format!("{command:26}"));
-        line.with(Role::Detail, about)
+        let line = ViewLine::default().with(SpanRole::Text, "  ").with(SpanRole::Command, format!("{command:26}"));
+        line.with(SpanRole::Detail, about)
     };
     let (begin, install) = if connected.is_empty() {
         let install = line("punch install", "connect the coding agents you use");
@@ -132,7 +132,7 @@ fn welcome(connected: &[&'static str]) -> Vec<Line> {
             None,
         )
     };
-    let mut lines = vec![Line::default().with(Role::Text, begin)];
+    let mut lines = vec![ViewLine::default().with(SpanRole::Text, begin)];
     lines.extend(install);
     lines.extend([
         line("punch add 'First thing'", "or write the plan yourself"),
@@ -144,7 +144,7 @@ fn welcome(connected: &[&'static str]) -> Vec<Line> {
 fn json(glance: &Glance, going: &[Value]) -> Value {
     let summary = &glance.summary;
     let running: Vec<&str> = glance.running.iter().map(|todo| todo.id.as_str()).collect();
-    let ids = |section: &Section| -> Vec<String> { section.rows.iter().map(|row| row.id.to_string()).collect() };
+    let ids = |section: &SummarySection| -> Vec<String> { section.rows.iter().map(|row| row.id.to_string()).collect() };
     json!({
         "completed": summary.progress.completed,
         "total": summary.progress.total,

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use clap::Args;
 use punch_core::dialect::list;
-use punch_core::dialect::phases::{self, Effect, Phase, Said};
-use punch_core::{Footprint, Op, Plan, Refusal, Stop, text};
-use punch_engine::{EngineError, Request};
+use punch_core::dialect::phases::{self, CommandOutput, FileEffect, TaskPhase};
+use punch_core::{ApplyStop, Footprint, Op, Plan, Refusal, text};
+use punch_engine::{EngineError, WriteRequest};
 use serde_json::json;
 
-use crate::editor::Draft;
+use crate::editor::EditorDraft;
 use crate::failure::{Exit, Failure};
 use crate::files;
-use crate::project::{Open, Project, ProjectPlan};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project, ProjectPlan};
+use crate::reply::VerbReply;
 use crate::safety::count;
 
 const EXAMPLES: &str = "\
@@ -59,7 +59,7 @@ const TEMPLATE: &str = "# Todos\n- [ ] (replace this with your tasks)\n";
 /// The arguments of `punch todo`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Todo {
+pub struct TodoArgs {
     /// append, start, done, drop, rm, edit, copy, export, import or help, and what it takes
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
@@ -68,16 +68,16 @@ pub struct Todo {
     clip: Option<usize>,
 }
 
-impl Todo {
+impl TodoArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let clip = self.clip;
         let reply = self.answer(project)?;
         let Some(most) = clip else { return Ok(reply) };
-        Ok(Reply { body: clipped(&reply.body.plain(), most).into(), ..reply })
+        Ok(VerbReply { body: clipped(&reply.body.plain(), most).into(), ..reply })
     }
 
-    fn answer(self, project: Project) -> Result<Reply, Failure> {
+    fn answer(self, project: Project) -> Result<VerbReply, Failure> {
         let line = line(&self.words);
         if line.trim().eq_ignore_ascii_case("edit") {
             return edit(project);
@@ -90,41 +90,43 @@ impl Todo {
             _ => {}
         }
         match phases::run(&shown, &line) {
-            phases::Reply::Effect(Effect::Export { path, markdown }) => {
+            phases::CommandReply::Effect(FileEffect::Export { path, markdown }) => {
                 files::replace(Path::new(&path), &markdown)?;
                 Ok(list_reply(phases::exported(&path), false, &shown, None))
             }
-            phases::Reply::Effect(Effect::Import { path }) => {
+            phases::CommandReply::Effect(FileEffect::Import { path }) => {
                 let file = files::read(Path::new(&path))?;
                 change(&place.write()?, None, &|now| imported(phases::finish_import(now, &path, &file), &path))
             }
-            phases::Reply::Said(outcome) if outcome.phases == shown => {
+            phases::CommandReply::Said(outcome) if outcome.phases == shown => {
                 let is_hint = outcome.refused || shown.is_empty();
                 let output = if is_hint { in_shell_words(&outcome.output) } else { outcome.output };
                 Ok(list_reply(output, outcome.refused, &shown, None))
             }
-            phases::Reply::Said(_) => change(&place.write()?, None, &|now| match phases::run(now, &line) {
-                phases::Reply::Said(outcome) => outcome,
+            phases::CommandReply::Said(_) => change(&place.write()?, None, &|now| match phases::run(now, &line) {
+                phases::CommandReply::Said(outcome) => outcome,
                 // The same line asks for a file always or never.
-                phases::Reply::Effect(_) => Said { output: String::new(), phases: now.to_vec(), refused: true },
+                phases::CommandReply::Effect(_) => {
+                    CommandOutput { output: String::new(), phases: now.to_vec(), refused: true }
+                }
             }),
         }
     }
 }
 
 /// The list as Markdown.
-fn markdown(phases: &[Phase]) -> String {
+fn markdown(phases: &[TaskPhase]) -> String {
     if phases.is_empty() { "No todos.".to_owned() } else { phases::write(phases).trim().to_owned() }
 }
 
 /// The answer to an import, with the right number of each noun.
-fn imported(said: Said, path: &str) -> Said {
+fn imported(said: CommandOutput, path: &str) -> CommandOutput {
     if said.refused {
         return said;
     }
     let tasks: usize = said.phases.iter().map(|phase| phase.tasks.len()).sum();
     let (phases, tasks) = (count(said.phases.len() as u64, "phase"), count(tasks as u64, "task"));
-    Said { output: format!("Imported {phases}, {tasks} from {path}."), ..said }
+    CommandOutput { output: format!("Imported {phases}, {tasks} from {path}."), ..said }
 }
 
 /// A hint of the dialect, which knows the command as `/todo`, in the words of a shell.
@@ -151,7 +153,7 @@ fn line(words: &[String]) -> String {
     }
 }
 
-fn look(project: Project) -> Result<(ProjectPlan, Vec<Phase>), Failure> {
+fn look(project: Project) -> Result<(ProjectPlan, Vec<TaskPhase>), Failure> {
     let found = project.read()?;
     let shown = match &found {
         ProjectPlan::Plan(open) => phases::project(&open.engine.whole(open.plan)?),
@@ -162,13 +164,17 @@ fn look(project: Project) -> Result<(ProjectPlan, Vec<Phase>), Failure> {
 
 /// Runs one step on the list as it is in the transaction. Lists that were read from a text carry no handles: with
 /// `base`, the list the person was shown, or for a whole new list, they are matched by content.
-fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) -> Result<Reply, Failure> {
+fn change(
+    open: &OpenProject,
+    base: Option<&[TaskPhase]>,
+    step: &dyn Fn(&[TaskPhase]) -> CommandOutput,
+) -> Result<VerbReply, Failure> {
     let mut outcome = None;
     let commit = open.project.tree().commit();
     // This format keeps one task in progress all by itself: that does not claim it.
     let actor = open.project.actor().without_claims();
-    let request = Request { preset: phases::policy, commit: commit.as_deref(), actor, ..open.project.request() };
-    let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+    let request = WriteRequest { preset: phases::policy, commit: commit.as_deref(), actor, ..open.project.request() };
+    let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, ApplyStop> {
         plan.need_whole()?;
         let now = phases::project(plan);
         let next = step(&now);
@@ -185,10 +191,10 @@ fn change(open: &Open, base: Option<&[Phase]>, step: &dyn Fn(&[Phase]) -> Said) 
     Ok(list_reply(output, refused, &phases::project(&changed.plan), Some(changed.outcome.plan.revision)))
 }
 
-fn edit(project: Project) -> Result<Reply, Failure> {
+fn edit(project: Project) -> Result<VerbReply, Failure> {
     let (place, shown) = look(project)?;
     let text = if shown.is_empty() { TEMPLATE.to_owned() } else { phases::write(&shown) };
-    let draft = Draft::new("todo.md", &text, &phases::phases_to_json(&shown).to_string())?;
+    let draft = EditorDraft::new("todo.md", &text, &phases::phases_to_json(&shown).to_string())?;
     let edited = draft.edit().and_then(|written| {
         if written == text {
             return Ok(list_reply("Todos unchanged.".to_owned(), false, &shown, None));
@@ -204,7 +210,8 @@ fn edit(project: Project) -> Result<Reply, Failure> {
         }
         let (phases, tasks) = (count(reading.phases.len() as u64, "phase"), count(tasks as u64, "task"));
         let output = format!("Todos updated from editor: {phases}, {tasks}.");
-        let step = |_: &[Phase]| Said { output: output.clone(), phases: reading.phases.clone(), refused: false };
+        let step =
+            |_: &[TaskPhase]| CommandOutput { output: output.clone(), phases: reading.phases.clone(), refused: false };
         change(&place.write()?, Some(&shown), &step)
     });
     match &edited {
@@ -214,13 +221,13 @@ fn edit(project: Project) -> Result<Reply, Failure> {
     edited
 }
 
-fn list_reply(output: String, refused: bool, phases: &[Phase], revision: Option<u64>) -> Reply {
+fn list_reply(output: String, refused: bool, phases: &[TaskPhase], revision: Option<u64>) -> VerbReply {
     // The words are the dialect's; what tasks hold must still not reach the terminal raw.
     let safe: Vec<String> = output.split('\n').map(|line| text::neutral(line).into_owned()).collect();
     let json = json!({"output": output, "phases": phases::phases_to_json(phases), "revision": revision});
-    let reply = Reply::new(safe.join("\n"), json);
+    let reply = VerbReply::new(safe.join("\n"), json);
     let exit = if refused { Exit::Refused } else { Exit::Ok };
-    Reply { exit, wrote: revision.is_some(), ..reply }
+    VerbReply { exit, wrote: revision.is_some(), ..reply }
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use punch_core::time::utc;
 use punch_engine::config::parse_duration;
-use punch_web::{NewToken, Role, StartedBy, StoredToken, TokenFile};
+use punch_web::{NewToken, StartedBy, StoredToken, TokenFile, TokenRole};
 use serde_json::{Value, json};
 
 use super::serve::started_by;
 use crate::environment;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,15 +23,15 @@ Examples:
 /// The arguments of `punch token`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct TokenCommand {
+pub struct TokenCommandArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<TokenVerb>,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum TokenVerb {
     /// Create a token and print it once
-    New(New),
+    New(NewTokenArgs),
     /// List tokens with role and expiry
     List,
     /// Revoke a token
@@ -39,12 +39,12 @@ enum Verb {
 }
 
 #[derive(Args)]
-struct New {
+struct NewTokenArgs {
     /// Token name; recorded as the author of its changes
     #[arg(value_name = "NAME")]
     name: String,
     /// What the token may do: reader (read), owner (read and write), agent (/mcp only)
-    #[arg(long, value_name = "ROLE", default_value = "owner", value_parser = PossibleValuesParser::new(Role::ALL.map(Role::name)))]
+    #[arg(long, value_name = "ROLE", default_value = "owner", value_parser = PossibleValuesParser::new(TokenRole::ALL.map(TokenRole::name)))]
     role: String,
     /// When it expires, such as 12h or 90d, or `never`
     #[arg(long, value_name = "DURATION", default_value = "30d")]
@@ -58,27 +58,27 @@ struct Revoke {
     name: String,
 }
 
-impl TokenCommand {
+impl TokenCommandArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let none = || Failure::usage("there is no home folder for the tokens", "set HOME or XDG_STATE_HOME");
         let file = TokenFile::in_folder(&environment::state_home().ok_or_else(none)?);
         let now = environment::clock()();
         let wrong = |error: punch_web::TokenFileError| Failure::refused(error.code(), error.message(), &error.hint());
-        match self.verb.unwrap_or(Verb::List) {
-            Verb::New(new) => {
-                let role = Role::parse(&new.role).unwrap_or(Role::Reader);
+        match self.verb.unwrap_or(TokenVerb::List) {
+            TokenVerb::New(new) => {
+                let role = TokenRole::parse(&new.role).unwrap_or(TokenRole::Reader);
                 let by = started_by(project.engine()?.as_ref())?;
-                if matches!(by, StartedBy::Agent) && role != Role::Reader {
+                if matches!(by, StartedBy::Agent) && role != TokenRole::Reader {
                     let message = "an agent may only make tokens that read";
                     return Err(Failure::refused("user_only", message, "add `--role reader`, or ask the user"));
                 }
                 let expires_at = ends(&new.expires, now)?;
                 let secret = file.add(&NewToken { name: new.name.clone(), role, expires_at }, now).map_err(wrong)?;
                 let json = json!({"name": new.name, "role": role.name(), "expiresAt": expires_at, "token": secret});
-                Ok(Reply::new(secret, json))
+                Ok(VerbReply::new(secret, json))
             }
-            Verb::List => {
+            TokenVerb::List => {
                 let all = file.list().map_err(wrong)?;
                 let lines: Vec<String> = all.iter().map(|token| line(token, now)).collect();
                 let text = if lines.is_empty() { "No tokens.".to_owned() } else { lines.join("\n") };
@@ -88,11 +88,11 @@ impl TokenCommand {
                         "expiresAt": token.expires_at, "ended": !token.counts(now),
                     })
                 };
-                Ok(Reply::new(text, json!({"tokens": all.iter().map(token).collect::<Vec<Value>>()})))
+                Ok(VerbReply::new(text, json!({"tokens": all.iter().map(token).collect::<Vec<Value>>()})))
             }
-            Verb::Revoke(Revoke { name }) => {
+            TokenVerb::Revoke(Revoke { name }) => {
                 file.revoke(&name).map_err(wrong)?;
-                Ok(Reply::new(format!("Revoked {name}."), json!({"revoked": name})))
+                Ok(VerbReply::new(format!("Revoked {name}."), json!({"revoked": name})))
             }
         }
     }

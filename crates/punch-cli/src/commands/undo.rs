@@ -1,16 +1,16 @@
 //! `punch undo`: undo a revision, as a new revision.
 
 use clap::Args;
-use punch_core::reason::Reader;
-use punch_core::view::history::{self, Story};
+use punch_core::reason::PlanReader;
+use punch_core::view::history::{self, RevisionStory};
 use punch_core::{Patch, Refusal, Todo, Uid, text};
-use punch_engine::{Changed, EngineError, NARRATED, Request};
+use punch_engine::{EngineError, NARRATED, PlanChange, WriteRequest};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::guard;
-use crate::project::{Open, Project, never_freed};
-use crate::reply::{self, Body, Reply};
+use crate::project::{OpenProject, Project, never_freed};
+use crate::reply::{self, Body, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +25,7 @@ const SHOWN: usize = 20;
 /// The arguments of `punch undo`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Undo {
+pub struct UndoArgs {
     /// The revision to undo, by anyone [default: your own latest change]
     #[arg(value_name = "REVISION")]
     revision: Option<u64>,
@@ -34,9 +34,9 @@ pub struct Undo {
     any: bool,
 }
 
-impl Undo {
+impl UndoArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         if self.any {
             guard::only_user("undo changes of others with `--any`")?;
         }
@@ -46,19 +46,19 @@ impl Undo {
         };
         let open = project.read()?.plan().ok_or(EngineError::from(nothing))?;
         // What the todos wait for is part of the answer.
-        let request = Request { detail: true, ..open.project.request() };
+        let request = WriteRequest { detail: true, ..open.project.request() };
         let changed = never_freed(open.engine.undo(open.plan, &request, self.revision, self.any)?);
         answer(&open, &changed)
     }
 }
 
 /// What was undone or redone, whose it was, what stays, and the todos as they are now.
-pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
-    let Some(undone) = &changed.outcome.undone else { return Ok(Reply::printed()) };
+pub fn answer(open: &OpenProject, changed: &PlanChange) -> Result<VerbReply, Failure> {
+    let Some(undone) = &changed.outcome.undone else { return Ok(VerbReply::printed()) };
     // A redo is described as the change that is in force again; an undo of a redo as the change that no longer is.
     let (story, names) = open.engine.read(open.plan, |snapshot| {
         let (events, total) = snapshot.events_head(undone.change, NARRATED)?;
-        let story = Story::of(&events).and_more(total - events.len() as u64);
+        let story = RevisionStory::of(&events).and_more(total - events.len() as u64);
         let mut names = punch_core::Plan::slice(snapshot.row()?);
         snapshot.load(&history::footprint(story.names()), &mut names)?;
         Ok((story, names))
@@ -75,7 +75,7 @@ pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
     let verb = if undone.redo { "Redid" } else { "Undid" };
     let by = text::neutral(&text::clip(&undone.by, 40)).into_owned();
     let mut body = Body::from(format!("{verb} revision {} by {by}: {}", undone.change, story.words(&names)));
-    let (reader, layout) = (Reader::new(&changed.plan, changed.now), open.project.layout(changed.now));
+    let (reader, layout) = (PlanReader::new(&changed.plan, changed.now), open.project.layout(changed.now));
     body.push(reply::lines(reader, todos.iter().take(SHOWN).copied(), layout));
     if todos.len() > SHOWN {
         body.push(format!("and {} more", todos.len() - SHOWN));
@@ -95,5 +95,5 @@ pub fn answer(open: &Open, changed: &Changed) -> Result<Reply, Failure> {
     if undone.revision != undone.change {
         json["undoRevision"] = json!(undone.revision);
     }
-    Ok(Reply::new(body, json).after_write())
+    Ok(VerbReply::new(body, json).after_write())
 }

@@ -1,12 +1,12 @@
 //! `punch unhold`: take todos off hold. `punch release` is the older name, which gives back claims as well.
 
 use clap::Args;
-use punch_core::{Footprint, Op, Plan, Ref, Status, Stop, Todo};
+use punch_core::{ApplyStop, Footprint, Op, Plan, Ref, Status, Todo};
 
 use crate::failure::Failure;
 use crate::named_todos::act;
 use crate::project::Project;
-use crate::reply::{self, Reply};
+use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
 /// The arguments of `punch unhold`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Unhold {
+pub struct UnholdArgs {
     /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
@@ -25,9 +25,9 @@ pub struct Unhold {
     note: Option<String>,
 }
 
-impl Unhold {
+impl UnholdArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let reply = match self.note {
             None => act(project, &self.todos, &|refs| refs.iter().cloned().map(Op::Release).collect()),
             Some(answer) => answered(project, &self.todos, &answer),
@@ -37,14 +37,14 @@ impl Unhold {
 }
 
 /// Ends holds with an answer. The question stays with it: once the hold is over, nothing else would tell what was asked.
-fn answered(project: Project, todos: &[String], answer: &str) -> Result<Reply, Failure> {
+fn answered(project: Project, todos: &[String], answer: &str) -> Result<VerbReply, Failure> {
     let open = project.open_named(todos)?;
     let mut uids = Vec::with_capacity(todos.len());
     for name in todos {
         uids.push(open.engine.resolve(open.plan, name)?);
     }
     let first = Footprint { todos: uids.iter().copied().collect(), ..Footprint::default() };
-    let mut ask = |plan: &Plan, now| -> Result<Vec<Op>, Stop> {
+    let mut ask = |plan: &Plan, now| -> Result<Vec<Op>, ApplyStop> {
         let mut ops = Vec::with_capacity(2 * uids.len());
         for uid in &uids {
             let hold = plan.need(*uid)?.hold_at(now);
@@ -64,15 +64,15 @@ Examples:
 /// The arguments of `punch release`.
 #[derive(Args)]
 #[command(after_help = RELEASE)]
-pub struct Release {
+pub struct ReleaseArgs {
     /// Ids, or parts of the content
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
 }
 
-impl Release {
+impl ReleaseArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let open = project.open_named(&self.todos)?;
         let mut uids = Vec::with_capacity(self.todos.len());
         for name in &self.todos {

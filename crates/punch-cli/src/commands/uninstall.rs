@@ -7,8 +7,8 @@ use super::install::How;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::guard;
-use crate::reply::Reply;
-use crate::wiring::{Change, Form, Way};
+use crate::reply::VerbReply;
+use crate::wiring::{ConnectionChange, Way, WiringForm};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,19 +24,19 @@ them. The plan stays.";
 /// The arguments of `punch uninstall`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Uninstall {
+pub struct UninstallArgs {
     #[command(flatten)]
     how: How,
 }
 
-impl Uninstall {
+impl UninstallArgs {
     /// Runs the verb. Without names it is meant for all agents, also for those that are gone.
-    pub fn run(self, global: &Global) -> Result<Reply, Failure> {
+    pub fn run(self, global: &Global) -> Result<VerbReply, Failure> {
         guard::only_user("disconnect agents")?;
         let place = self.how.place(global)?;
         let agents = if self.how.agents.is_empty() { AGENTS.to_vec() } else { self.how.agents.clone() };
-        let request = self.how.request(global, Way::Out, Form::Settings, true);
-        let (text, json) = self.how.change(global, Change::plan(place, &agents, request)?, "")?;
-        Ok(Reply::new(text, json))
+        let request = self.how.request(global, Way::Out, WiringForm::Settings, true);
+        let (text, json) = self.how.change(global, ConnectionChange::plan(place, &agents, request)?, "")?;
+        Ok(VerbReply::new(text, json))
     }
 }

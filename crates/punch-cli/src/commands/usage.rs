@@ -2,13 +2,13 @@
 
 use clap::Args;
 use punch_core::text;
-use punch_engine::Used;
+use punch_engine::UsageDelta;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::input;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +19,7 @@ Examples:
 /// The arguments of `punch usage`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Usage {
+pub struct UsageArgs {
     /// An id, or a part of the content
     #[arg(value_name = "TODO")]
     todo: String,
@@ -34,17 +34,17 @@ pub struct Usage {
     attempt: Option<u32>,
 }
 
-impl Usage {
+impl UsageArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let open = project.open_named(std::slice::from_ref(&self.todo))?;
         let uid = open.engine.resolve(open.plan, &self.todo)?;
-        let used = Used { tokens: self.tokens.unwrap_or(0), ms: self.seconds.unwrap_or(0).saturating_mul(1_000) };
+        let used = UsageDelta { tokens: self.tokens.unwrap_or(0), ms: self.seconds.unwrap_or(0).saturating_mul(1_000) };
         let (id, usage) = open.engine.record_usage(open.plan, uid, self.attempt, used)?;
         let (attempt, tokens, seconds) = (usage.attempt, usage.tokens, usage.ms / 1_000);
         let text =
             format!("{}: {} tokens, {seconds} s in attempt {attempt}", text::neutral(&id), text::grouped(tokens));
         let json = json!({"id": id, "attempt": attempt, "tokens": tokens, "seconds": seconds});
-        Ok(Reply::new(text, json).after_write())
+        Ok(VerbReply::new(text, json).after_write())
     }
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
 use crate::guard;
-use crate::project::{Open, Project, ProjectPlan};
-use crate::reply::{self, Reply};
+use crate::project::{OpenProject, Project, ProjectPlan};
+use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,7 @@ A completed todo that fails is marked stale and stays completed.";
 /// The arguments of `punch verify`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Verify {
+pub struct VerifyArgs {
     /// Ids, or parts of the content
     #[arg(value_name = "TODO", required_unless_present_any = ["all", "stale"])]
     todos: Vec<String>,
@@ -43,9 +43,9 @@ pub struct Verify {
     fence: Option<u64>,
 }
 
-impl Verify {
+impl VerifyArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let open = match project.read()? {
             ProjectPlan::Plan(open) => open,
             ProjectPlan::Empty(_) if self.todos.is_empty() => return Ok(again(&[], 0)),
@@ -85,7 +85,7 @@ impl Verify {
 
 /// Approves the commands of todos and prints them. All of them or, if one has none, none; whatever state the todos are
 /// in, and without running anything.
-fn allow(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
+fn allow(project: &Project, todos: &[Todo]) -> Result<VerbReply, Failure> {
     guard::only_user("approve commands")?;
     let Some(consents) = project.consents() else {
         let hint = "set HOME or XDG_STATE_HOME";
@@ -103,10 +103,10 @@ fn allow(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
     }
     let rows: Vec<Value> =
         todos.iter().zip(&commands).map(|(todo, command)| json!({"id": todo.id, "command": command})).collect();
-    Ok(Reply::new(lines.join("\n"), json!({"approved": rows})))
+    Ok(VerbReply::new(lines.join("\n"), json!({"approved": rows})))
 }
 
-fn withdraw(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
+fn withdraw(project: &Project, todos: &[Todo]) -> Result<VerbReply, Failure> {
     let mut ids = Vec::new();
     for (todo, command) in todos.iter().filter_map(|todo| Some((todo, todo.verify.as_ref()?))) {
         let withdrawn = project.consents().map_or(Ok(false), |consents| consents.withdraw(command));
@@ -118,11 +118,11 @@ fn withdraw(project: &Project, todos: &[Todo]) -> Result<Reply, Failure> {
         0 => "There was no approval to withdraw.".to_owned(),
         _ => format!("No longer approved: the check of {}", text::neutral(&ids.join(", "))),
     };
-    Ok(Reply::new(text, json!({"withdrawn": ids})))
+    Ok(VerbReply::new(text, json!({"withdrawn": ids})))
 }
 
 /// Checks one after the other. One that cannot be checked says nothing about the others.
-fn each(open: &Open, todos: &[Todo], fence: Option<u64>) -> Result<Reply, EngineError> {
+fn each(open: &OpenProject, todos: &[Todo], fence: Option<u64>) -> Result<VerbReply, EngineError> {
     let mut rows: Vec<(String, Value, bool)> = Vec::with_capacity(todos.len());
     for todo in todos {
         let (request, checker) = (open.project.request(), open.project.checker());
@@ -165,7 +165,7 @@ fn result_row(todo: &Todo, word: &str, passed: bool, evidence: Option<&Evidence>
     (format!("{word:7}  {}  {content}", text::neutral(&todo.id)), row, passed)
 }
 
-fn again(rows: &[(String, Value, bool)], total: usize) -> Reply {
+fn again(rows: &[(String, Value, bool)], total: usize) -> VerbReply {
     let lines: Vec<&str> = rows.iter().map(|(line, _, _)| line.as_str()).collect();
     let passed = rows.iter().filter(|(_, _, passed)| *passed).count();
     let text = match total {
@@ -174,5 +174,9 @@ fn again(rows: &[(String, Value, bool)], total: usize) -> Reply {
     };
     let checks: Vec<&Value> = rows.iter().map(|(_, row, _)| row).collect();
     let exit = if passed == total { Exit::Ok } else { Exit::Refused };
-    Reply { exit, wrote: total > 0, ..Reply::new(text, json!({"checks": checks, "passed": passed, "total": total})) }
+    VerbReply {
+        exit,
+        wrote: total > 0,
+        ..VerbReply::new(text, json!({"checks": checks, "passed": passed, "total": total}))
+    }
 }

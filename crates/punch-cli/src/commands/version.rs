@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,12 +13,12 @@ Examples:
 /// The arguments of `punch version`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Version {}
+pub struct VersionArgs {}
 
-impl Version {
+impl VersionArgs {
     /// Runs the verb.
-    pub fn run(self) -> Reply {
+    pub fn run(self) -> VerbReply {
         let version = env!("CARGO_PKG_VERSION");
-        Reply::new(format!("punch {version}"), json!({"version": version}))
+        VerbReply::new(format!("punch {version}"), json!({"version": version}))
     }
 }

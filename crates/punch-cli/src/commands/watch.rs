@@ -7,10 +7,10 @@ use std::sync::Arc;
 use clap::{Args, CommandFactory};
 use punch_engine::config::Color;
 use punch_engine::locate::Location;
-use punch_engine::{Choice, Engine};
+use punch_engine::{Engine, PlanChoice};
 use punch_run::worktree::LaneDiff;
 use punch_store::OpenMode;
-use punch_tui::{Lane, Look, NewWindow, Opened, Setup, Shape};
+use punch_tui::{BoardLane, BoardLook, BoardSetup, BoardShape, BoardStore, NewWindow};
 
 use crate::environment;
 use crate::failure::{Exit, Failure};
@@ -29,7 +29,7 @@ Examples:
 /// The arguments of `punch watch`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Watch {
+pub struct WatchArgs {
     /// Show only the box of tasks
     #[arg(long)]
     panel: bool,
@@ -44,7 +44,7 @@ pub struct Watch {
     notify: bool,
 }
 
-impl Watch {
+impl WatchArgs {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<Exit, Failure> {
         let is_terminal = environment::is_interactive();
@@ -57,8 +57,8 @@ impl Watch {
             Color::Never => false,
             Color::Auto => is_terminal && environment::allows_color(),
         };
-        let look = Look {
-            shape: if self.panel { Shape::Panel } else { Shape::Board },
+        let look = BoardLook {
+            shape: if self.panel { BoardShape::Panel } else { BoardShape::Board },
             glyphs: project.glyphs(),
             colors,
             mouse: !self.no_mouse && !self.panel,
@@ -80,23 +80,23 @@ impl Watch {
 }
 
 /// Hands the board everything that comes from around it.
-fn setup(project: Project, look: Look) -> Result<Setup, Failure> {
+fn setup(project: Project, look: BoardLook) -> Result<BoardSetup, Failure> {
     let mut arguments = Vec::new();
     let global = &project.global;
     let store = global.store.as_ref().map(|store| store.display().to_string());
     for (flag, value) in [("--plan", &global.plan), ("--store", &store), ("--owner", &global.owner)] {
         arguments.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
     }
-    let places = Arc::new(Places { choice: project.choice(), location: project.location.clone() });
+    let places = Arc::new(WatchPlaces { choice: project.choice(), location: project.location.clone() });
     let for_create = Arc::clone(&places);
     let lanes = RunFiles { location: project.location.clone(), state: environment::state_home() };
     let logs = lanes.clone();
-    Ok(Setup {
+    Ok(BoardSetup {
         open: Box::new(move || places.open()),
         create: Box::new(move || for_create.create()),
         lane: Box::new(move |opened, todo| {
             let lane = lanes.lane(&opened.engine, (opened.plan, &opened.name), todo)?;
-            Some(Box::new(RunLane(lane)) as Box<dyn Lane>)
+            Some(Box::new(RunLane(lane)) as Box<dyn BoardLane>)
         }),
         agent_log: Box::new(move |opened, todo| logs.log(&opened.engine, opened.plan, todo)),
         new_window: environment::in_tmux().then(|| Box::new(tmux_window) as NewWindow),
@@ -149,41 +149,41 @@ fn tmux_window(command: &[String]) -> Result<(), String> {
 }
 
 /// Where the store is, and which plan is meant.
-struct Places {
+struct WatchPlaces {
     location: Location,
-    choice: Choice,
+    choice: PlanChoice,
 }
 
-impl Places {
+impl WatchPlaces {
     /// Opens the store. What happens after a commit is not reported: standard error is the screen of the board.
     fn engine(&self, mode: OpenMode) -> Result<Engine, String> {
         let store = open_store::open(&self.location, mode, None).map_err(|error| error.message())?;
         Ok(Engine::new(store, environment::clock()))
     }
 
-    fn open(&self) -> Result<Option<Opened>, String> {
+    fn open(&self) -> Result<Option<BoardStore>, String> {
         if !self.location.has_database() {
             return Ok(None);
         }
         let engine = self.engine(OpenMode::Existing)?;
         let found = engine.choose(&self.choice).map_err(|error| error.message())?;
-        Ok(found.map(|found| Opened { engine, plan: found.id, name: found.name }))
+        Ok(found.map(|found| BoardStore { engine, plan: found.id, name: found.name }))
     }
 
-    fn create(&self) -> Result<Opened, String> {
+    fn create(&self) -> Result<BoardStore, String> {
         if !self.location.has_database() {
             self.location.create().map_err(|error| error.to_string())?;
         }
         let engine = self.engine(OpenMode::Create)?;
         let plan = engine.choose_or_create(&self.choice).map_err(|error| error.message())?;
         let name = engine.plans().map_err(|error| error.message())?.into_iter().find(|found| found.id == plan);
-        Ok(Opened { engine, plan, name: name.map(|found| found.name).unwrap_or_default() })
+        Ok(BoardStore { engine, plan, name: name.map(|found| found.name).unwrap_or_default() })
     }
 }
 
 struct RunLane(LaneDiff);
 
-impl Lane for RunLane {
+impl BoardLane for RunLane {
     fn path(&self) -> &Path {
         &self.0.path
     }

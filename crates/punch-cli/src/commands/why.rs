@@ -1,7 +1,7 @@
 //! `punch why`: what a todo waits for, or what everything waits for.
 
 use clap::Args;
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::{Layout, why_answer};
 use punch_core::{Plan, Uid};
 use punch_engine::EngineError;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::project::{Project, ProjectPlan};
-use crate::reply::{self, Body, Reply};
+use crate::reply::{self, Body, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,15 +20,15 @@ Examples:
 /// The arguments of `punch why`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Why {
+pub struct WhyArgs {
     /// An id, or a part of the content; without it the whole plan is explained
     #[arg(value_name = "TODO")]
     todo: Option<String>,
 }
 
-impl Why {
+impl WhyArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let open = match (project.read()?, &self.todo) {
             (ProjectPlan::Plan(open), _) => open,
             (ProjectPlan::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
@@ -47,18 +47,18 @@ impl Why {
     }
 }
 
-fn one(plan: &Plan, uid: Uid, layout: Layout) -> Option<Reply> {
+fn one(plan: &Plan, uid: Uid, layout: Layout) -> Option<VerbReply> {
     let (todo, answer) = (plan.get(uid)?, why_answer::of_todo(plan, uid, layout.now)?);
-    let mut body = Body(reply::lines(Reader::new(plan, layout.now), [todo], layout));
+    let mut body = Body(reply::lines(PlanReader::new(plan, layout.now), [todo], layout));
     body.push(answer.text);
     let mut json = json!({"todo": reply::record(plan, todo, layout.now)});
     if let (Some(json), Value::Object(answer)) = (json.as_object_mut(), answer.json) {
         json.extend(answer);
     }
-    Some(Reply::new(body, json))
+    Some(VerbReply::new(body, json))
 }
 
-fn all(plan: &Plan, now: i64) -> Reply {
+fn all(plan: &Plan, now: i64) -> VerbReply {
     let answer = why_answer::of_plan(plan, now);
-    Reply::new(answer.text, answer.json)
+    VerbReply::new(answer.text, answer.json)
 }

@@ -1,7 +1,7 @@
 //! `punch why-stop`: the last decision about an agent that wanted to stop.
 
 use clap::Args;
-use punch_core::drive::{Decision, Input};
+use punch_core::drive::{Decision, DecisionInput};
 use punch_core::text;
 use punch_core::time::utc;
 use punch_engine::{ActivityKind, ActivityRecord, DecisionRecord};
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::project::{Open, Project};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project};
+use crate::reply::VerbReply;
 use crate::safety::count;
 
 const EXAMPLES: &str = "\
@@ -31,7 +31,7 @@ const REPORTS: usize = 10;
 /// The arguments of `punch why-stop`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct WhyStop {
+pub struct WhyStopArgs {
     /// The session, by its id or the beginning of it
     session: Option<String>,
     /// Print the decision with everything it follows from, as a line for `punch replay`
@@ -39,15 +39,15 @@ pub struct WhyStop {
     line: bool,
 }
 
-impl WhyStop {
+impl WhyStopArgs {
     /// The verb about one session, or about any.
     pub const fn of(session: Option<String>) -> Self {
         Self { session, line: false }
     }
 
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
-        let none = || Reply::new("No agent has wanted to stop here yet.", json!({"decision": null}));
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        let none = || VerbReply::new("No agent has wanted to stop here yet.", json!({"decision": null}));
         let Some(open) = project.read()?.plan() else { return Ok(none()) };
         let key = match &self.session {
             None => None,
@@ -61,7 +61,7 @@ impl WhyStop {
         };
         if self.line {
             output::document(&format!("{}\n", found.line))?;
-            return Ok(Reply::printed());
+            return Ok(VerbReply::printed());
         }
         let Some((input, decision)) = &found.decided else { return Ok(none()) };
         // What was only reported after it, oldest first.
@@ -86,12 +86,12 @@ impl WhyStop {
             "failures": failures.iter().map(|one| json!({"at": one.at, "failure": one.kind})).collect::<Vec<_>>(),
             "since": later.iter().map(|record| &record.line).collect::<Vec<_>>(),
         });
-        Ok(Reply::new(lines.join("\n"), json))
+        Ok(VerbReply::new(lines.join("\n"), json))
     }
 }
 
 /// The last reports of a session that never asked to stop: it was interrupted, or its process ended.
-fn undecided(records: &[DecisionRecord]) -> Option<Reply> {
+fn undecided(records: &[DecisionRecord]) -> Option<VerbReply> {
     let last = records.first()?;
     let mut reports: Vec<&DecisionRecord> =
         records.iter().filter(|record| record.key == last.key).take(REPORTS).collect();
@@ -106,7 +106,7 @@ fn undecided(records: &[DecisionRecord]) -> Option<Reply> {
         "decision": null,
         "since": reports.iter().map(|record| &record.line).collect::<Vec<_>>(),
     });
-    Some(Reply::new(lines.join("\n"), json))
+    Some(VerbReply::new(lines.join("\n"), json))
 }
 
 /// An agent and its session, safe to print.
@@ -119,7 +119,7 @@ fn whose(record: &DecisionRecord) -> String {
 const ACTIVITIES: usize = 1_000;
 
 /// The last tools and writes of a session that failed, oldest first.
-fn failures(open: &Open, of: &DecisionRecord) -> Result<Vec<ActivityRecord>, Failure> {
+fn failures(open: &OpenProject, of: &DecisionRecord) -> Result<Vec<ActivityRecord>, Failure> {
     let newest = open.engine.last_activity(open.plan)?;
     let page = open.engine.activity(open.plan, newest.saturating_sub(ACTIVITIES as u64), ACTIVITIES)?;
     let failed = |record: &ActivityRecord| {
@@ -139,7 +139,7 @@ fn unknown(given: &str) -> Failure {
     }
 }
 
-fn explain(record: &DecisionRecord, input: &Input, decision: &Decision) -> Vec<String> {
+fn explain(record: &DecisionRecord, input: &DecisionInput, decision: &Decision) -> Vec<String> {
     let (facts, whose) = (&input.facts, whose(record));
     let what = match decision {
         Decision::Continue { n, of, .. } => format!("was told to continue, continuation {n}/{of}"),

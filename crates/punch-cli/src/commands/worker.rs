@@ -6,10 +6,10 @@ use clap::{Args, Subcommand};
 use punch_core::view::FleetView;
 use punch_core::{Label, text};
 use punch_engine::{EngineError, default_worker_name, is_worker_name};
-use punch_run::agent::Spec;
-use punch_run::{FleetOptions, FleetWorld, Interrupt, Options, RunObserver, World};
+use punch_run::agent::AgentSpec;
+use punch_run::{FleetOptions, FleetProject, Interrupt, RunObserver, RunOptions, RunProject};
 
-use super::run::watch::Screen;
+use super::run::watch::RunScreen;
 use super::run::{failure, store_variables};
 use super::worker_log::WorkerLog;
 use crate::arguments::Global;
@@ -20,7 +20,7 @@ use crate::log_format::LogFormat;
 use crate::open_store;
 use crate::output;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 /// Help at length.
 pub const LONG_ABOUT: &str = "\
@@ -43,7 +43,7 @@ Exit codes: 0 ended as asked, 1 the name is taken or there is no git remote.";
 /// The arguments of `punch worker`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
-pub struct Worker {
+pub struct WorkerArgs {
     #[command(subcommand)]
     verb: Option<WorkerVerb>,
     /// Name this worker [default: the name of the machine]
@@ -82,7 +82,7 @@ enum WorkerVerb {
     List,
 }
 
-impl Worker {
+impl WorkerArgs {
     /// Runs the verb.
     pub fn run(mut self, global: Global) -> Result<Exit, Failure> {
         let as_json = global.json;
@@ -92,7 +92,7 @@ impl Worker {
                 None => FleetView::default(),
             };
             let lines = view.lines((environment::clock())()).join("\n");
-            let reply = Reply::new(lines, view.record());
+            let reply = VerbReply::new(lines, view.record());
             output::reply(&reply, as_json)?;
             return Ok(reply.exit);
         }
@@ -109,7 +109,7 @@ impl Worker {
             let store = open_store::open(location, punch_store::OpenMode::Existing, project.wait)?;
             Ok::<_, EngineError>(punch_engine::Engine::new(store, environment::clock()))
         };
-        let base = World {
+        let base = RunProject {
             engine: &open.engine,
             plan: open.plan,
             plan_name: String::new(),
@@ -126,9 +126,9 @@ impl Worker {
         signals.listen().map_err(Failure::Input)?;
         let observer: Box<dyn RunObserver> = match self.log {
             Some(format) => Box::new(WorkerLog { worker: fleet.name.clone(), format }),
-            None => Box::new(Screen::plain(as_json, signals.clone())),
+            None => Box::new(RunScreen::plain(as_json, signals.clone())),
         };
-        let world = FleetWorld { base, open: &reopen };
+        let world = FleetProject { base, open: &reopen };
         punch_run::work(&world, &options, &fleet, observer.as_ref(), &signals).map_err(failure)?;
         Ok(Exit::Ok)
     }
@@ -145,19 +145,19 @@ impl Worker {
         out
     }
 
-    fn options(&self, project: &Project) -> Result<Options, Failure> {
+    fn options(&self, project: &Project) -> Result<RunOptions, Failure> {
         let settings = &project.config.settings;
         let named = match self.agent.is_empty() {
             true => settings.run_agent.value.clone().into_iter().collect(),
             false => self.agent.clone(),
         };
-        let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
+        let specs = named.iter().map(|name| name.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
         let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
         if specs.is_empty() {
             let hint = "name one: `punch worker --agent claude`, or `punch config set run.agent claude`";
             return Err(Failure::usage("no agent given", hint));
         }
-        let mut options = Options { worktrees: true, ..Options::of(settings, specs) };
+        let mut options = RunOptions { worktrees: true, ..RunOptions::of(settings, specs) };
         if self.seats.is_none() {
             options.seats = options.seats.max(options.specs.len());
         }

@@ -1,9 +1,9 @@
 //! The log of a worker that nobody watches: one line per event, with its time.
 
 use punch_core::time::rfc3339;
-use punch_engine::{Answer, Answerer};
-use punch_run::agent::Permission;
-use punch_run::{RunEvent, RunObserver, Settled};
+use punch_engine::{Answerer, QuestionReply};
+use punch_run::agent::PermissionRequest;
+use punch_run::{QuestionSettled, RunEvent, RunObserver};
 use serde_json::{Value, json};
 
 use crate::environment;
@@ -24,7 +24,7 @@ impl RunObserver for WorkerLog {
         }
     }
 
-    fn ask(&self, _: &str, _: &Permission, _: &Settled) -> Option<(Answer, Answerer)> {
+    fn ask(&self, _: &str, _: &PermissionRequest, _: &QuestionSettled) -> Option<(QuestionReply, Answerer)> {
         None
     }
 }

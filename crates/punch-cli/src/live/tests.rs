@@ -1,24 +1,24 @@
-use punch_testkit::source::Source;
-use punch_testkit::terminal::Terminal;
+use punch_testkit::source::ByteSource;
+use punch_testkit::terminal::VirtualTerminal;
 
 use super::*;
 
 /// A screen, what was written on it, and what ought to be there.
-struct Stage {
-    live: Live,
-    terminal: Terminal,
+struct TestScreen {
+    live: LiveLines,
+    terminal: VirtualTerminal,
     size: Size,
     printed: Vec<String>,
 }
 
-impl Stage {
+impl TestScreen {
     fn new(lines: usize, width: usize, height: usize) -> Self {
-        let (live, terminal) = (Live::new(lines), Terminal::new(width, height));
+        let (live, terminal) = (LiveLines::new(lines), VirtualTerminal::new(width, height));
         Self { live, terminal, size: Size { width, height }, printed: Vec::new() }
     }
 
     fn wanted(&self) -> Vec<String> {
-        let mut wanted = Terminal::new(self.size.width, self.size.height);
+        let mut wanted = VirtualTerminal::new(self.size.width, self.size.height);
         self.printed.iter().for_each(|line| wanted.feed(&format!("{line}\n")));
         let most = (self.size.height - 2).min(self.live.lines.len());
         self.live.shown(most, self.size).iter().for_each(|line| wanted.feed(&format!("{line}\n")));
@@ -38,8 +38,8 @@ fn whatever_happens_the_screen_shows_what_stays_and_the_lines_below_it() {
     for round in 0..400_u32 {
         let bytes: Vec<u8> =
             (0..80_u32).map(|n| (round.wrapping_mul(2_654_435_761).wrapping_add(n * 40_503) >> 13) as u8).collect();
-        let source = &mut Source::new(&bytes);
-        let mut stage = Stage::new(1 + source.below(6), 20 + source.below(20), 4 + source.below(6));
+        let source = &mut ByteSource::new(&bytes);
+        let mut stage = TestScreen::new(1 + source.below(6), 20 + source.below(20), 4 + source.below(6));
         for _ in 0..12 {
             let message = source.pick(&texts);
             let size = stage.size;
@@ -82,7 +82,7 @@ fn whatever_happens_the_screen_shows_what_stays_and_the_lines_below_it() {
 
 #[test]
 fn a_screen_that_became_narrower_is_cleared_of_all_rows() {
-    let mut live = Live::new(2);
+    let mut live = LiveLines::new(2);
     live.set(1, &"x".repeat(100));
     let wide = Size { width: 60, height: 10 };
     live.draw(wide);
@@ -94,7 +94,7 @@ fn a_screen_that_became_narrower_is_cleared_of_all_rows() {
 #[test]
 fn lines_wait_while_somebody_types_and_not_without_end() {
     let size = Size { width: 40, height: 10 };
-    let mut live = Live::new(1);
+    let mut live = LiveLines::new(1);
     live.ask("may it?", size);
     (0..1_000).for_each(|n| drop(live.above(&format!("line {n}"), size)));
     let out = live.answered(true, size);
@@ -104,7 +104,7 @@ fn lines_wait_while_somebody_types_and_not_without_end() {
 #[test]
 fn what_agents_say_cannot_move_the_cursor() {
     let size = Size { width: 40, height: 10 };
-    let mut live = Live::new(1);
+    let mut live = LiveLines::new(1);
     live.set(1, "\x1b[2J\x1b[Hgone\u{9b}2J");
     let out = live.draw(size);
     assert_eq!(out.matches('\x1b').count(), 1, "{out:?}");

@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST: u64 = 4 << 20;
 
 /// A child that ends when nobody looks at it any more.
-struct Asked(Child);
+struct GuardedQuery(Child);
 
-impl Drop for Asked {
+impl Drop for GuardedQuery {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -68,7 +68,7 @@ fn answer<T>(command: &mut Command, said: &[Value], id: u64, read: impl Fn(&Valu
 fn lines<T>(command: &mut Command, said: &[String], pick: impl Fn(&str) -> Option<T>) -> Option<T> {
     let end = Instant::now() + PATIENCE;
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let mut asked = Asked(child);
+    let mut asked = GuardedQuery(child);
     let (mut stdin, stdout) = (asked.0.stdin.take()?, asked.0.stdout.take()?);
     // Few short lines fit into any pipe.
     for line in said {

@@ -5,13 +5,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use punch_serve::wiring::Patch;
+use punch_serve::wiring::TextPatch;
 use punch_store::{create_own_folder, platform, update_own};
 
 use super::file;
-use super::place::Place;
-use super::record::Record;
-use super::step::Step;
+use super::place::WiringPlace;
+use super::record::FileRecord;
+use super::step::FileStep;
 use crate::failure::Failure;
 use crate::files;
 
@@ -19,7 +19,7 @@ use crate::files;
 pub const BACKUP: &str = "before-punch";
 
 /// Writes every step; what was written is undone if one fails. The caller has the turn.
-pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
+pub fn carry_out(place: &WiringPlace, steps: &mut [FileStep]) -> Result<(), Failure> {
     for step in steps.iter() {
         // Agents and editors ask for no turn.
         if file::read(&step.real)? != step.before {
@@ -35,20 +35,20 @@ pub fn carry_out(place: &Place, steps: &mut [Step]) -> Result<(), Failure> {
     for step in steps.iter() {
         if let (Some(old), None) = (&step.old, &step.new) {
             clear(old, step.copy_stays.as_deref());
-            Record::forget(&place.records, &step.real);
+            FileRecord::forget(&place.records, &step.real);
         }
     }
     Ok(())
 }
 
 /// Someone else was faster.
-pub fn changed_meanwhile(step: &Step) -> Failure {
+pub fn changed_meanwhile(step: &FileStep) -> Failure {
     let message = format!("`{}` was changed by another program in the meantime", step.path.display());
     Failure::refused("changed_meanwhile", message, "run the same command again")
 }
 
 /// One at a time: two runs at once would each believe what the other replaces. Lasts until it is dropped.
-pub fn turn(place: &Place) -> Result<File, Failure> {
+pub fn turn(place: &WiringPlace) -> Result<File, Failure> {
     let path = place.records.join("lock");
     let open = || {
         create_own_folder(&place.records)?;
@@ -59,12 +59,12 @@ pub fn turn(place: &Place) -> Result<File, Failure> {
     open().map_err(|cause: io::Error| files::failed(&path, cause))
 }
 
-fn carry(place: &Place, step: &mut Step) -> Result<(), Failure> {
+fn carry(place: &WiringPlace, step: &mut FileStep) -> Result<(), Failure> {
     if step.before != step.after {
         if let (Some(before), Some(new)) = (&step.before, &mut step.new)
             && new.backup.is_none()
         {
-            new.backup = Some((back_up(&step.real, before)?, Patch::back("", before)));
+            new.backup = Some((back_up(&step.real, before)?, TextPatch::back("", before)));
         }
         if let (None, Some(folder)) = (&step.new, step.real.parent().filter(|_| step.after.is_some())) {
             fs::create_dir_all(folder).map_err(|cause| files::failed(folder, cause))?;
@@ -113,7 +113,7 @@ fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
 }
 
 /// Deletes the copy, if it is still what we wrote and no install needs it, and the folders that we made, if they are empty.
-fn clear(record: &Record, copy_stays: Option<&Path>) {
+fn clear(record: &FileRecord, copy_stays: Option<&Path>) {
     if let Some((path, mark)) = &record.backup
         && copy_stays != Some(path)
         && file::read(path).ok().flatten().is_some_and(|text| mark.fits(&text))
@@ -124,7 +124,7 @@ fn clear(record: &Record, copy_stays: Option<&Path>) {
 }
 
 /// As before the step, as far as it came.
-fn take_back(place: &Place, step: &Step) {
+fn take_back(place: &WiringPlace, step: &FileStep) {
     let now = file::read(&step.real).ok().flatten();
     if now == step.after && now != step.before {
         match &step.before {
@@ -134,7 +134,7 @@ fn take_back(place: &Place, step: &Step) {
     }
     match &step.old {
         Some(old) => drop(old.save(&place.records)),
-        None => Record::forget(&place.records, &step.real),
+        None => FileRecord::forget(&place.records, &step.real),
     }
     if let (None, Some(new)) = (&step.old, &step.new) {
         clear(new, None);

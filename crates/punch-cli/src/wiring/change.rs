@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use punch_agents::settings::{Content, Level, Target, Tools, without_tools};
+use punch_agents::settings::{ConnectionLevel, FileContent, SettingsFile, ToolSource, without_tools};
 use punch_agents::{AGENTS, Adapter};
 use punch_core::text;
 use punch_serve::guide;
 
 use super::carry::{carry_out, changed_meanwhile, turn};
-use super::decide::{Decision, decide};
-use super::step::{self, Step};
-use super::{Form, Place, exclude, file, look, look_at, tools};
+use super::decide::{AgentDecision, decide};
+use super::step::{self, FileStep};
+use super::{WiringForm, WiringPlace, exclude, file, look, look_at, tools};
 use crate::failure::Failure;
-use crate::output::Choice;
+use crate::output::ThreeWayAnswer;
 use crate::reply::listed;
 use crate::{environment, output};
 
@@ -38,13 +38,13 @@ pub enum Consent {
 
 /// What the user asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct ConnectRequest {
     /// In or out.
     pub way: Way,
     /// At which level, if the user said so.
-    pub level: Option<Level>,
+    pub level: Option<ConnectionLevel>,
     /// By entries in settings or by a plugin.
-    pub form: Form,
+    pub form: WiringForm,
     /// Add the standing advice for models.
     pub guide: bool,
     /// What the user agreed to beforehand.
@@ -55,32 +55,32 @@ pub struct Request {
 const WIDEST: usize = 240;
 
 /// A change of some agents' configuration.
-pub struct Change {
-    pub(super) place: Place,
-    pub(super) request: Request,
-    pub(super) agents: Vec<Decision>,
-    pub(super) steps: Vec<Step>,
+pub struct ConnectionChange {
+    pub(super) place: WiringPlace,
+    pub(super) request: ConnectRequest,
+    pub(super) agents: Vec<AgentDecision>,
+    pub(super) steps: Vec<FileStep>,
     /// Files of advice that were left alone because git tracks them.
     pub(super) tracked_guides: Vec<PathBuf>,
 }
 
 /// A file with the agents, the level and the direction in which it changes.
-struct Wanted {
+struct FileRequest {
     way: Way,
-    level: Level,
+    level: ConnectionLevel,
     adapters: Vec<&'static Adapter>,
-    target: Target,
+    target: SettingsFile,
 }
 
-impl Change {
+impl ConnectionChange {
     /// Finds out what would change. On the way out the advice goes too, and so do both forms.
-    pub fn plan(place: Place, adapters: &[&'static Adapter], request: Request) -> Result<Self, Failure> {
+    pub fn plan(place: WiringPlace, adapters: &[&'static Adapter], request: ConnectRequest) -> Result<Self, Failure> {
         let ask = request.consent == Consent::Ask && environment::is_attended();
         let decision = |adapter: &&'static Adapter| match request.way {
             Way::In => decide(&place, adapter, request.form, request.level, ask),
             Way::Out => {
-                let level = request.level.unwrap_or(Level::Personal);
-                Ok(Decision { adapter, level, stays: false, moves: false })
+                let level = request.level.unwrap_or(ConnectionLevel::Personal);
+                Ok(AgentDecision { adapter, level, stays: false, moves: false })
             }
         };
         let agents = adapters.iter().map(decision).collect::<Result<Vec<_>, _>>()?;
@@ -93,27 +93,27 @@ impl Change {
     }
 
     /// Refuses an agent that does not have the form, or that is connected in the other one.
-    fn allows(&self, agent: &Decision) -> Result<(), Failure> {
+    fn allows(&self, agent: &AgentDecision) -> Result<(), Failure> {
         let (adapter, form) = (agent.adapter, self.request.form);
         let name = adapter.name;
         let place = self.place.at(agent.level);
         let (other, is) = match form {
-            Form::Settings => (Form::Plugin, "a plugin"),
-            Form::Plugin => (Form::Settings, "its settings"),
+            WiringForm::Settings => (WiringForm::Plugin, "a plugin"),
+            WiringForm::Plugin => (WiringForm::Settings, "its settings"),
         };
-        if place.tools(adapter) == Some(Tools::Own) && adapter.todo_tools.is_empty() {
+        if place.tools(adapter) == Some(ToolSource::Own) && adapter.todo_tools.is_empty() {
             let message = format!("{} has no todo list that hooks can copy", adapter.title);
             let hint = format!("run `punch install {name} --tools punch`");
             return Err(Failure::refused("no_own_tools", message, &hint));
         }
-        if form == Form::Plugin && place.targets_as(adapter, Form::Plugin).is_empty() {
+        if form == WiringForm::Plugin && place.targets_as(adapter, WiringForm::Plugin).is_empty() {
             let message = format!("there is no plugin for {} at this level", adapter.title);
             let have = AGENTS.iter().filter(|other| other.settings.plugin.is_some());
             let have = listed(&have.map(|other| other.name).collect::<Vec<_>>());
             let hint = format!("{have} have one with `--user`; otherwise run `punch install {name}`");
             return Err(Failure::refused("no_plugin", message, &hint));
         }
-        if agent.level == Level::User && look_at(&place, adapter, other).is_there() {
+        if agent.level == ConnectionLevel::User && look_at(&place, adapter, other).is_there() {
             let message = format!("{} is already connected by {is}", adapter.title);
             let hint = format!("run `punch uninstall --user {name}` first");
             return Err(Failure::refused("wired_otherwise", message, &hint));
@@ -122,27 +122,31 @@ impl Change {
     }
 
     /// The steps as things are now, and the files of advice that are left alone.
-    fn look(&self) -> Result<(Vec<Step>, Vec<PathBuf>), Failure> {
-        let mut wanted: Vec<Wanted> = Vec::new();
+    fn look(&self) -> Result<(Vec<FileStep>, Vec<PathBuf>), Failure> {
+        let mut wanted: Vec<FileRequest> = Vec::new();
         for agent in self.agents.iter().filter(|agent| !agent.stays) {
             let place = self.place.at(agent.level);
             let forms = match self.request.way {
                 Way::In => vec![self.request.form],
-                Way::Out => vec![Form::Settings, Form::Plugin],
+                Way::Out => vec![WiringForm::Settings, WiringForm::Plugin],
             };
             let targets = forms.into_iter().flat_map(|form| place.targets_as(agent.adapter, form)).collect();
             let (targets, gone) = match self.tools(agent) {
-                Tools::Own => without_tools(targets),
-                Tools::Punch => (targets, Vec::new()),
+                ToolSource::Own => without_tools(targets),
+                ToolSource::Punch => (targets, Vec::new()),
             };
             gone.into_iter().for_each(|target| join(&mut wanted, Way::Out, agent, target));
             targets.into_iter().for_each(|target| join(&mut wanted, self.request.way, agent, target));
         }
         for agent in self.agents.iter().filter(|agent| agent.moves) {
-            let from = if agent.level == Level::Shared { Level::Personal } else { Level::Shared };
+            let from = if agent.level == ConnectionLevel::Shared {
+                ConnectionLevel::Personal
+            } else {
+                ConnectionLevel::Shared
+            };
             for target in self.place.at(from).targets(agent.adapter) {
                 if !wanted.iter().any(|known| known.way == Way::In && known.target.path == target.path) {
-                    join(&mut wanted, Way::Out, &Decision { level: from, ..*agent }, target);
+                    join(&mut wanted, Way::Out, &AgentDecision { level: from, ..*agent }, target);
                 }
             }
         }
@@ -150,7 +154,7 @@ impl Change {
         if self.request.guide || self.request.way == Way::Out {
             tracked = self.add_guides(&mut wanted)?;
         }
-        let step = |wanted: &Wanted| match wanted.way {
+        let step = |wanted: &FileRequest| match wanted.way {
             Way::In => step::install(&self.place.at(wanted.level), &wanted.adapters, &wanted.target),
             Way::Out => step::uninstall(&self.place.at(wanted.level), &wanted.adapters, &wanted.target),
         };
@@ -172,7 +176,7 @@ impl Change {
 
     /// Adds the block of advice for each file of advice; several agents, or a link, may mean the same one. Returns those
     /// that are left alone: a personal install does not change what git tracks.
-    fn add_guides(&self, wanted: &mut Vec<Wanted>) -> Result<Vec<PathBuf>, Failure> {
+    fn add_guides(&self, wanted: &mut Vec<FileRequest>) -> Result<Vec<PathBuf>, Failure> {
         let (mut known, mut tracked): (Vec<PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
         let first = wanted.len();
         for agent in self.agents.iter().filter(|agent| !agent.stays) {
@@ -183,7 +187,7 @@ impl Change {
                 (Err(_), Way::Out) => continue,
                 (Err(failure), Way::In) => return Err(failure),
             };
-            if (self.request.way, agent.level) == (Way::In, Level::Personal)
+            if (self.request.way, agent.level) == (Way::In, ConnectionLevel::Personal)
                 && let Some(worktree) = &place.worktree
                 && !worktree.tracked(&[path.clone(), real.clone()])?.is_empty()
             {
@@ -197,10 +201,10 @@ impl Change {
                 None => {
                     known.push(real);
                     // One text for all who read the file.
-                    let content = Content::Block(guide::standing(None));
-                    let target = Target::new(path, content);
+                    let content = FileContent::Block(guide::standing(None));
+                    let target = SettingsFile::new(path, content);
                     let (way, level) = (self.request.way, agent.level);
-                    wanted.push(Wanted { way, level, adapters: vec![agent.adapter], target });
+                    wanted.push(FileRequest { way, level, adapters: vec![agent.adapter], target });
                 }
             }
         }
@@ -208,13 +212,13 @@ impl Change {
     }
 
     /// The tools that an agent gets: those that were asked for, else those that it has, else punch's.
-    pub(super) fn tools(&self, agent: &Decision) -> Tools {
-        if self.request.way == Way::Out || self.request.form == Form::Plugin {
-            return Tools::Punch;
+    pub(super) fn tools(&self, agent: &AgentDecision) -> ToolSource {
+        if self.request.way == Way::Out || self.request.form == WiringForm::Plugin {
+            return ToolSource::Punch;
         }
-        let installed = || Level::ALL.iter().find_map(|level| tools(&self.place.at(*level), agent.adapter));
+        let installed = || ConnectionLevel::ALL.iter().find_map(|level| tools(&self.place.at(*level), agent.adapter));
         let here = || tools(&self.place.at(agent.level), agent.adapter);
-        self.place.tools(agent.adapter).or_else(here).or_else(installed).unwrap_or(Tools::Punch)
+        self.place.tools(agent.adapter).or_else(here).or_else(installed).unwrap_or(ToolSource::Punch)
     }
 
     /// Returns true if any file would change.
@@ -253,7 +257,7 @@ impl Change {
         }
         let _turn = turn(&self.place)?;
         let (now, _) = self.look()?;
-        let same = |(shown, now): (&Step, &Step)| (&shown.before, &shown.after) == (&now.before, &now.after);
+        let same = |(shown, now): (&FileStep, &FileStep)| (&shown.before, &shown.after) == (&now.before, &now.after);
         // What the user agreed to is what they saw.
         if let Some((shown, _)) = self.steps.iter().zip(&now).filter(|_| asks).find(|pair| !same(*pair)) {
             return Err(changed_meanwhile(shown));
@@ -267,31 +271,32 @@ impl Change {
     pub fn is_approved(&self, question: &str) -> Result<bool, Failure> {
         loop {
             match output::choose(&format!("{question} (d shows the differences)"), 'd')? {
-                Choice::Yes => return Ok(true),
-                Choice::No => return Ok(false),
-                Choice::Other => output::remark(&self.diff()),
+                ThreeWayAnswer::Yes => return Ok(true),
+                ThreeWayAnswer::No => return Ok(false),
+                ThreeWayAnswer::Other => output::remark(&self.diff()),
             }
         }
     }
 
     /// Levels other than the given one at which an agent is connected now.
-    pub(super) fn other_levels(&self, agent: &Decision) -> Vec<Level> {
-        let others = Level::ALL.into_iter().filter(|level| *level != agent.level);
+    pub(super) fn other_levels(&self, agent: &AgentDecision) -> Vec<ConnectionLevel> {
+        let others = ConnectionLevel::ALL.into_iter().filter(|level| *level != agent.level);
         others.filter(|level| look(&self.place.at(*level), agent.adapter).is_there()).collect()
     }
 }
 
 /// Adds a file, or more to a file that is wanted already.
-fn join(wanted: &mut Vec<Wanted>, way: Way, agent: &Decision, target: Target) {
-    let same = |known: &&mut Wanted| known.way == way && known.level == agent.level && known.target.path == target.path;
+fn join(wanted: &mut Vec<FileRequest>, way: Way, agent: &AgentDecision, target: SettingsFile) {
+    let same =
+        |known: &&mut FileRequest| known.way == way && known.level == agent.level && known.target.path == target.path;
     let Some(known) = wanted.iter_mut().find(same) else {
-        wanted.push(Wanted { way, level: agent.level, adapters: vec![agent.adapter], target });
+        wanted.push(FileRequest { way, level: agent.level, adapters: vec![agent.adapter], target });
         return;
     };
     if !known.adapters.contains(&agent.adapter) {
         known.adapters.push(agent.adapter);
     }
-    if let (Content::Json(_, entries), Content::Json(_, more)) = (&mut known.target.content, target.content) {
+    if let (FileContent::Json(_, entries), FileContent::Json(_, more)) = (&mut known.target.content, target.content) {
         entries.extend(more);
     }
 }

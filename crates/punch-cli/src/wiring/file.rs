@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use punch_agents::settings::Level;
+use punch_agents::settings::ConnectionLevel;
 
-use super::place::Place;
+use super::place::WiringPlace;
 use crate::failure::Failure;
 use crate::files;
 
@@ -16,9 +16,9 @@ const LARGEST: u64 = 16 << 20;
 /// Where a file is once links are followed. One that is not there yet is named below the folder that is.
 ///
 /// In a project a link must stay inside it: whoever wrote the project must not choose which files of the user change.
-pub fn real(place: &Place, path: &Path) -> Result<PathBuf, Failure> {
+pub fn real(place: &WiringPlace, path: &Path) -> Result<PathBuf, Failure> {
     let real = resolved(path)?;
-    if place.level != Level::User && path.starts_with(&place.roots.project) {
+    if place.level != ConnectionLevel::User && path.starts_with(&place.roots.project) {
         let top = resolve(&place.roots.project).map_err(|cause| files::failed(path, cause))?;
         if !real.starts_with(&top) {
             let message = format!("`{}` leads out of the project, to `{}`", path.display(), real.display());

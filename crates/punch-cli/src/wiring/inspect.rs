@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::thread;
 
-use punch_agents::settings::{Content, Level, Target, Tools, without_tools};
+use punch_agents::settings::{ConnectionLevel, FileContent, SettingsFile, ToolSource, without_tools};
 use punch_agents::{AGENTS, Adapter, PluginEvidence};
-use punch_serve::wiring::{Edit as _, Wired};
+use punch_serve::wiring::{ConnectionState, FileEditor as _};
 use serde_json::Value;
 
-use super::record::Record;
-use super::{Form, Place, asking, file};
+use super::record::FileRecord;
+use super::{WiringForm, WiringPlace, asking, file};
 use crate::arguments::Global;
 use crate::environment;
 
@@ -22,11 +22,11 @@ pub struct Standing {
     /// What it says about its version.
     pub version: Option<String>,
     /// In the user's own settings for the project.
-    pub personal: Wiring,
+    pub personal: WiringState,
     /// In the project's settings, which a team commits.
-    pub shared: Wiring,
+    pub shared: WiringState,
     /// In the user's settings for all projects.
-    pub user: Wiring,
+    pub user: WiringState,
     /// Whether the project's folder is trusted, where that matters and can be read.
     pub folder_trusted: Option<bool>,
     /// Hooks of ours that the agent knows, and how many of them the user trusts.
@@ -40,27 +40,31 @@ impl Standing {
     }
 
     /// How it is connected at each level.
-    pub fn levels(&self) -> [(Level, &Wiring); 3] {
-        [(Level::Personal, &self.personal), (Level::Shared, &self.shared), (Level::User, &self.user)]
+    pub fn levels(&self) -> [(ConnectionLevel, &WiringState); 3] {
+        [
+            (ConnectionLevel::Personal, &self.personal),
+            (ConnectionLevel::Shared, &self.shared),
+            (ConnectionLevel::User, &self.user),
+        ]
     }
 }
 
 /// Whether an agent's files have us in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wiring {
+pub enum WiringState {
     /// As `install` would leave them, partly, or not.
-    Is(Wired),
+    Is(ConnectionState),
     /// They cannot be read; why.
     Unreadable(String),
 }
 
-impl Wiring {
+impl WiringState {
     /// The word for programs.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Is(Wired::Yes) => "yes",
-            Self::Is(Wired::Partly) => "partly",
-            Self::Is(Wired::No) => "no",
+            Self::Is(ConnectionState::Yes) => "yes",
+            Self::Is(ConnectionState::Partly) => "partly",
+            Self::Is(ConnectionState::No) => "no",
             Self::Unreadable(_) => "unreadable",
         }
     }
@@ -75,12 +79,12 @@ impl Wiring {
 
     /// Whether something of ours is in there.
     pub fn is_there(&self) -> bool {
-        matches!(self, Self::Is(Wired::Yes | Wired::Partly))
+        matches!(self, Self::Is(ConnectionState::Yes | ConnectionState::Partly))
     }
 }
 
 /// Looks at every agent; those that can be started are asked for their version, all at the same time.
-pub fn inspect(place: &Place) -> Vec<Standing> {
+pub fn inspect(place: &WiringPlace) -> Vec<Standing> {
     thread::scope(|scope| {
         let looks: Vec<_> = AGENTS.iter().map(|agent| scope.spawn(|| standing(place, agent))).collect();
         looks.into_iter().filter_map(|look| look.join().ok()).collect()
@@ -89,14 +93,15 @@ pub fn inspect(place: &Place) -> Vec<Standing> {
 
 /// The titles of the agents that are connected here, at any level. Starts no program.
 pub fn connected_agents(global: &Global) -> Vec<&'static str> {
-    let Ok(place) = Place::to_look_at(global) else { return Vec::new() };
-    let connected = |agent: &&'static Adapter| Level::ALL.iter().any(|level| look(&place.at(*level), agent).is_there());
+    let Ok(place) = WiringPlace::to_look_at(global) else { return Vec::new() };
+    let connected =
+        |agent: &&'static Adapter| ConnectionLevel::ALL.iter().any(|level| look(&place.at(*level), agent).is_there());
     AGENTS.iter().copied().filter(connected).map(|agent| agent.title).collect()
 }
 
-fn standing(place: &Place, agent: &'static Adapter) -> Standing {
+fn standing(place: &WiringPlace, agent: &'static Adapter) -> Standing {
     let program = environment::find_program(agent.program);
-    let [personal, shared, user] = Level::ALL.map(|level| look(&place.at(level), agent));
+    let [personal, shared, user] = ConnectionLevel::ALL.map(|level| look(&place.at(level), agent));
     let project = personal.is_there() || shared.is_there();
     let version = program.as_deref().and_then(asking::version);
     let asked = agent.settings.hook_trust.as_ref().filter(|_| project || user.is_there());
@@ -106,7 +111,7 @@ fn standing(place: &Place, agent: &'static Adapter) -> Standing {
 }
 
 /// Whether an agent has recorded that the project's folder or one above it is trusted.
-fn trusts_folder(place: &Place, agent: &Adapter) -> Option<bool> {
+fn trusts_folder(place: &WiringPlace, agent: &Adapter) -> Option<bool> {
     let trust = agent.settings.folder_trust.as_ref()?;
     let text = file::read(&(trust.file)(&place.roots)).ok()??;
     let record: Value = serde_json::from_str(&text).ok()?;
@@ -115,75 +120,82 @@ fn trusts_folder(place: &Place, agent: &Adapter) -> Option<bool> {
 }
 
 /// Whether our server answers from the project when it is called as agents call it: what it calls itself.
-pub fn reachable(place: &Place) -> Option<String> {
+pub fn reachable(place: &WiringPlace) -> Option<String> {
     asking::server(&place.program.0, &place.roots.project)
 }
 
 /// Whether an agent is wired at the level of a place, in whichever form.
-pub fn look(place: &Place, agent: &'static Adapter) -> Wiring {
-    let settings = look_at(place, agent, Form::Settings);
-    match look_at(place, agent, Form::Plugin) {
+pub fn look(place: &WiringPlace, agent: &'static Adapter) -> WiringState {
+    let settings = look_at(place, agent, WiringForm::Settings);
+    match look_at(place, agent, WiringForm::Plugin) {
         plugin if plugin.is_there() && !settings.is_there() => plugin,
         _ => settings,
     }
 }
 
 /// Whether an agent is wired in one form.
-pub fn look_at(place: &Place, agent: &'static Adapter, form: Form) -> Wiring {
-    let evidence = agent.settings.plugin.as_ref().filter(|_| form == Form::Plugin).map(|plugin| &plugin.evidence);
+pub fn look_at(place: &WiringPlace, agent: &'static Adapter, form: WiringForm) -> WiringState {
+    let evidence = agent.settings.plugin.as_ref().filter(|_| form == WiringForm::Plugin).map(|plugin| &plugin.evidence);
     if let Some(PluginEvidence::Registration(registration)) = evidence {
         let (path, text) = registration(&place.roots);
         let found = file::read(&path).ok().flatten().is_some_and(|found| found.contains(&text));
-        return Wiring::Is(if place.level == Level::User && found { Wired::Yes } else { Wired::No });
+        return WiringState::Is(if place.level == ConnectionLevel::User && found {
+            ConnectionState::Yes
+        } else {
+            ConnectionState::No
+        });
     }
     let settings_only = matches!(evidence, Some(PluginEvidence::Settings));
     let targets = place.targets_as(agent, form);
     match look_for(place, &targets, settings_only) {
-        Wiring::Is(Wired::Partly) if form == Form::Settings && has_own_tools(place, targets.clone()) => {
-            Wiring::Is(Wired::Yes)
+        WiringState::Is(ConnectionState::Partly)
+            if form == WiringForm::Settings && has_own_tools(place, targets.clone()) =>
+        {
+            WiringState::Is(ConnectionState::Yes)
         }
         wiring => wiring,
     }
 }
 
 /// The tools with which an agent is connected at the level of a place; `None` if it is not connected, or only partly.
-pub fn tools(place: &Place, agent: &'static Adapter) -> Option<Tools> {
+pub fn tools(place: &WiringPlace, agent: &'static Adapter) -> Option<ToolSource> {
     let targets = place.targets(agent);
     match look_for(place, &targets, false) {
-        Wiring::Is(Wired::Yes) => Some(Tools::Punch),
-        Wiring::Is(Wired::Partly) => has_own_tools(place, targets).then_some(Tools::Own),
-        Wiring::Is(Wired::No) | Wiring::Unreadable(_) => None,
+        WiringState::Is(ConnectionState::Yes) => Some(ToolSource::Punch),
+        WiringState::Is(ConnectionState::Partly) => has_own_tools(place, targets).then_some(ToolSource::Own),
+        WiringState::Is(ConnectionState::No) | WiringState::Unreadable(_) => None,
     }
 }
 
 /// Returns true if all hooks are there and nothing that punch's tools need.
-fn has_own_tools(place: &Place, targets: Vec<Target>) -> bool {
+fn has_own_tools(place: &WiringPlace, targets: Vec<SettingsFile>) -> bool {
     let (hooks, tools) = without_tools(targets);
-    look_for(place, &hooks, false) == Wiring::Is(Wired::Yes) && look_for(place, &tools, false) == Wiring::Is(Wired::No)
+    look_for(place, &hooks, false) == WiringState::Is(ConnectionState::Yes)
+        && look_for(place, &tools, false) == WiringState::Is(ConnectionState::No)
 }
 
-fn look_for(place: &Place, targets: &[Target], settings_only: bool) -> Wiring {
+fn look_for(place: &WiringPlace, targets: &[SettingsFile], settings_only: bool) -> WiringState {
     let mut found = Vec::new();
     for target in targets {
         // Most files are not there, and then it does not matter whose they would be.
         let text = file::real(place, &target.path).and_then(|real| {
             let text = file::read(&real)?;
-            Ok(text.filter(|_| place.owns(&target.path, Record::load(&place.records, &real).as_ref())))
+            Ok(text.filter(|_| place.owns(&target.path, FileRecord::load(&place.records, &real).as_ref())))
         });
         let seen = match text {
             Ok(text) => target.content.look(text.as_deref()).map_err(|wrong| wrong.message()),
             Err(failure) => Err(failure.text().map(|(message, _)| message).unwrap_or_default()),
         };
         match seen {
-            Ok(_) if settings_only && !matches!(target.content, Content::Json(..)) => {}
+            Ok(_) if settings_only && !matches!(target.content, FileContent::Json(..)) => {}
             Ok(wired) => found.push(wired),
-            Err(why) => return Wiring::Unreadable(format!("`{}`: {why}", place.shown(&target.path))),
+            Err(why) => return WiringState::Unreadable(format!("`{}`: {why}", place.shown(&target.path))),
         }
     }
-    let all = |wanted: Wired| found.iter().all(|wired| *wired == wanted);
-    Wiring::Is(match (found.is_empty() || all(Wired::No), all(Wired::Yes)) {
-        (true, _) => Wired::No,
-        (false, true) => Wired::Yes,
-        (false, false) => Wired::Partly,
+    let all = |wanted: ConnectionState| found.iter().all(|wired| *wired == wanted);
+    WiringState::Is(match (found.is_empty() || all(ConnectionState::No), all(ConnectionState::Yes)) {
+        (true, _) => ConnectionState::No,
+        (false, true) => ConnectionState::Yes,
+        (false, false) => ConnectionState::Partly,
     })
 }

@@ -14,6 +14,6 @@ mod step;
 mod summary;
 mod worktree;
 
-pub use change::{Change, Consent, Request, Way};
-pub use inspect::{Standing, Wiring, connected_agents, inspect, look, look_at, reachable, tools};
-pub use place::{Form, Place, found_agents};
+pub use change::{ConnectRequest, ConnectionChange, Consent, Way};
+pub use inspect::{Standing, WiringState, connected_agents, inspect, look, look_at, reachable, tools};
+pub use place::{WiringForm, WiringPlace, found_agents};

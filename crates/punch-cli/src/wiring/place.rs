@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use punch_agents::settings::{self, Level, Program, Roots, Target, Tools};
+use punch_agents::settings::{self, ConnectionLevel, Program, SettingsFile, SettingsRoots, ToolSource};
 use punch_agents::{AGENTS, Adapter};
 use punch_engine::call::Dialect;
 use punch_engine::locate;
 use punch_serve::wiring::plugin;
 
-use super::record::Record;
+use super::record::FileRecord;
 use super::worktree::Worktree;
 use crate::arguments::Global;
 use crate::environment;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 
 /// How an agent is wired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum WiringForm {
     /// By entries in its settings.
     Settings,
     /// By a plugin or extension.
@@ -26,40 +26,44 @@ pub enum Form {
 
 /// Everything that decides which files are meant.
 #[derive(Clone)]
-pub struct Place {
+pub struct WiringPlace {
     /// Whose settings are meant.
-    pub level: Level,
+    pub level: ConnectionLevel,
     /// The folders of the agents.
-    pub roots: Roots,
+    pub roots: SettingsRoots,
     /// How punch is called.
     pub program: Program,
     /// The form of the tools for single agents, or for all of them.
     pub dialects: Vec<(Option<&'static Adapter>, Dialect)>,
     /// The tools for single agents, or for all of them.
-    pub tools: Vec<(Option<&'static Adapter>, Tools)>,
+    pub tools: Vec<(Option<&'static Adapter>, ToolSource)>,
     /// The folder of the records.
     pub records: PathBuf,
     /// The git worktree of the project, if it is one.
     pub worktree: Option<Arc<Worktree>>,
 }
 
-impl Place {
+impl WiringPlace {
     /// Finds it from the working folder.
-    pub fn find(global: &Global, level: Level) -> Result<Self, Failure> {
+    pub fn find(global: &Global, level: ConnectionLevel) -> Result<Self, Failure> {
         Self::find_with(global, level, &Worktree::find)
     }
 
     /// Finds it without asking git, which is too slow for a look at the side: nothing can be written from there.
     pub fn to_look_at(global: &Global) -> Result<Self, Failure> {
-        Self::find_with(global, Level::Personal, &|_| None)
+        Self::find_with(global, ConnectionLevel::Personal, &|_| None)
     }
 
-    fn find_with(global: &Global, level: Level, worktree: &dyn Fn(&Path) -> Option<Worktree>) -> Result<Self, Failure> {
+    fn find_with(
+        global: &Global,
+        level: ConnectionLevel,
+        worktree: &dyn Fn(&Path) -> Option<Worktree>,
+    ) -> Result<Self, Failure> {
         let around = environment::surroundings(global)?;
         let project = match (locate::locate(&around), level) {
             (Ok(location), _) => location.project_root,
-            (Err(_), Level::User) => around.cwd.clone(),
-            (Err(error), Level::Personal | Level::Shared) => return Err(error.into()),
+            (Err(_), ConnectionLevel::User) => around.cwd.clone(),
+            (Err(error), ConnectionLevel::Personal | ConnectionLevel::Shared) => return Err(error.into()),
         };
         let worktree = worktree(&project).map(Arc::new);
         let main = worktree.as_ref().map_or_else(|| project.clone(), |worktree| worktree.main.clone());
@@ -70,48 +74,50 @@ impl Place {
     }
 
     /// The path of the same kind of file at another level.
-    pub fn at(&self, level: Level) -> Self {
+    pub fn at(&self, level: ConnectionLevel) -> Self {
         Self { level, ..self.clone() }
     }
 
     /// Returns true if what is in a file belongs to this level. Most agents have one file for the project, which is either
     /// shared or, with a record that says so, personal.
-    pub fn owns(&self, path: &Path, record: Option<&Record>) -> bool {
+    pub fn owns(&self, path: &Path, record: Option<&FileRecord>) -> bool {
         let personal = record.is_some_and(|record| record.personal);
         match self.level {
-            Level::User => true,
-            Level::Personal => personal || !self.is_common(path),
-            Level::Shared => !personal || !self.is_common(path),
+            ConnectionLevel::User => true,
+            ConnectionLevel::Personal => personal || !self.is_common(path),
+            ConnectionLevel::Shared => !personal || !self.is_common(path),
         }
     }
 
     /// Returns true for a file of the project that some agent uses both for shared and for personal settings.
     fn is_common(&self, path: &Path) -> bool {
-        let uses = |level: Level, agent: &'static Adapter| {
+        let uses = |level: ConnectionLevel, agent: &'static Adapter| {
             let place = self.at(level);
             let guide = (agent.settings.guide_file)(level, &self.roots);
             place.targets(agent).into_iter().map(|target| target.path).chain(guide).any(|found| found == path)
         };
-        AGENTS.iter().any(|agent| uses(Level::Shared, agent) && uses(Level::Personal, agent))
+        AGENTS.iter().any(|agent| uses(ConnectionLevel::Shared, agent) && uses(ConnectionLevel::Personal, agent))
     }
 
     /// The tools that were asked for.
-    pub fn tools(&self, agent: &Adapter) -> Option<Tools> {
+    pub fn tools(&self, agent: &Adapter) -> Option<ToolSource> {
         wanted(&self.tools, agent)
     }
 
     /// The files of an agent.
-    pub fn targets(&self, agent: &'static Adapter) -> Vec<Target> {
+    pub fn targets(&self, agent: &'static Adapter) -> Vec<SettingsFile> {
         let call = (&self.program, wanted(&self.dialects, agent).map(Dialect::name));
         settings::files(agent, self.level, &self.roots, call, &|path: &Path| path.exists())
     }
 
     /// The files of an agent in a form; none in a form that it does not have.
-    pub fn targets_as(&self, agent: &'static Adapter, form: Form) -> Vec<Target> {
+    pub fn targets_as(&self, agent: &'static Adapter, form: WiringForm) -> Vec<SettingsFile> {
         match (form, self.level) {
-            (Form::Settings, _) => self.targets(agent),
-            (Form::Plugin, Level::User) => plugin(agent, &self.roots, &self.program).unwrap_or_default(),
-            (Form::Plugin, Level::Personal | Level::Shared) => Vec::new(),
+            (WiringForm::Settings, _) => self.targets(agent),
+            (WiringForm::Plugin, ConnectionLevel::User) => {
+                plugin(agent, &self.roots, &self.program).unwrap_or_default()
+            }
+            (WiringForm::Plugin, ConnectionLevel::Personal | ConnectionLevel::Shared) => Vec::new(),
         }
     }
 

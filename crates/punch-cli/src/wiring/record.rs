@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use punch_core::hash::fnv1a;
-use punch_serve::wiring::{History, Patch};
+use punch_serve::wiring::{FileHistory, TextPatch};
 use punch_store::{create_own_folder, read_own, replace_file};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ const LARGEST: u64 = 32 << 20;
 
 /// The record of one file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct FileRecord {
     /// The file, with links followed.
     pub path: PathBuf,
     /// Whom it was changed for: names of agents, with a project where one file holds the entries of several.
@@ -27,14 +27,14 @@ pub struct Record {
     /// Folders that were not there, outermost first.
     pub made_folders: Vec<PathBuf>,
     /// What is needed to take our entries out again.
-    pub history: History,
+    pub history: FileHistory,
     /// The copy beside it, and how it is recognized.
-    pub backup: Option<(PathBuf, Patch)>,
+    pub backup: Option<(PathBuf, TextPatch)>,
     /// The lines in `.git/info/exclude` that are there because of it.
     pub excluded: Vec<String>,
 }
 
-impl Record {
+impl FileRecord {
     /// The record of a file, if there is one that can be read.
     pub fn load(folder: &Path, path: &Path) -> Option<Self> {
         read(&place(folder, path)).filter(|record| record.path == path)
@@ -81,16 +81,17 @@ impl Record {
         let texts = |value: &Value| -> Option<Vec<String>> {
             value.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
         };
-        let backup = |value: &Value| Some((PathBuf::from(value["path"].as_str()?), Patch::from_json(&value["mark"])?));
+        let backup =
+            |value: &Value| Some((PathBuf::from(value["path"].as_str()?), TextPatch::from_json(&value["mark"])?));
         Some(Self {
             path: PathBuf::from(value["path"].as_str()?),
             users: texts(&value["agents"])?,
             personal: value["personal"].as_bool().unwrap_or_default(),
             made_folders: texts(&value["madeFolders"])?.into_iter().map(PathBuf::from).collect(),
-            history: History {
+            history: FileHistory {
                 made_file: value["madeFile"].as_bool()?,
                 kept: value["kept"].as_array()?.iter().map(texts).collect::<Option<_>>()?,
-                patch: Patch::from_json(&value["patch"])?,
+                patch: TextPatch::from_json(&value["patch"])?,
             },
             backup: backup(&value["backup"]),
             excluded: texts(&value["excluded"]).unwrap_or_default(),
@@ -98,8 +99,8 @@ impl Record {
     }
 }
 
-fn read(path: &Path) -> Option<Record> {
-    Record::from_json(&serde_json::from_slice(&read_own(path, LARGEST).ok()?).ok()?)
+fn read(path: &Path) -> Option<FileRecord> {
+    FileRecord::from_json(&serde_json::from_slice(&read_own(path, LARGEST).ok()?).ok()?)
 }
 
 /// One file for each, named by a hash of its path.

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use punch_agents::Adapter;
-use punch_agents::settings::{Content, Level, Target};
-use punch_serve::wiring::{Edit as _, OtherEntries, Wrong, changes, connect, disconnect};
+use punch_agents::settings::{ConnectionLevel, FileContent, SettingsFile};
+use punch_serve::wiring::{FileEditor as _, OtherEntries, SettingsFileError, changes, connect, disconnect};
 
 use super::file;
-use super::place::Place;
-use super::record::Record;
+use super::place::WiringPlace;
+use super::record::FileRecord;
 use crate::failure::Failure;
 
 /// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum FileAction {
     /// It is created.
     Make,
     /// It is changed.
@@ -26,7 +26,7 @@ pub enum Action {
     Leave,
 }
 
-impl Action {
+impl FileAction {
     /// The word for programs.
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,11 +40,11 @@ impl Action {
 }
 
 /// One file with what is in it and what will be.
-pub struct Step {
+pub struct FileStep {
     /// The agents it is for; none for a file of git.
     pub adapters: Vec<&'static Adapter>,
     /// Whose settings these are.
-    pub level: Level,
+    pub level: ConnectionLevel,
     /// The file as agents name it.
     pub path: PathBuf,
     /// The file with links followed.
@@ -54,21 +54,27 @@ pub struct Step {
     /// What will be; `None` if it will not be there.
     pub after: Option<String>,
     /// What happens.
-    pub action: Action,
+    pub action: FileAction,
     /// The whole file is ours.
     whole: bool,
     /// The record until now.
-    pub old: Option<Record>,
+    pub old: Option<FileRecord>,
     /// The record from then on.
-    pub new: Option<Record>,
+    pub new: Option<FileRecord>,
     /// The copy of an earlier text, if that has something which the file no longer has: it is not deleted.
     pub copy_stays: Option<PathBuf>,
 }
 
-impl Step {
+impl FileStep {
     /// A change of a file that needs no record.
-    pub fn bare(path: PathBuf, real: PathBuf, before: Option<String>, after: Option<String>, action: Action) -> Self {
-        let (adapters, level, whole) = (Vec::new(), Level::Personal, false);
+    pub fn bare(
+        path: PathBuf,
+        real: PathBuf,
+        before: Option<String>,
+        after: Option<String>,
+        action: FileAction,
+    ) -> Self {
+        let (adapters, level, whole) = (Vec::new(), ConnectionLevel::Personal, false);
         Self { adapters, level, path, real, before, after, action, whole, old: None, new: None, copy_stays: None }
     }
 
@@ -89,29 +95,29 @@ impl Step {
 }
 
 /// What connects some agents through a file.
-pub fn install(place: &Place, adapters: &[&'static Adapter], target: &Target) -> Result<Step, Failure> {
+pub fn install(place: &WiringPlace, adapters: &[&'static Adapter], target: &SettingsFile) -> Result<FileStep, Failure> {
     let real = file::real(place, &target.path)?;
     let before = file::read(&real)?;
     let content = &target.content;
-    let old = Record::load(&place.records, &real);
+    let old = FileRecord::load(&place.records, &real);
     let known = old.as_ref().map(|old| &old.history);
     let users: Vec<String> = adapters.iter().map(|adapter| user(adapter, target)).collect();
     let others = old.as_ref().is_some_and(|old| old.users.iter().any(|user| !users.contains(user)));
     // For texts that all agents read, others make no difference.
-    let others = match others && !matches!(content, Content::Block(_) | Content::Whole { .. }) {
+    let others = match others && !matches!(content, FileContent::Block(_) | FileContent::Whole { .. }) {
         true => OtherEntries::Present,
         false => OtherEntries::Absent,
     };
     let (after, history) =
         connect(content, before.as_deref(), known, others).map_err(|wrong| refused(&target.path, &wrong))?;
-    let personal = place.level == Level::Personal;
+    let personal = place.level == ConnectionLevel::Personal;
     let same = before.as_ref() == Some(&after);
     let mut new = match &old {
         Some(old) if same => Some(old.clone()),
         // What came with a clone needs no record; what only this user has does.
         None if same && !personal => None,
-        Some(old) if before.is_some() => Some(Record { history, ..old.clone() }),
-        old => Some(Record {
+        Some(old) if before.is_some() => Some(FileRecord { history, ..old.clone() }),
+        old => Some(FileRecord {
             path: real.clone(),
             users: Vec::new(),
             personal,
@@ -131,17 +137,17 @@ pub fn install(place: &Place, adapters: &[&'static Adapter], target: &Target) ->
         }
     }
     let action = match (same, before.is_some()) {
-        (true, _) => Action::Keep,
-        (false, true) => Action::Change,
-        (false, false) => Action::Make,
+        (true, _) => FileAction::Keep,
+        (false, true) => FileAction::Change,
+        (false, false) => FileAction::Make,
     };
     let (adapters, path, level) = (adapters.to_vec(), target.path.clone(), place.level);
-    let whole = matches!(content, Content::Whole { .. });
-    Ok(Step { adapters, level, path, real, before, after: Some(after), action, whole, old, new, copy_stays: None })
+    let whole = matches!(content, FileContent::Whole { .. });
+    Ok(FileStep { adapters, level, path, real, before, after: Some(after), action, whole, old, new, copy_stays: None })
 }
 
 /// The name of an agent in a record.
-fn user(adapter: &Adapter, target: &Target) -> String {
+fn user(adapter: &Adapter, target: &SettingsFile) -> String {
     match &target.project {
         Some(project) => format!("{} in {}", adapter.name, project.display()),
         None => adapter.name.to_owned(),
@@ -149,11 +155,15 @@ fn user(adapter: &Adapter, target: &Target) -> String {
 }
 
 /// What disconnects some agents from a file. A file that cannot be read was not connected by us.
-pub fn uninstall(place: &Place, adapters: &[&'static Adapter], target: &Target) -> Result<Step, Failure> {
+pub fn uninstall(
+    place: &WiringPlace,
+    adapters: &[&'static Adapter],
+    target: &SettingsFile,
+) -> Result<FileStep, Failure> {
     let content = &target.content;
     let (real, before, old) = match file::real(place, &target.path) {
         Err(_) => (target.path.clone(), None, None),
-        Ok(real) => match (file::read(&real), Record::load(&place.records, &real)) {
+        Ok(real) => match (file::read(&real), FileRecord::load(&place.records, &real)) {
             (Err(_), None) => (real, None, None),
             (Err(failure), Some(_)) => return Err(failure),
             (Ok(before), old) => (real, before, old),
@@ -161,18 +171,18 @@ pub fn uninstall(place: &Place, adapters: &[&'static Adapter], target: &Target) 
     };
     // A file that several agents could read may have been written for some of them only.
     let used = |adapter: &&&'static Adapter| {
-        old.as_ref().is_some_and(|old: &Record| old.users.contains(&user(adapter, target)))
+        old.as_ref().is_some_and(|old: &FileRecord| old.users.contains(&user(adapter, target)))
     };
     let users: Vec<&'static Adapter> = adapters.iter().filter(used).copied().collect();
-    let mut step = Step {
+    let mut step = FileStep {
         adapters: if users.is_empty() { adapters.to_vec() } else { users },
         level: place.level,
         path: target.path.clone(),
         real,
         after: before.clone(),
         before,
-        action: Action::Keep,
-        whole: matches!(content, Content::Whole { .. }),
+        action: FileAction::Keep,
+        whole: matches!(content, FileContent::Whole { .. }),
         new: old.clone(),
         old,
         copy_stays: None,
@@ -182,13 +192,14 @@ pub fn uninstall(place: &Place, adapters: &[&'static Adapter], target: &Target) 
         return Ok(step);
     }
     let gone: Vec<String> = adapters.iter().map(|adapter| user(adapter, target)).collect();
-    let others =
-        |record: &Record| -> Vec<String> { record.users.iter().filter(|user| !gone.contains(user)).cloned().collect() };
+    let others = |record: &FileRecord| -> Vec<String> {
+        record.users.iter().filter(|user| !gone.contains(user)).cloned().collect()
+    };
     let others = step.old.as_ref().map_or_else(Vec::new, others);
     if let (Some(new), false) = (&mut step.new, others.is_empty()) {
         new.users.clone_from(&others);
         // One text for all its readers.
-        if matches!(content, Content::Block(_) | Content::Whole { .. }) {
+        if matches!(content, FileContent::Block(_) | FileContent::Whole { .. }) {
             return Ok(step);
         }
     }
@@ -210,10 +221,10 @@ pub fn uninstall(place: &Place, adapters: &[&'static Adapter], target: &Target) 
         new.history = history;
     }
     step.action = match &left.text {
-        None => Action::Remove,
-        Some(after) if *after == text && step.whole => Action::Leave,
-        Some(after) if *after == text => Action::Keep,
-        Some(_) => Action::Change,
+        None => FileAction::Remove,
+        Some(after) if *after == text && step.whole => FileAction::Leave,
+        Some(after) if *after == text => FileAction::Keep,
+        Some(_) => FileAction::Change,
     };
     step.after = left.text;
     if step.new.is_none() {
@@ -223,7 +234,7 @@ pub fn uninstall(place: &Place, adapters: &[&'static Adapter], target: &Target) 
 }
 
 /// The copy of an earlier text, unless everything in it that is not ours is still in the file.
-fn copy_to_keep(content: &Content, after: Option<&str>, record: Option<&Record>) -> Option<PathBuf> {
+fn copy_to_keep(content: &FileContent, after: Option<&str>, record: Option<&FileRecord>) -> Option<PathBuf> {
     let (path, _) = record?.backup.as_ref()?;
     let copied = file::read(path).ok().flatten()?;
     (!content.still_holds(after, &copied)).then(|| path.clone())
@@ -238,7 +249,7 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The failure that tells why a file cannot be changed.
-pub fn refused(path: &Path, wrong: &Wrong) -> Failure {
+pub fn refused(path: &Path, wrong: &SettingsFileError) -> Failure {
     let message = format!("`{}` cannot be changed: {}", path.display(), wrong.message());
     Failure::refused("invalid_configuration", message, "fix that place and try again; nothing was changed")
 }

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use punch_agents::AGENTS;
-use punch_agents::settings::Level;
+use punch_agents::settings::ConnectionLevel;
 use punch_core::text;
 use punch_engine::Git;
 use serde_json::{Value, json};
 
-use super::change::{Change, Way};
-use super::decide::Decision;
-use super::step::{Action, Step};
-use super::{Form, look, look_at};
+use super::change::{ConnectionChange, Way};
+use super::decide::AgentDecision;
+use super::step::{FileAction, FileStep};
+use super::{WiringForm, look, look_at};
 
 const NOT_CONNECTED: &str = "was not connected";
 
-impl Change {
+impl ConnectionChange {
     /// One line for each agent, with every file that changes, and what is left to do.
     pub fn summary(&self, done: bool) -> String {
         let mut lines = Vec::new();
@@ -29,7 +29,7 @@ impl Change {
                 lines.push(format!("No agent was connected ({})", self.place.level.name()));
             }
         }
-        let changed: Vec<&Step> = self.steps.iter().filter(|step| step.before != step.after).collect();
+        let changed: Vec<&FileStep> = self.steps.iter().filter(|step| step.before != step.after).collect();
         let of_git: Vec<&Path> =
             changed.iter().filter(|step| step.adapters.is_empty()).map(|step| step.path.as_path()).collect();
         if !of_git.is_empty() {
@@ -41,7 +41,8 @@ impl Change {
                 (Way::Out, false) => format!("Would remove punch's lines from {files}"),
             });
         }
-        let copied = |step: &&Step| step.new.as_ref().is_some_and(|new| new.backup.is_some()) && step.before.is_some();
+        let copied =
+            |step: &&FileStep| step.new.as_ref().is_some_and(|new| new.backup.is_some()) && step.before.is_some();
         let backups = changed.iter().filter(|step| self.request.way == Way::In && copied(step));
         let backups: Vec<&Path> =
             backups.filter_map(|step| Some(step.new.as_ref()?.backup.as_ref()?.0.as_path())).collect();
@@ -51,14 +52,14 @@ impl Change {
         lines.join("\n")
     }
 
-    fn agent_lines(&self, agent: &Decision, done: bool) -> Vec<String> {
+    fn agent_lines(&self, agent: &AgentDecision, done: bool) -> Vec<String> {
         let (name, level) = (agent.adapter.title, agent.level.name());
         if agent.stays {
             return vec![self.stays(agent)];
         }
         let own = self.steps.iter().filter(|step| step.adapters.contains(&agent.adapter));
-        let (changed, same): (Vec<&Step>, Vec<&Step>) = own.partition(|step| step.before != step.after);
-        let paths = |steps: &[&Step]| self.named(&steps.iter().map(|step| step.path.as_path()).collect::<Vec<_>>());
+        let (changed, same): (Vec<&FileStep>, Vec<&FileStep>) = own.partition(|step| step.before != step.after);
+        let paths = |steps: &[&FileStep]| self.named(&steps.iter().map(|step| step.path.as_path()).collect::<Vec<_>>());
         let verb = match (self.request.way, done) {
             (Way::In, true) => "connected",
             (Way::In, false) => "would be connected",
@@ -70,7 +71,7 @@ impl Change {
             (true, Way::Out) => format!("{name} {NOT_CONNECTED} ({level})"),
             (false, _) => format!("{name} {verb} ({level}): {}", paths(&changed)),
         }];
-        for step in same.iter().filter(|step| step.action == Action::Leave) {
+        for step in same.iter().filter(|step| step.action == FileAction::Leave) {
             lines.push(format!("note: {} was edited by hand and stays", paths(&[step])));
         }
         for step in self.steps.iter().filter(|step| step.adapters.contains(&agent.adapter)) {
@@ -89,17 +90,17 @@ impl Change {
     }
 
     /// For an agent whose install was left as it is.
-    fn stays(&self, agent: &Decision) -> String {
+    fn stays(&self, agent: &AgentDecision) -> String {
         let (name, host) = (agent.adapter.name, agent.adapter.title);
         let place = self.place.at(agent.level);
         let files: Vec<PathBuf> = place.targets(agent.adapter).into_iter().map(|target| target.path).collect();
         let files = self.named(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>());
         match agent.level {
-            Level::User => format!(
+            ConnectionLevel::User => format!(
                 "{host} is already connected in all your projects: {files}\n\
                  note: nothing was changed; `punch install --user {name}` updates it"
             ),
-            Level::Shared | Level::Personal => format!(
+            ConnectionLevel::Shared | ConnectionLevel::Personal => format!(
                 "{host} is already connected by files that this project shares: {files}\n\
                  note: nothing was changed; `punch install --shared {name}` updates it, `punch install --personal {name}` \
                  moves it to your own settings"
@@ -107,20 +108,20 @@ impl Change {
         }
     }
 
-    fn notes_on_leaving(&self, agent: &Decision) -> Vec<String> {
+    fn notes_on_leaving(&self, agent: &AgentDecision) -> Vec<String> {
         let (name, mut out) = (agent.adapter.name, Vec::new());
         let plugin = agent.adapter.settings.plugin.as_ref();
         if let Some(note) = plugin.and_then(|plugin| plugin.removal_note)
-            && look_at(&self.place.at(agent.level), agent.adapter, Form::Plugin).is_there()
+            && look_at(&self.place.at(agent.level), agent.adapter, WiringForm::Plugin).is_there()
         {
             out.push(note.to_owned());
         }
         if self.request.level.is_none() {
             for level in self.other_levels(agent) {
                 let by = match level {
-                    Level::Shared => "by files that this project shares",
-                    Level::User => "in all your projects",
-                    Level::Personal => "in your own settings",
+                    ConnectionLevel::Shared => "by files that this project shares",
+                    ConnectionLevel::User => "in all your projects",
+                    ConnectionLevel::Personal => "in your own settings",
                 };
                 let flag = level.name();
                 out.push(format!("it is also connected {by}: `punch uninstall --{flag} {name}` disconnects that"));
@@ -130,12 +131,12 @@ impl Change {
     }
 
     /// What is left to the user after connecting an agent.
-    fn notes(&self, agent: &Decision) -> Vec<String> {
+    fn notes(&self, agent: &AgentDecision) -> Vec<String> {
         let (settings, name) = (&agent.adapter.settings, agent.adapter.name);
         let plugin_notes = || settings.plugin.as_ref().map(|plugin| (plugin.notes)(&self.place.roots));
         let mut out = match self.request.form {
-            Form::Settings => (settings.note)(agent.level).map(str::to_owned).into_iter().collect(),
-            Form::Plugin => plugin_notes().unwrap_or_default(),
+            WiringForm::Settings => (settings.note)(agent.level).map(str::to_owned).into_iter().collect(),
+            WiringForm::Plugin => plugin_notes().unwrap_or_default(),
         };
         let guides: Vec<&Path> = self.tracked_guides.iter().map(PathBuf::as_path).collect();
         if !guides.is_empty() && self.agents.first().map(|first| first.adapter) == Some(agent.adapter) {
@@ -143,7 +144,7 @@ impl Change {
             out.push(format!("{files} did not get the guide, because git tracks it: `punch install --shared --guide`"));
         }
         let is_git = Git::at(&self.place.roots.project).is_some();
-        if agent.level == Level::Personal && is_git && self.place.worktree.is_none() {
+        if agent.level == ConnectionLevel::Personal && is_git && self.place.worktree.is_none() {
             out.push("git did not answer, so these files may show up in `git status`".to_owned());
         }
         if let Some(level) = self.other_levels(agent).first() {
@@ -167,7 +168,7 @@ impl Change {
 
     /// Returns the summary as JSON for `--json`. With `done`, the steps were carried out.
     pub fn json(&self, done: bool) -> Value {
-        let file = |step: &Step| {
+        let file = |step: &FileStep| {
             let agents: Vec<&str> = step.adapters.iter().map(|adapter| adapter.name).collect();
             let shown = self.place.shown(&step.path);
             json!({"path": step.path, "agents": agents, "change": step.action.name(), "diff": step.diff(&shown)})
@@ -176,7 +177,7 @@ impl Change {
             Way::In => self.agents.iter().filter(|agent| !agent.stays).flat_map(|agent| self.notes(agent)).collect(),
             Way::Out => self.agents.iter().flat_map(|agent| self.notes_on_leaving(agent)).collect(),
         };
-        let agent = |agent: &Decision| {
+        let agent = |agent: &AgentDecision| {
             let connected = look(&self.place.at(agent.level), agent.adapter).name();
             json!({"agent": agent.adapter.name, "level": agent.level.name(), "stays": agent.stays, "connected": connected})
         };

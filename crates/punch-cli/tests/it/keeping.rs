@@ -2,9 +2,9 @@
 
 use insta::assert_snapshot;
 use punch_core::drive::{ContextUse, Finish, HostEvent};
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, HostReport};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, HostReport, PlanChoice};
 use punch_store::{OpenMode, SessionKey, SqliteStore};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
     let report = HostReport {
         agent: "claude".into(),
         key,
-        choice: Choice::default(),
+        choice: PlanChoice::default(),
         event,
         context,
         host_cap: None,
@@ -33,7 +33,7 @@ fn report(world: &World, event: HostEvent, context: Option<ContextUse>) {
         checks: Default::default(),
         agent_process: || None,
     };
-    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
     engine(world).observe(&report, &settings).unwrap();
 }
 
@@ -46,8 +46,8 @@ fn world() -> World {
     let world = World::new();
     world.ok(&["add", "Of the user"]);
     let engine = engine(&world);
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
-    let caller = Caller {
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
+    let caller = ToolCaller {
         session: SessionKey::new("1a2b3c4d", None),
         actor: punch_core::Actor::agent("claude-code", "1a2b3c4d"),
         role: None,

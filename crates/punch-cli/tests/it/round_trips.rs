@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use punch_core::{Add, Edit, Footprint, Keep, Op, Plan, Ref};
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, Request};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice, WriteRequest};
 use punch_store::{OpenMode, PlanId, SessionKey, StoreAdmin};
 use punch_store_pg::{PgOptions, PgStore};
 use punch_testkit::postgres;
@@ -26,7 +26,7 @@ impl Stage {
         let options = PgOptions { address, project: "p".into(), ..PgOptions::default() };
         let store = Arc::new(PgStore::open(options, OpenMode::Create).unwrap());
         let engine = Engine::new(Box::new(Arc::clone(&store)), Box::new(|| 0));
-        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
         let todo = |(id, needs): (&str, &[&str])| {
             let needs = needs.iter().map(|id| Ref::Id((*id).to_owned())).collect();
             let edit = Edit { content: Keep::Set(id.to_owned()), depends_on: Keep::Set(needs), ..Edit::default() };
@@ -34,7 +34,7 @@ impl Stage {
         };
         let todos: [(&str, &[&str]); 8] =
             [("a", &[]), ("b", &["a"]), ("c", &["a", "b"]), ("d", &[]), ("e", &[]), ("f", &[]), ("g", &[]), ("h", &[])];
-        engine.submit(plan, &Request::by("user", None), &todos.map(todo)).unwrap();
+        engine.submit(plan, &WriteRequest::by("user", None), &todos.map(todo)).unwrap();
         Some(Self { engine, store, plan })
     }
 
@@ -54,7 +54,7 @@ fn done(id: &str) -> Op {
 fn commands_that_claim_and_complete_take_two_round_trips() {
     let Some(stage) = Stage::new("trips_commands") else { return };
     let Stage { engine, plan, .. } = &stage;
-    let request = Request::by("claude", Some("one"));
+    let request = WriteRequest::by("claude", Some("one"));
     let lease = request.lease();
     let claimed = |uid| engine.claim(*plan, &request, uid, lease).unwrap();
     assert_eq!(stage.cost(|| drop(engine.claim_next(*plan, &request, lease).unwrap().unwrap())), 2, "claim the next");
@@ -76,9 +76,9 @@ fn commands_that_claim_and_complete_take_two_round_trips() {
 #[test]
 fn tools_of_agents_take_few_round_trips() {
     let Some(stage) = Stage::new("trips_tools") else { return };
-    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
     let call = |session: &str, tool: Tool, arguments: Value, key: Option<&str>| {
-        let caller = Caller::under(&settings, SessionKey::new(session, None), "claude".into());
+        let caller = ToolCaller::under(&settings, SessionKey::new(session, None), "claude".into());
         stage.cost(|| {
             let answer = stage.engine.call(stage.plan, &caller, Dialect::Native, tool, &arguments, key).unwrap();
             assert!(!answer.is_error, "{}", answer.text);

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use punch_core::ShownStatus;
 use punch_core::view::Progress;
-use punch_testkit::work::Random;
+use punch_testkit::work::SplitMix;
 use punchlist::{Options, Session, View};
 use serde_json::{Value, json};
 
@@ -43,12 +43,12 @@ impl<T: PartialEq + Debug> Fact<T> {
     }
 }
 
-fn pick<'a>(random: &mut Random, of: &[&'a str]) -> &'a str {
+fn pick<'a>(random: &mut SplitMix, of: &[&'a str]) -> &'a str {
     of[random.below(of.len())]
 }
 
 /// Todos with everything that can stand in the way of work: dependencies, missing ones, cycles, holds, files, no content.
-fn todos(random: &mut Random) -> Value {
+fn todos(random: &mut SplitMix) -> Value {
     let count = 4 + random.below(9);
     let mut out = Vec::new();
     for n in 0..count {
@@ -100,7 +100,7 @@ struct Asked {
 
 impl Asked {
     fn new(seed: u64) -> Self {
-        let random = &mut Random::new(seed);
+        let random = &mut SplitMix::new(seed);
         let (world, todos) = (World::with_git(), todos(random));
         assert_eq!(world.feed(&["import", "-", "--circles"], &todos.to_string()).exit, Some(0));
         if random.below(2) == 0 {

@@ -2,27 +2,27 @@
 
 use std::path::Path;
 
-use punch_testkit::scripted::{Agent, Form, Programs, Script, Story};
+use punch_testkit::scripted::{AgentHookForm, AgentScript, AgentStory, PunchPrograms, ScriptedAgent};
 use serde_json::{Value, json};
 
 use crate::world::{PUNCH, World};
 
 /// Every host's form with the name of an agent that has it.
-const HOSTS: [(Form, &str); 5] = [
-    (Form::Claude, "claude"),
-    (Form::Claude, "codex"),
-    (Form::Qwen, "qwen"),
-    (Form::Gemini, "gemini"),
-    (Form::Cursor, "cursor"),
+const HOSTS: [(AgentHookForm, &str); 5] = [
+    (AgentHookForm::Claude, "claude"),
+    (AgentHookForm::Claude, "codex"),
+    (AgentHookForm::Qwen, "qwen"),
+    (AgentHookForm::Gemini, "gemini"),
+    (AgentHookForm::Cursor, "cursor"),
 ];
 
-fn play(world: &World, (form, agent): (Form, &str), session: &str, script: Value) -> Story {
+fn play(world: &World, (form, agent): (AgentHookForm, &str), session: &str, script: Value) -> AgentStory {
     let command = world.command(&[]);
     let env = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
-    let mut outside = Programs::new(Path::new(PUNCH), &world.project, agent).with_env(env);
+    let mut outside = PunchPrograms::new(Path::new(PUNCH), &world.project, agent).with_env(env);
     outside.serve(&[]).unwrap();
-    let script = Script::from_value(script).unwrap();
-    Agent::new(form, session, script, &mut outside).run(&["Please do the work."]).unwrap()
+    let script = AgentScript::from_value(script).unwrap();
+    ScriptedAgent::new(form, session, script, &mut outside).run(&["Please do the work."]).unwrap()
 }
 
 fn ops(ops: Value) -> Value {
@@ -78,7 +78,7 @@ fn an_agent_without_progress_is_stopped_after_three_and_the_person_is_told() {
         assert_eq!(reason(&world), "no_progress", "{host:?}");
         // Cursor has no way to say anything to the user when it stops.
         let told = story.told.last().is_some_and(|told| told.contains("made no progress"));
-        assert_eq!(told, host.0 != Form::Cursor, "{host:?}: {:?}", story.told);
+        assert_eq!(told, host.0 != AgentHookForm::Cursor, "{host:?}: {:?}", story.told);
     }
 }
 

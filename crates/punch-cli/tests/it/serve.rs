@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use punch_web::{NewToken, Role, TokenFile};
+use punch_web::{NewToken, TokenFile, TokenRole};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ fn state(world: &World) -> PathBuf {
 }
 
 /// A token, made without the verb: a test may be run by an agent, for which the verb makes only readers.
-fn made(world: &World, name: &str, role: Role) -> String {
+fn made(world: &World, name: &str, role: TokenRole) -> String {
     TokenFile::in_folder(&state(world)).add(&NewToken { name: name.into(), role, expires_at: None }, 0).unwrap()
 }
 
@@ -249,8 +249,8 @@ fn a_json_log_goes_to_standard_error_and_probes_are_answered() {
 #[test]
 fn agents_write_over_mcp_with_an_agent_token_or_the_token_file_and_with_nothing_else() {
     let world = World::new();
-    let ci = made(&world, "ci", Role::Agent);
-    let others = [made(&world, "phone", Role::Owner), made(&world, "wall", Role::Reader), "guess".to_owned()];
+    let ci = made(&world, "ci", TokenRole::Agent);
+    let others = [made(&world, "phone", TokenRole::Owner), made(&world, "wall", TokenRole::Reader), "guess".to_owned()];
     let (_served, first) = start_json(&world, &[]);
     let at = address(first["api"].as_str().unwrap());
     let file = fs::read_to_string(state(&world).join("punch/token")).unwrap().trim().to_owned();
@@ -270,7 +270,7 @@ fn agents_write_over_mcp_with_an_agent_token_or_the_token_file_and_with_nothing_
 fn with_read_only_nobody_writes_and_agents_can_read() {
     let world = World::new();
     world.ok(&["add", "first"]);
-    let (ci, phone) = (made(&world, "ci", Role::Agent), made(&world, "phone", Role::Owner));
+    let (ci, phone) = (made(&world, "ci", TokenRole::Agent), made(&world, "phone", TokenRole::Owner));
     let (_served, first) = start_json(&world, &["--read-only"]);
     let at = address(first["api"].as_str().unwrap());
     let file = fs::read_to_string(state(&world).join("punch/token")).unwrap().trim().to_owned();
@@ -308,7 +308,7 @@ fn an_agent_makes_only_tokens_that_read() {
         TokenFile::in_folder(&state(&world)).revoke("mine").unwrap();
     }
     assert_eq!(Watched::start(world.command(&["token", "new", "phone"])).ends().0, Some(0), "the user makes others");
-    assert_eq!(TokenFile::in_folder(&state(&world)).list().unwrap()[0].role, Role::Owner);
+    assert_eq!(TokenFile::in_folder(&state(&world)).list().unwrap()[0].role, TokenRole::Owner);
 }
 
 #[test]

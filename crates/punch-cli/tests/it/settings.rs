@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use punch_core::drive::{
-    ContextUse, Counters, Facts, Finish, HostEvent, Input, Named, Nudge, Scene, ToolKind, ToolUse, decide, due, nudge,
+    ContextUse, Counters, DecisionInput, DecisionScene, Finish, HostEvent, NamedTodo, Nudge, PlanFacts, ToolKind,
+    ToolUse, decide, due, nudge,
 };
 use punch_engine::Sum;
-use punch_engine::config::{Config, Inputs, KEYS, Settings};
-use punch_run::Options;
+use punch_engine::config::{Config, ConfigInputs, KEYS, Settings};
+use punch_run::RunOptions;
 use serde_json::json;
 
 use crate::world::{World, calm};
@@ -246,41 +247,41 @@ const SETTINGS: &[(&str, &str, &str, Probe)] = &[
 const UNREAD: &[&str] = &["view.color"];
 
 /// An agent that wants to stop after two continuations, with a context that is 60 % full and a last message an hour ago.
-fn stopping() -> Input {
-    Input {
-        facts: Facts {
+fn stopping() -> DecisionInput {
+    DecisionInput {
+        facts: PlanFacts {
             open: 3,
             total: 5,
-            next: Some(Named {
+            next: Some(NamedTodo {
                 id: "T-3".into(),
                 content: "Write it".into(),
                 running: true,
                 again: false,
-                ..Named::default()
+                ..NamedTodo::default()
             }),
-            ..Facts::default()
+            ..PlanFacts::default()
         },
         counters: Counters { since: Some(0), idle: 2, continuations: 2, total: 2, ..Counters::default() },
         event: HostEvent::Stopping { finish: Finish::EndTurn, background: 0, kept_going: true },
         policy: Default::default(),
-        scene: Scene {
+        scene: DecisionScene {
             named: true,
             bound: true,
             context: Some(ContextUse { used: 60, limit: 100 }),
-            ..Scene::default()
+            ..DecisionScene::default()
         },
         now: 3_600_000,
     }
 }
 
 fn stop(settings: &Settings) -> String {
-    format!("{:?}", decide(&Input { policy: settings.keep_going(), ..stopping() }))
+    format!("{:?}", decide(&DecisionInput { policy: settings.keep_going(), ..stopping() }))
 }
 
 fn subagent(settings: &Settings) -> String {
     let input = stopping();
-    let scene = Scene { subagent: true, ..input.scene.clone() };
-    format!("{:?}", decide(&Input { policy: settings.keep_going(), scene, ..input }))
+    let scene = DecisionScene { subagent: true, ..input.scene.clone() };
+    format!("{:?}", decide(&DecisionInput { policy: settings.keep_going(), scene, ..input }))
 }
 
 fn spent() -> Sum {
@@ -288,11 +289,11 @@ fn spent() -> Sum {
 }
 
 fn run_limit(settings: &Settings) -> String {
-    format!("{:?}", Options::of(settings, Vec::new()).limits.reached(&spent(), Duration::from_secs(5)))
+    format!("{:?}", RunOptions::of(settings, Vec::new()).limits.reached(&spent(), Duration::from_secs(5)))
 }
 
 fn todo_limit(settings: &Settings) -> String {
-    format!("{:?}", Options::of(settings, Vec::new()).todo_limits.reached(&spent(), Duration::from_secs(5)))
+    format!("{:?}", RunOptions::of(settings, Vec::new()).todo_limits.reached(&spent(), Duration::from_secs(5)))
 }
 
 fn limit_signs(settings: &Settings) -> String {
@@ -300,7 +301,7 @@ fn limit_signs(settings: &Settings) -> String {
 }
 
 fn permission(settings: &Settings) -> String {
-    format!("{:?}", Options::of(settings, Vec::new()).permissions.rules())
+    format!("{:?}", RunOptions::of(settings, Vec::new()).permissions.rules())
 }
 
 fn reminder(settings: &Settings) -> String {
@@ -352,7 +353,7 @@ fn printed(setting: &str, value: &str, script: &str) -> String {
 
 fn asked(setting: &str, value: &str) -> Settings {
     let env = vec![(variable(setting), value.into())];
-    Config::load(&Inputs { env, ..Inputs::default() }).unwrap().settings
+    Config::load(&ConfigInputs { env, ..ConfigInputs::default() }).unwrap().settings
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use punch_core::inbox::{InboxFacts, inbox};
 use punch_core::{Actor, Add, Context, Edit, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, Status, apply};
-use punch_testkit::work::{Random, layered};
+use punch_testkit::work::{SplitMix, layered};
 
 const TODOS: usize = 10_000;
 const LIMIT_MS: f64 = 5.0;
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 
 fn plan(rate: usize) -> Option<Plan> {
     let hold = || Hold { kind: HoldKind::Human, reason: "ask".into(), until: None, by: "user".into(), at: 1 };
-    let pieces = layered(&mut Random::new(1), TODOS);
+    let pieces = layered(&mut SplitMix::new(1), TODOS);
     let add = |(n, piece): (usize, &punch_testkit::work::Piece)| {
         let edit = Edit {
             content: Keep::Set("work".to_owned()),

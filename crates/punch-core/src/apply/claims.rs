@@ -1,12 +1,14 @@
 //! Claims: who may change the work on a todo, and what begins, prolongs and ends a claim. One check at the beginning of a
 //! write covers every op; nothing inside a write can make or end the claim of another actor that the check did not see.
 
-use super::draft::Draft;
-use super::resolve::Batch;
+use super::draft::PlanDraft;
+use super::resolve::ResolvedBatch;
 use super::transition::{begin, not_ready, set_status};
-use super::{Context, Stop};
+use super::{ApplyStop, Context};
 use crate::reason::is_empty;
-use crate::{Actor, Fields, Footprint, Kind, LONGEST_LEASE, Need, Op, Plan, Ref, Refusal, Status, Todo, Uid, Warning};
+use crate::{
+    Actor, EventKind, Fields, Footprint, LONGEST_LEASE, Need, Op, Plan, Ref, Refusal, Status, Todo, Uid, Warning,
+};
 
 /// Returns true if `actor` must leave the work on this todo alone: another actor's claim is live, and this one does not
 /// override claims.
@@ -20,7 +22,7 @@ pub fn leased(todo: &Todo) -> Refusal {
 }
 
 /// Refuses a batch that would change the work on todos that someone else has claimed.
-pub(super) fn protect(draft: &Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+pub(super) fn protect(draft: &PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     let concerned = batch.ops.iter().zip(&batch.targets);
     let concerned = concerned.filter_map(|(op, target)| Some((op, (*target).filter(|_| changes_work(op))?)));
     let concerned: Vec<(&Op, Uid)> = concerned.filter(|(_, uid)| !is_added(batch, *uid)).collect();
@@ -65,7 +67,7 @@ pub fn leave_out(ops: Vec<Op>, plan: &Plan, objection: impl Fn(&Todo) -> Option<
     (ops.collect(), warnings)
 }
 
-fn is_added(batch: &Batch<'_>, uid: Uid) -> bool {
+fn is_added(batch: &ResolvedBatch<'_>, uid: Uid) -> bool {
     batch.added.first().is_some_and(|(first, _)| uid >= *first)
 }
 
@@ -83,7 +85,7 @@ const fn changes_work(op: &Op) -> bool {
 }
 
 /// Refuses to bring back older fields of a todo that someone else has claimed, where they say something about the work.
-pub(super) fn protect_fields(draft: &mut Draft<'_>, uid: Uid, fields: &Fields) -> Result<(), Stop> {
+pub(super) fn protect_fields(draft: &mut PlanDraft<'_>, uid: Uid, fields: &Fields) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     let work = |f: &Fields| (f.status, f.removed.is_some(), f.owner.clone(), f.fence, f.hold.clone());
     if work(&todo.fields) == work(fields) {
@@ -96,7 +98,7 @@ pub(super) fn protect_fields(draft: &mut Draft<'_>, uid: Uid, fields: &Fields) -
 }
 
 /// Warns if the work on a todo changes that someone else has claimed.
-pub(super) fn note_end(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Need> {
+pub(super) fn note_end(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), Need> {
     let todo = draft.get(uid)?;
     if todo.leased_by_other(draft.ctx.actor.owner(), draft.clock) {
         let (id, owner) = (todo.id.clone(), todo.owner.clone().unwrap_or_default());
@@ -112,7 +114,7 @@ pub(super) fn is_claim(ctx: &Context, new: bool) -> bool {
 }
 
 /// Gives the actor's own todo in progress a whole lease, unless it has a longer one.
-pub(super) fn prolong(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+pub(super) fn prolong(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     if draft.ctx.actor.needs_lease() {
         let until = Some(draft.clock.saturating_add(draft.ctx.lease));
         if draft.get(uid)?.lease_until < until {
@@ -122,7 +124,7 @@ pub(super) fn prolong(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     Ok(())
 }
 
-pub(super) fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
+pub(super) fn claim(draft: &mut PlanDraft<'_>, uid: Uid, until: i64) -> Result<(), ApplyStop> {
     let until = within_longest(draft, until);
     let todo = draft.get(uid)?;
     if todo.status == Status::InProgress {
@@ -141,12 +143,12 @@ pub(super) fn claim(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), S
         return Err(not_ready(draft, uid)?.into());
     }
     // The limit is on what is started by the way: a claim asks for more work, and its lease frees what is forgotten.
-    begin(draft, uid, Kind::Claimed, true)?;
+    begin(draft, uid, EventKind::Claimed, true)?;
     draft.touch(uid)?.lease_until = Some(until);
     Ok(())
 }
 
-pub(super) fn renew(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), Stop> {
+pub(super) fn renew(draft: &mut PlanDraft<'_>, uid: Uid, until: i64) -> Result<(), ApplyStop> {
     own(draft, uid, "renew")?;
     let until = within_longest(draft, until);
     let todo = draft.get(uid)?;
@@ -160,24 +162,24 @@ pub(super) fn renew(draft: &mut Draft<'_>, uid: Uid, until: i64) -> Result<(), S
 }
 
 /// Gives a claim back: of the actor's own work, or of anyone's where the actor overrides claims.
-pub(super) fn unclaim(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+pub(super) fn unclaim(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     if !draft.ctx.actor.overrides_claims() || draft.get(uid)?.status != Status::InProgress {
         own(draft, uid, "unclaim")?;
     }
-    set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)
+    set_status(draft, uid, Status::Pending, EventKind::Demoted, |t| t.flags.resume = true)
 }
 
 /// Passes the actor's own claim to another name of the same session; lease and fence stay.
-pub(super) fn hand_over(draft: &mut Draft<'_>, uid: Uid, owner: &str) -> Result<(), Stop> {
+pub(super) fn hand_over(draft: &mut PlanDraft<'_>, uid: Uid, owner: &str) -> Result<(), ApplyStop> {
     own(draft, uid, "hand over")?;
-    Ok(draft.edit(uid, Kind::Edited, |t| t.owner = Some(owner.to_owned()))?)
+    Ok(draft.edit(uid, EventKind::Edited, |t| t.owner = Some(owner.to_owned()))?)
 }
 
-fn within_longest(draft: &Draft<'_>, until: i64) -> i64 {
+fn within_longest(draft: &PlanDraft<'_>, until: i64) -> i64 {
     until.min(draft.clock.saturating_add(LONGEST_LEASE))
 }
 
-fn own(draft: &Draft<'_>, uid: Uid, op: &'static str) -> Result<(), Stop> {
+fn own(draft: &PlanDraft<'_>, uid: Uid, op: &'static str) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     if todo.status != Status::InProgress || todo.owner.as_deref() != draft.ctx.actor.owner() {
         return Err(Refusal::Transition { id: todo.id.clone(), op, status: todo.status }.into());
@@ -186,7 +188,7 @@ fn own(draft: &Draft<'_>, uid: Uid, op: &'static str) -> Result<(), Stop> {
 }
 
 /// A late answer from an earlier owner changes nothing (rule 33).
-pub(super) fn in_time(draft: &Draft<'_>, uid: Uid, fence: Option<u64>) -> Result<(), Stop> {
+pub(super) fn in_time(draft: &PlanDraft<'_>, uid: Uid, fence: Option<u64>) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     match fence.filter(|given| *given != todo.fence) {
         Some(given) => Err(Refusal::StaleFence { id: todo.id.clone(), given, current: todo.fence }.into()),

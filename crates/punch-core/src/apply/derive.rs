@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Stop;
-use super::draft::Draft;
+use super::ApplyStop;
+use super::draft::PlanDraft;
 use crate::graph::hash::Map;
 use crate::graph::kahn::{self, Csr};
 use crate::graph::{Net, relevel, repull, strengthen};
 use crate::{CancelledDep, Counts, Dep, Derived, Event, Footprint, NO_PULL, Need, Patch, Plan, Status, Todo, Uid};
 
 /// Brings levels and pulls in step with what the write changed.
-pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
+pub(super) fn settle(draft: &mut PlanDraft<'_>) -> Result<(), ApplyStop> {
     let seeds = std::mem::take(&mut draft.relevel);
     let seeds = live_only(draft, seeds)?;
     relevel(draft, &seeds)?;
@@ -25,7 +25,7 @@ pub(super) fn settle(draft: &mut Draft<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Need> {
+fn live_only(draft: &PlanDraft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Need> {
     Footprint::gather(seeds.iter().map(|uid| draft.get(*uid)))?;
     let mut out = Vec::with_capacity(seeds.len());
     for uid in seeds {
@@ -37,7 +37,7 @@ fn live_only(draft: &Draft<'_>, seeds: BTreeSet<Uid>) -> Result<Vec<Uid>, Need> 
 }
 
 /// Counts everybody's unmet dependencies again.
-pub(super) fn recount_all(draft: &mut Draft<'_>) -> Result<(), Need> {
+pub(super) fn recount_all(draft: &mut PlanDraft<'_>) -> Result<(), Need> {
     draft.plan.need_whole()?;
     for uid in super::edges::live(draft).collect::<Vec<_>>() {
         draft.recount(uid)?;

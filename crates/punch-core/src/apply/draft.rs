@@ -4,15 +4,15 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::{Context, Stop, Undone};
+use super::{ApplyStop, Context, Undone};
 use crate::graph::Net;
-use crate::reason::{Reader, Reason};
+use crate::reason::{PlanReader, WaitReason};
 use crate::{
-    CancelledDep, Dep, Event, Fields, Footprint, Kind, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid,
-    Warning,
+    CancelledDep, Dep, Event, EventKind, Fields, Footprint, NO_PULL, Need, Patch, Plan, PlanRow, Refusal, Status, Todo,
+    Uid, Warning,
 };
 
-pub(super) struct Draft<'a> {
+pub(super) struct PlanDraft<'a> {
     pub plan: &'a Plan,
     pub ctx: &'a Context,
     /// The time of what this write records: never before the last event.
@@ -39,7 +39,7 @@ pub(super) struct Draft<'a> {
     pub repull: BTreeSet<Uid>,
     /// Todos whose edges, openness or priority may have strengthened the pull of what they depend on.
     pub strengthen: BTreeSet<Uid>,
-    pub order: Option<super::order::Order>,
+    pub order: Option<super::order::LiveOrder>,
     /// The active dependencies of todos that have many, for lookups one by one.
     active_deps: RefCell<HashMap<Uid, HashSet<Uid>>>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Draft<'a> {
 /// From this many dependencies on, looking for one in the list costs more than a set of them.
 const MANY: usize = 32;
 
-impl<'a> Draft<'a> {
+impl<'a> PlanDraft<'a> {
     pub fn new(plan: &'a Plan, ctx: &'a Context) -> Self {
         Self {
             plan,
@@ -91,7 +91,7 @@ impl<'a> Draft<'a> {
 
     /// Changes stored fields, counts the todo again and records what changed. Edges, liveness and statuses go through their own functions,
     /// which keep the graph in step.
-    pub fn edit(&mut self, uid: Uid, kind: Kind, f: impl FnOnce(&mut Todo)) -> Result<(), Need> {
+    pub fn edit(&mut self, uid: Uid, kind: EventKind, f: impl FnOnce(&mut Todo)) -> Result<(), Need> {
         let fresh = self.fresh.contains(&uid);
         let (now, mut counts) = (self.now, self.row.counts);
         let todo = self.touch(uid)?;
@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub fn event(&mut self, kind: Kind, patch: Patch) {
+    pub fn event(&mut self, kind: EventKind, patch: Patch) {
         let seq = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
         let revision = self.row.revision + 1;
         let actor = &self.ctx.actor;
@@ -184,7 +184,7 @@ impl<'a> Draft<'a> {
         }
         self.unlink_deps(uid, &old);
         self.link_deps(uid, &deps);
-        self.edit(uid, Kind::Rewired, |t| t.depends_on = deps)?;
+        self.edit(uid, EventKind::Rewired, |t| t.depends_on = deps)?;
         self.recount(uid)?;
         self.relevel.insert(uid);
         Ok(())
@@ -271,17 +271,17 @@ impl<'a> Draft<'a> {
     }
 
     /// Everything that stands in the way of starting a todo.
-    pub fn before_start(&self, uid: Uid) -> Result<Vec<Reason>, Need> {
+    pub fn before_start(&self, uid: Uid) -> Result<Vec<WaitReason>, Need> {
         self.ask_around(uid, |reader, todo| reader.before_start(todo))
     }
 
     /// The todo in progress that touches the same files, and the files.
-    pub fn file_conflict(&self, uid: Uid) -> Result<Option<Reason>, Need> {
+    pub fn file_conflict(&self, uid: Uid) -> Result<Option<WaitReason>, Need> {
         self.ask_around(uid, |reader, todo| reader.file_reason(todo))
     }
 
     /// Asks about a todo among everything that may stand in its way.
-    fn ask_around<T: Default>(&self, uid: Uid, question: impl FnOnce(Reader<'_>, &Todo) -> T) -> Result<T, Need> {
+    fn ask_around<T: Default>(&self, uid: Uid, question: impl FnOnce(PlanReader<'_>, &Todo) -> T) -> Result<T, Need> {
         let todo = self.get(uid)?;
         let mut around = Plan::slice(self.row.clone());
         for target in todo.depends_on.iter().filter_map(Dep::target) {
@@ -293,7 +293,7 @@ impl<'a> Draft<'a> {
             }
         }
         around.put(todo.clone());
-        let reader = Reader::of(&around, self.ctx.actor.owner(), self.now);
+        let reader = PlanReader::of(&around, self.ctx.actor.owner(), self.now);
         let answer = around.get(uid).map(|todo| question(reader, todo));
         Ok(answer.unwrap_or_default())
     }
@@ -303,8 +303,8 @@ impl<'a> Draft<'a> {
         if refusals.len() < 8 { crate::text::nearest(given, self.plan.ids(), 3) } else { Vec::new() }
     }
 
-    pub fn refuse(&self, refusals: Vec<Refusal>) -> Result<(), Stop> {
-        if refusals.is_empty() { Ok(()) } else { Err(Stop::Refused(refusals)) }
+    pub fn refuse(&self, refusals: Vec<Refusal>) -> Result<(), ApplyStop> {
+        if refusals.is_empty() { Ok(()) } else { Err(ApplyStop::Refused(refusals)) }
     }
 
     /// Puts a todo into the draft that starts from nothing.
@@ -318,7 +318,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Net for Draft<'_> {
+impl Net for PlanDraft<'_> {
     type Node = Uid;
     type Need = Need;
 

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::Stop;
-use super::draft::Draft;
-use super::resolve::{Batch, name};
+use super::ApplyStop;
+use super::draft::PlanDraft;
+use super::resolve::{ResolvedBatch, name};
 use crate::graph::kahn::{self, Csr};
 use crate::graph::{find_path, relevel, scc};
 use crate::{Dep, Edit, Keep, MissingDep, Need, OnCycle, Op, Ref, Refusal, Uid, Warning};
@@ -13,7 +13,7 @@ use crate::{Dep, Edit, Keep, MissingDep, Need, OnCycle, Op, Ref, Refusal, Uid, W
 /// From this many new edges on, one sort of everything is cheaper than that many searches.
 const MANY: usize = 64;
 
-pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+pub(super) fn edges(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     let mut wanted = wanted(draft, batch)?;
     // Naming what is there already is not a reason to look at the whole graph.
     wanted.retain(|uid, deps| draft.get(*uid).is_ok_and(|todo| todo.depends_on != *deps));
@@ -55,7 +55,7 @@ pub(super) fn edges(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop
 }
 
 /// Does any todo lose an edge that it still has?
-fn any_dropped(draft: &Draft<'_>, wanted: &BTreeMap<Uid, Vec<Dep>>) -> Result<bool, Need> {
+fn any_dropped(draft: &PlanDraft<'_>, wanted: &BTreeMap<Uid, Vec<Dep>>) -> Result<bool, Need> {
     for (uid, deps) in wanted {
         let kept: HashSet<Uid> = deps.iter().filter_map(Dep::target).collect();
         if draft.get(*uid)?.depends_on.iter().filter_map(Dep::target).any(|to| !kept.contains(&to)) {
@@ -66,7 +66,7 @@ fn any_dropped(draft: &Draft<'_>, wanted: &BTreeMap<Uid, Vec<Dep>>) -> Result<bo
 }
 
 /// The dependencies that todos are to have, for those where the batch says anything about them.
-fn wanted(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<BTreeMap<Uid, Vec<Dep>>, Stop> {
+fn wanted(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<BTreeMap<Uid, Vec<Dep>>, ApplyStop> {
     let mut wanted: BTreeMap<Uid, Vec<Dep>> = BTreeMap::new();
     let mut refusals = Vec::new();
     let edits = edits(batch);
@@ -94,7 +94,7 @@ fn wanted(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<BTreeMap<Uid, Vec<
     Ok(wanted)
 }
 
-fn edits<'b>(batch: &'b Batch<'_>) -> Vec<(Uid, &'b Edit)> {
+fn edits<'b>(batch: &'b ResolvedBatch<'_>) -> Vec<(Uid, &'b Edit)> {
     let mut added = batch.added.iter();
     let mut out = Vec::new();
     for (op, target) in batch.ops.iter().zip(&batch.targets) {
@@ -107,13 +107,13 @@ fn edits<'b>(batch: &'b Batch<'_>) -> Vec<(Uid, &'b Edit)> {
     out
 }
 
-fn lookup(draft: &Draft<'_>, batch: &Batch<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
+fn lookup(draft: &PlanDraft<'_>, batch: &ResolvedBatch<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
     Ok(batch.find(draft, r)?.filter(|uid| !batch.removed.contains(uid)))
 }
 
 fn read(
-    draft: &mut Draft<'_>,
-    batch: &Batch<'_>,
+    draft: &mut PlanDraft<'_>,
+    batch: &ResolvedBatch<'_>,
     uid: Uid,
     refs: &[Ref],
     refusals: &mut Vec<Refusal>,
@@ -147,7 +147,7 @@ fn read(
 }
 
 /// Only what has an id can be waited for by it: a number that was never assigned has none.
-fn has_id(draft: &Draft<'_>, r: &Ref) -> bool {
+fn has_id(draft: &PlanDraft<'_>, r: &Ref) -> bool {
     match r {
         Ref::Id(_) => true,
         Ref::Uid(uid) => draft.get(*uid).is_ok(),
@@ -157,7 +157,7 @@ fn has_id(draft: &Draft<'_>, r: &Ref) -> bool {
 
 /// Adds one edge to what a todo is to depend on.
 fn add(
-    draft: &Draft<'_>,
+    draft: &PlanDraft<'_>,
     wanted: &mut BTreeMap<Uid, Vec<Dep>>,
     known: &mut HashMap<Uid, HashSet<Uid>>,
     uid: Uid,
@@ -176,7 +176,11 @@ fn add(
 }
 
 /// Dangling dependencies on ids that this batch brings become edges (rule 13).
-fn bind(draft: &mut Draft<'_>, batch: &Batch<'_>, wanted: &mut BTreeMap<Uid, Vec<Dep>>) -> Result<(), Stop> {
+fn bind(
+    draft: &mut PlanDraft<'_>,
+    batch: &ResolvedBatch<'_>,
+    wanted: &mut BTreeMap<Uid, Vec<Dep>>,
+) -> Result<(), ApplyStop> {
     if draft.plan.row.dangling == 0 && draft.row.dangling == 0 {
         return Ok(());
     }
@@ -228,7 +232,7 @@ pub(super) fn bound(deps: &[Dep], arrived: &HashMap<String, Uid>) -> Vec<Dep> {
 
 /// Puts every wanted edge in, then sorts the whole graph: an edge is suspended exactly if both its ends are in the
 /// same circle, whatever the order in which the edges came.
-fn sort_all(draft: &mut Draft<'_>, wanted: BTreeMap<Uid, Vec<Dep>>) -> Result<(), Stop> {
+fn sort_all(draft: &mut PlanDraft<'_>, wanted: BTreeMap<Uid, Vec<Dep>>) -> Result<(), ApplyStop> {
     draft.plan.need_whole()?;
     let touched: HashSet<Uid> = wanted.keys().copied().collect();
     for (uid, mut deps) in wanted {
@@ -252,7 +256,7 @@ fn sort_all(draft: &mut Draft<'_>, wanted: BTreeMap<Uid, Vec<Dep>>) -> Result<()
 }
 
 /// Suspends, activates or refuses so that the active graph is acyclic, and sets every level.
-pub(super) fn settle_circles(draft: &mut Draft<'_>, touched: &HashSet<Uid>) -> Result<(), Stop> {
+pub(super) fn settle_circles(draft: &mut PlanDraft<'_>, touched: &HashSet<Uid>) -> Result<(), ApplyStop> {
     let nodes: Vec<Uid> = live(draft).collect();
     let number: HashMap<Uid, u32> = nodes.iter().zip(0..).map(|(uid, n)| (*uid, n)).collect();
     let graph = csr(draft, &nodes, &number)?;
@@ -300,13 +304,13 @@ pub(super) fn settle_circles(draft: &mut Draft<'_>, touched: &HashSet<Uid>) -> R
 }
 
 /// Live todos as this write has them.
-pub(super) fn live<'d>(draft: &'d Draft<'_>) -> impl Iterator<Item = Uid> + use<'d> {
+pub(super) fn live<'d>(draft: &'d PlanDraft<'_>) -> impl Iterator<Item = Uid> + use<'d> {
     let base = draft.plan.all().filter(|t| !draft.rows.contains_key(&t.uid));
     base.chain(draft.rows.values()).filter(|t| t.is_live()).map(|t| t.uid)
 }
 
 /// All edges, suspended ones too.
-fn csr(draft: &Draft<'_>, nodes: &[Uid], number: &HashMap<Uid, u32>) -> Result<Csr, Need> {
+fn csr(draft: &PlanDraft<'_>, nodes: &[Uid], number: &HashMap<Uid, u32>) -> Result<Csr, Need> {
     let mut edges = Vec::new();
     for (n, uid) in nodes.iter().enumerate() {
         let targets = draft.get(*uid)?.depends_on.iter().filter_map(Dep::target);
@@ -316,7 +320,7 @@ fn csr(draft: &Draft<'_>, nodes: &[Uid], number: &HashMap<Uid, u32>) -> Result<C
 }
 
 /// A circle is refused if any of its edges was not suspended already.
-fn refuse_new_circle(draft: &Draft<'_>, nodes: &[Uid], graph: &Csr, component: &[u32]) -> Result<(), Stop> {
+fn refuse_new_circle(draft: &PlanDraft<'_>, nodes: &[Uid], graph: &Csr, component: &[u32]) -> Result<(), ApplyStop> {
     for (a, b) in graph.edges() {
         let (from, to) = (nodes[a as usize], nodes[b as usize]);
         if component[a as usize] != component[b as usize] || !draft.get(from)?.depends_on.contains(&Dep::On(to)) {
@@ -331,7 +335,7 @@ fn refuse_new_circle(draft: &Draft<'_>, nodes: &[Uid], graph: &Csr, component: &
 }
 
 /// Marks the edges of one todo as suspended or active; answers the newly suspended ones.
-fn mark(draft: &mut Draft<'_>, uid: Uid, suspended: impl Fn(Uid) -> bool) -> Result<Vec<Uid>, Need> {
+fn mark(draft: &mut PlanDraft<'_>, uid: Uid, suspended: impl Fn(Uid) -> bool) -> Result<Vec<Uid>, Need> {
     let old = &draft.get(uid)?.depends_on;
     let mut new = Vec::new();
     let deps: Vec<Dep> = old
@@ -349,7 +353,7 @@ fn mark(draft: &mut Draft<'_>, uid: Uid, suspended: impl Fn(Uid) -> bool) -> Res
     Ok(new)
 }
 
-fn set_levels(draft: &mut Draft<'_>, nodes: &[Uid], levels: &[u32]) -> Result<(), Need> {
+fn set_levels(draft: &mut PlanDraft<'_>, nodes: &[Uid], levels: &[u32]) -> Result<(), Need> {
     for (uid, level) in nodes.iter().zip(levels) {
         if draft.get(*uid)?.derived.level != *level {
             draft.touch(*uid)?.derived.level = *level;

@@ -1,17 +1,17 @@
 //! Events of the new todos, the revision, and what the caller gets.
 
-use super::draft::Draft;
-use super::resolve::Batch;
-use super::{Outcome, Stop};
+use super::draft::PlanDraft;
+use super::resolve::ResolvedBatch;
+use super::{ApplyStop, Outcome};
 use crate::reason::{is_busy, is_empty, is_startable};
-use crate::{Fields, Kind, Patch, Todo, Uid};
+use crate::{EventKind, Fields, Patch, Todo, Uid};
 
-pub(super) fn finish(mut draft: Draft<'_>, batch: &Batch<'_>) -> Result<Outcome, Stop> {
+pub(super) fn finish(mut draft: PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<Outcome, ApplyStop> {
     let blank = Fields::default();
     for (uid, _) in &batch.added {
         if let Some(todo) = draft.rows.get(uid) {
             let changes = blank.changes(&todo.fields);
-            draft.event(Kind::Added, Patch::Todo(*uid, changes));
+            draft.event(EventKind::Added, Patch::Todo(*uid, changes));
         }
     }
     if !draft.events.is_empty() {

@@ -23,8 +23,8 @@ use crate::{Actor, Event, Evidence, Need, Op, Plan, PlanRow, Policy, Refusal, To
 
 pub use claims::{is_protected, leased, leave_out, spare};
 pub use derive::{derive, fold};
-use draft::Draft;
-pub use undo_walk::{Fate, UndoWalk};
+use draft::PlanDraft;
+pub use undo_walk::{UndoState, UndoWalk};
 
 /// Who asks, when, under which policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,28 +94,28 @@ pub struct Undone {
 
 /// Why there is no outcome.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stop {
+pub enum ApplyStop {
     /// Rules said no.
     Refused(Vec<Refusal>),
     /// More of the plan is needed; load it and run again.
     Need(Need),
 }
 
-impl From<Need> for Stop {
+impl From<Need> for ApplyStop {
     fn from(need: Need) -> Self {
         Self::Need(need)
     }
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for ApplyStop {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(vec![refusal])
     }
 }
 
 /// Applies a batch, all or nothing. The plan stays as it is; [`Plan::commit`] takes the outcome over.
-pub fn apply(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, Stop> {
-    let mut draft = Draft::new(plan, ctx);
+pub fn apply(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, ApplyStop> {
+    let mut draft = PlanDraft::new(plan, ctx);
     let batch = resolve::resolve(&mut draft, ops)?;
     claims::protect(&draft, &batch)?;
     revert::revert(&mut draft, &batch)?;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::Draft;
-use super::resolve::{Batch, name};
-use super::{Stop, resolve};
-use crate::{Footprint, Kind, ListPosition, Need, Op, Ref, Refusal, Uid};
+use super::draft::PlanDraft;
+use super::resolve::{ResolvedBatch, name};
+use super::{ApplyStop, resolve};
+use crate::{EventKind, Footprint, ListPosition, Need, Op, Ref, Refusal, Uid};
 
 /// Room left between neighbours.
 const GAP: i64 = 1 << 20;
@@ -14,16 +14,16 @@ const GAP: i64 = 1 << 20;
 const ROOM: i64 = 1 << 10;
 
 /// Live todos by position, built when a place other than the end is asked for.
-pub(super) struct Order(BTreeSet<(i64, Uid)>);
+pub(super) struct LiveOrder(BTreeSet<(i64, Uid)>);
 
 /// A position at the end; needs nothing but the plan row.
-pub(super) fn at_end(draft: &mut Draft<'_>) -> i64 {
+pub(super) fn at_end(draft: &mut PlanDraft<'_>) -> i64 {
     draft.row.last_position = draft.row.last_position.saturating_add(GAP);
     draft.row.last_position
 }
 
 /// Runs the ops that change the order, after all adds exist.
-pub(super) fn reorder(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+pub(super) fn reorder(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     let mut added = batch.added.iter();
     for (op, target) in batch.ops.iter().zip(&batch.targets) {
         match (op, target) {
@@ -40,7 +40,7 @@ pub(super) fn reorder(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), St
     Ok(())
 }
 
-fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &ListPosition) -> Result<(), Stop> {
+fn place(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>, uid: Uid, to: &ListPosition) -> Result<(), ApplyStop> {
     let anchor = match to {
         ListPosition::End => {
             let position = at_end(draft);
@@ -79,7 +79,7 @@ fn place(draft: &mut Draft<'_>, batch: &Batch<'_>, uid: Uid, to: &ListPosition) 
 }
 
 /// The middle between the anchor and its neighbour on the asked side, if there is room.
-fn between(draft: &mut Draft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<Option<i64>, Need> {
+fn between(draft: &mut PlanDraft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<Option<i64>, Need> {
     let here = (draft.get(anchor)?.position, anchor);
     let order = order(draft)?;
     let neighbour = if after {
@@ -99,7 +99,7 @@ fn between(draft: &mut Draft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<
 
 /// Spreads the neighbours of a todo, as few as have room among themselves: a place that is asked for again and again
 /// must not move the whole list every time.
-fn make_room(draft: &mut Draft<'_>, anchor: Uid) -> Result<(), Need> {
+fn make_room(draft: &mut PlanDraft<'_>, anchor: Uid) -> Result<(), Need> {
     let here = (draft.get(anchor)?.position, anchor);
     let mut width = 32;
     loop {
@@ -130,7 +130,7 @@ fn make_room(draft: &mut Draft<'_>, anchor: Uid) -> Result<(), Need> {
 }
 
 /// Keeps the longest run that is in order already and moves the others between its members.
-fn arrange(draft: &mut Draft<'_>, batch: &Batch<'_>, refs: &[Ref]) -> Result<(), Stop> {
+fn arrange(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>, refs: &[Ref]) -> Result<(), ApplyStop> {
     let mut uids = Vec::with_capacity(refs.len());
     let mut seen = BTreeSet::new();
     for r in refs {
@@ -207,26 +207,26 @@ fn longest_increasing(values: &[i64]) -> Vec<usize> {
     out
 }
 
-fn set(draft: &mut Draft<'_>, uid: Uid, position: i64) -> Result<(), Need> {
+fn set(draft: &mut PlanDraft<'_>, uid: Uid, position: i64) -> Result<(), Need> {
     let old = draft.get(uid)?.position;
-    draft.edit(uid, Kind::Moved, |t| t.position = position)?;
+    draft.edit(uid, EventKind::Moved, |t| t.position = position)?;
     draft.row.last_position = draft.row.last_position.max(position);
-    if let Some(Order(set)) = &mut draft.order {
+    if let Some(LiveOrder(set)) = &mut draft.order {
         set.remove(&(old, uid));
         set.insert((position, uid));
     }
     Ok(())
 }
 
-fn order<'d>(draft: &'d mut Draft<'_>) -> Result<&'d BTreeSet<(i64, Uid)>, Need> {
+fn order<'d>(draft: &'d mut PlanDraft<'_>) -> Result<&'d BTreeSet<(i64, Uid)>, Need> {
     if draft.order.is_none() {
         draft.plan.need_whole()?;
         let base = draft.plan.all().filter(|t| !draft.rows.contains_key(&t.uid));
         let set = base.chain(draft.rows.values()).filter(|t| t.is_live()).map(|t| (t.position, t.uid)).collect();
-        draft.order = Some(Order(set));
+        draft.order = Some(LiveOrder(set));
     }
     match &draft.order {
-        Some(Order(set)) => Ok(set),
+        Some(LiveOrder(set)) => Ok(set),
         None => Err(Box::new(Footprint::everything())),
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::Stop;
-use super::draft::Draft;
-use super::resolve::Batch;
-use crate::{Dep, Footprint, Kind, Need, OnRemove, Uid, Warning};
+use super::ApplyStop;
+use super::draft::PlanDraft;
+use super::resolve::ResolvedBatch;
+use crate::{Dep, EventKind, Footprint, Need, OnRemove, Uid, Warning};
 
-pub(super) fn remove(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+pub(super) fn remove(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     let mut left: BTreeSet<Uid> = BTreeSet::new();
     Footprint::gather(batch.removed.iter().map(|uid| draft.plan.dependents_of(*uid)))?;
     for uid in &batch.removed {
@@ -32,12 +32,12 @@ pub(super) fn remove(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
 }
 
 /// Takes a todo out of the live plan. Its own dependencies stay in its row, so that undo can bring it back.
-pub(super) fn archive(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+pub(super) fn archive(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     super::claims::note_end(draft, uid)?;
     let now = draft.now;
     let deps = draft.get(uid)?.depends_on.clone();
     draft.unlink_deps(uid, &deps);
-    draft.edit(uid, Kind::Removed, |t| t.removed = Some(now))?;
+    draft.edit(uid, EventKind::Removed, |t| t.removed = Some(now))?;
     let todo = draft.touch(uid)?;
     todo.lease_until = None;
     // An archived row takes no part in the graph; fixed values keep it out of every comparison.
@@ -46,7 +46,7 @@ pub(super) fn archive(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 }
 
 /// The dependencies of a todo without `gone`.
-fn without(draft: &Draft<'_>, uid: Uid, gone: &BTreeSet<Uid>) -> Result<Vec<Dep>, Need> {
+fn without(draft: &PlanDraft<'_>, uid: Uid, gone: &BTreeSet<Uid>) -> Result<Vec<Dep>, Need> {
     let mut deps = Vec::new();
     for dep in &draft.get(uid)?.depends_on {
         match (dep.target().filter(|to| gone.contains(to)), draft.ctx.policy.on_remove) {

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::Stop;
-use super::draft::Draft;
+use super::ApplyStop;
+use super::draft::PlanDraft;
 use crate::plan::made_number;
 use crate::{Need, Op, Ref, Refusal, Uid};
 
 /// A batch with its names looked up.
-pub(super) struct Batch<'a> {
+pub(super) struct ResolvedBatch<'a> {
     pub ops: &'a [Op],
     /// For each op, the todo it is about.
     pub targets: Vec<Option<Uid>>,
@@ -18,9 +18,9 @@ pub(super) struct Batch<'a> {
     pub removed: BTreeSet<Uid>,
 }
 
-impl Batch<'_> {
+impl ResolvedBatch<'_> {
     /// Looks a reference up; `None` if no todo has that id.
-    pub fn find(&self, draft: &Draft<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
+    pub fn find(&self, draft: &PlanDraft<'_>, r: &Ref) -> Result<Option<Uid>, Need> {
         match r {
             Ref::New(n) => Ok(self.added.get(*n).map(|(uid, _)| *uid)),
             Ref::Uid(uid) => draft.find_uid(*uid),
@@ -30,7 +30,7 @@ impl Batch<'_> {
 }
 
 /// What people call the reference, for messages.
-pub(super) fn name(draft: &Draft<'_>, r: &Ref) -> String {
+pub(super) fn name(draft: &PlanDraft<'_>, r: &Ref) -> String {
     match r {
         Ref::Id(id) => id.clone(),
         Ref::Uid(uid) => draft.id(*uid),
@@ -38,8 +38,9 @@ pub(super) fn name(draft: &Draft<'_>, r: &Ref) -> String {
     }
 }
 
-pub(super) fn resolve<'a>(draft: &mut Draft<'_>, ops: &'a [Op]) -> Result<Batch<'a>, Stop> {
-    let mut batch = Batch { ops, targets: Vec::with_capacity(ops.len()), added: Vec::new(), removed: BTreeSet::new() };
+pub(super) fn resolve<'a>(draft: &mut PlanDraft<'_>, ops: &'a [Op]) -> Result<ResolvedBatch<'a>, ApplyStop> {
+    let mut batch =
+        ResolvedBatch { ops, targets: Vec::with_capacity(ops.len()), added: Vec::new(), removed: BTreeSet::new() };
     let mut refusals = Vec::new();
 
     // Removals come first in the order of a write, so an id that goes may be given again in the same batch.
@@ -117,7 +118,11 @@ pub(super) const fn target(op: &Op) -> Option<&Ref> {
 }
 
 /// Given ids are taken before ids are made, so that a made one never collides with a given one of the same batch.
-fn name_adds(draft: &mut Draft<'_>, batch: &mut Batch<'_>, refusals: &mut Vec<Refusal>) -> Result<(), Stop> {
+fn name_adds(
+    draft: &mut PlanDraft<'_>,
+    batch: &mut ResolvedBatch<'_>,
+    refusals: &mut Vec<Refusal>,
+) -> Result<(), ApplyStop> {
     let adds: Vec<Option<&str>> =
         batch.ops.iter().filter_map(|op| if let Op::Add(add) = op { Some(add.id.as_deref()) } else { None }).collect();
     let mut taken: HashSet<&str> = HashSet::new();
@@ -147,7 +152,7 @@ fn name_adds(draft: &mut Draft<'_>, batch: &mut Batch<'_>, refusals: &mut Vec<Re
 }
 
 /// A given `T-7` moves the counter on.
-pub(super) fn keep_number(draft: &mut Draft<'_>, id: &str) {
+pub(super) fn keep_number(draft: &mut PlanDraft<'_>, id: &str) {
     if let Some(number) = made_number(id) {
         draft.row.next_number = draft.row.next_number.max(number + 1);
     }

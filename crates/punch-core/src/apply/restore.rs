@@ -1,12 +1,12 @@
 //! Work put back to where it stood at an earlier moment. No gate is asked: it was passed then.
 
-use super::Stop;
-use super::draft::Draft;
+use super::ApplyStop;
+use super::draft::PlanDraft;
 use super::transition::set_status;
-use crate::{Kind, Status, Uid, Work};
+use crate::{EventKind, Status, TodoProgress, Uid};
 
 /// Puts the work on a todo back. What ran then and does not now is to be resumed: its owner is gone (rule 33).
-pub(super) fn restore(draft: &mut Draft<'_>, uid: Uid, work: &Work) -> Result<(), Stop> {
+pub(super) fn restore(draft: &mut PlanDraft<'_>, uid: Uid, work: &TodoProgress) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     let (status, mut work) = (todo.status, work.clone());
     if work.status == Status::InProgress {
@@ -17,15 +17,15 @@ pub(super) fn restore(draft: &mut Draft<'_>, uid: Uid, work: &Work) -> Result<()
         work.flags.resume = true;
         work.hold = None;
     }
-    if Work::of(todo) == work {
+    if TodoProgress::of(todo) == work {
         return Ok(());
     }
     let kind = match work.status {
-        _ if work.status == status => Kind::Edited,
-        Status::Pending | Status::InProgress => Kind::Reopened,
-        Status::Completed => Kind::Completed,
-        Status::Cancelled => Kind::Cancelled,
-        Status::Failed => Kind::Failed,
+        _ if work.status == status => EventKind::Edited,
+        Status::Pending | Status::InProgress => EventKind::Reopened,
+        Status::Completed => EventKind::Completed,
+        Status::Cancelled => EventKind::Cancelled,
+        Status::Failed => EventKind::Failed,
     };
     // An answer of the agent that works on it now comes late.
     let fenced = status == Status::InProgress && todo.fence > 0;

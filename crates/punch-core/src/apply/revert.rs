@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::draft::Draft;
-use super::resolve::Batch;
+use super::draft::PlanDraft;
+use super::resolve::ResolvedBatch;
 use super::undo_walk::{self, Aim};
-use super::{Stop, Undone, claims, revert_effects, transition};
+use super::{ApplyStop, Undone, claims, revert_effects, transition};
 use crate::{
-    Change, Dep, Event, Evidence, Fields, Footprint, Kind, Need, Note, Op, Patch, Refusal, Splice, Status, Swap, Todo,
-    Uid, Warning,
+    Dep, Event, EventKind, Evidence, FieldChange, Fields, Footprint, ListSplice, Need, Note, Op, Patch, Refusal,
+    Status, Swap, Todo, Uid, Warning,
 };
 
-pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+pub(super) fn revert(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     for op in batch.ops {
         let aim = match op {
             Op::Undo { revision: Some(revision), .. } => Aim::Revision(*revision),
@@ -30,7 +30,7 @@ pub(super) fn revert(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
 }
 
 /// Undoes what is meant. Without a number, a change that would leave everything as it is gives way to the one before it.
-fn undo(draft: &mut Draft<'_>, aim: Aim) -> Result<(), Stop> {
+fn undo(draft: &mut PlanDraft<'_>, aim: Aim) -> Result<(), ApplyStop> {
     let mut below = u64::MAX;
     loop {
         let undone = undo_walk::find(draft.plan, draft.ctx, aim, below)?;
@@ -43,13 +43,13 @@ fn undo(draft: &mut Draft<'_>, aim: Aim) -> Result<(), Stop> {
             let stays = draft.warnings.iter().map(Warning::message).collect();
             return Err(Refusal::NothingUndoable { revision, stays }.into());
         }
-        *draft = Draft::new(draft.plan, draft.ctx);
+        *draft = PlanDraft::new(draft.plan, draft.ctx);
         below = revision;
     }
 }
 
 /// Asks for the todos of these events in one round, or for the whole plan where they are many.
-fn load_todos(draft: &Draft<'_>, events: &[Event]) -> Result<(), Need> {
+fn load_todos(draft: &PlanDraft<'_>, events: &[Event]) -> Result<(), Need> {
     if events.len() > revert_effects::FEW {
         return draft.plan.need_whole();
     }
@@ -60,7 +60,7 @@ fn load_todos(draft: &Draft<'_>, events: &[Event]) -> Result<(), Need> {
 }
 
 /// Writes the inverse patches of a revision whose events are loaded.
-fn invert(draft: &mut Draft<'_>, undone: Undone) -> Result<(), Stop> {
+fn invert(draft: &mut PlanDraft<'_>, undone: Undone) -> Result<(), ApplyStop> {
     let plan = draft.plan;
     let (revision, change, redo) = (undone.revision, undone.change, undone.redo);
     let events = plan.events(revision).unwrap_or_default();
@@ -83,13 +83,13 @@ fn invert(draft: &mut Draft<'_>, undone: Undone) -> Result<(), Stop> {
             }
             Patch::Phases(Swap { before, after }) if draft.row.phases == *after => {
                 draft.row.phases.clone_from(before);
-                draft.event(Kind::Reverted, Patch::Phases(Swap { before: after.clone(), after: before.clone() }));
+                draft.event(EventKind::Reverted, Patch::Phases(Swap { before: after.clone(), after: before.clone() }));
             }
             Patch::Phases(_) => conflicts.push(("plan".into(), "phases")),
             Patch::Policy(swap) if draft.row.policy == swap.after => {
                 draft.row.policy = swap.before;
                 let swap = Swap { before: swap.after, after: swap.before };
-                draft.event(Kind::Reverted, Patch::Policy(Box::new(swap)));
+                draft.event(EventKind::Reverted, Patch::Policy(Box::new(swap)));
             }
             Patch::Policy(_) => conflicts.push(("plan".into(), "policy")),
         }
@@ -142,25 +142,25 @@ fn round_trips(events: &[Event]) -> HashSet<(Uid, &'static str)> {
 }
 
 fn back<'c>(
-    draft: &Draft<'_>,
+    draft: &PlanDraft<'_>,
     todo: &mut Todo,
     event: &Event,
-    changes: impl DoubleEndedIterator<Item = &'c Change> + Clone,
+    changes: impl DoubleEndedIterator<Item = &'c FieldChange> + Clone,
     conflicts: &mut Vec<(String, &'static str)>,
 ) {
     // What came is archived, not blanked: rows are never destroyed. Whatever changed since then builds on it.
-    if event.kind == Kind::Added {
+    if event.kind == EventKind::Added {
         let mut came = Fields::default();
         changes.for_each(|change| came.forward(change));
         let since = came.changes(&todo.fields).into_iter();
-        let since = since.filter(|change| change.undoable() && !matches!(change, Change::Notes(_)));
+        let since = since.filter(|change| change.undoable() && !matches!(change, FieldChange::Notes(_)));
         conflicts.extend(since.map(|change| (todo.id.clone(), change.field())));
         todo.removed = Some(draft.now);
         return;
     }
     for change in changes.rev().filter(|change| undo_walk::is_undone(change, event, draft.ctx)) {
         let done = match change {
-            Change::Notes(splice) => notes_back(&mut todo.notes, splice),
+            FieldChange::Notes(splice) => notes_back(&mut todo.notes, splice),
             change => todo.fields.backward(change),
         };
         if !done {
@@ -171,7 +171,7 @@ fn back<'c>(
 
 /// Undoes the adding, or the undoing, of notes wherever they are now: notes of others that came or went in between do
 /// not conflict.
-fn notes_back(notes: &mut Vec<Note>, splice: &Splice<Note>) -> bool {
+fn notes_back(notes: &mut Vec<Note>, splice: &ListSplice<Note>) -> bool {
     let mut without = notes.clone();
     for note in splice.added.iter().rev() {
         let Some(at) = without.iter().rposition(|other| other == note) else { return false };
@@ -185,17 +185,17 @@ fn notes_back(notes: &mut Vec<Note>, splice: &Splice<Note>) -> bool {
 
 /// Warns about what stays of a revision although the rest of it is undone: notes of others, evidence and usage. Owners and
 /// fences stay too, but only say who worked on a todo last.
-fn remains(draft: &mut Draft<'_>, events: &[Event]) {
+fn remains(draft: &mut PlanDraft<'_>, events: &[Event]) {
     let (mut notes, mut evidence, mut usage) = (0, BTreeSet::new(), BTreeSet::new());
-    for event in events.iter().filter(|event| event.kind != Kind::Added) {
+    for event in events.iter().filter(|event| event.kind != EventKind::Added) {
         let Patch::Todo(uid, changes) = &event.patch else { continue };
         for change in changes {
             match change {
-                Change::Notes(splice) if !event.is_by(&draft.ctx.actor) => notes += splice.added.len(),
-                Change::Evidence(splice) if splice.added.iter().any(says_something) => {
+                FieldChange::Notes(splice) if !event.is_by(&draft.ctx.actor) => notes += splice.added.len(),
+                FieldChange::Evidence(splice) if splice.added.iter().any(says_something) => {
                     evidence.insert(draft.id(*uid));
                 }
-                Change::ActualTokens(_) => {
+                FieldChange::ActualTokens(_) => {
                     usage.insert(draft.id(*uid));
                 }
                 _ => {}
@@ -219,10 +219,10 @@ fn says_something(evidence: &Evidence) -> bool {
 
 /// Takes the older fields over and derives everything again; answers what is in progress again.
 fn adopt(
-    draft: &mut Draft<'_>,
+    draft: &mut PlanDraft<'_>,
     work: BTreeMap<Uid, Todo>,
     conflicts: &mut Vec<(String, &'static str)>,
-) -> Result<Vec<Uid>, Stop> {
+) -> Result<Vec<Uid>, ApplyStop> {
     let touched: BTreeSet<Uid> = work.keys().copied().collect();
     let lease_end = draft.clock.saturating_add(draft.ctx.lease);
     let mut running = Vec::new();
@@ -237,7 +237,7 @@ fn adopt(
         if todo.is_live() {
             draft.link_deps(uid, &todo.depends_on);
         }
-        draft.edit(uid, Kind::Reverted, |t| t.fields = todo.fields)?;
+        draft.edit(uid, EventKind::Reverted, |t| t.fields = todo.fields)?;
         let todo = draft.touch(uid)?;
         if !todo.is_live() {
             todo.derived = crate::Derived::default();

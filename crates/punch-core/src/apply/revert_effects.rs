@@ -3,18 +3,22 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::draft::Draft;
-use super::{Stop, derive, edges};
+use super::draft::PlanDraft;
+use super::{ApplyStop, derive, edges};
 use crate::{Dep, Footprint, Need, PlanRow, Todo, Uid};
 
 /// The most events of an undo whose effects are looked for around its todos.
 pub(super) const FEW: usize = 50;
 
 /// Fields in which the older state does not fit the present one, by todo.
-pub(super) type Conflicts = Vec<(String, &'static str)>;
+pub(super) type RevertConflicts = Vec<(String, &'static str)>;
 
 /// Finds conflicts; if there are none, brings derived values in step with the touched todos.
-pub(super) fn settle(draft: &mut Draft<'_>, touched: &BTreeSet<Uid>, conflicts: &mut Conflicts) -> Result<(), Stop> {
+pub(super) fn settle(
+    draft: &mut PlanDraft<'_>,
+    touched: &BTreeSet<Uid>,
+    conflicts: &mut RevertConflicts,
+) -> Result<(), ApplyStop> {
     if is_local(draft, touched)? {
         return Ok(settle_around(draft, touched, conflicts)?);
     }
@@ -29,7 +33,7 @@ pub(super) fn settle(draft: &mut Draft<'_>, touched: &BTreeSet<Uid>, conflicts: 
 }
 
 /// Returns true if nothing beyond the dependents of the touched todos can be affected.
-fn is_local(draft: &Draft<'_>, touched: &BTreeSet<Uid>) -> Result<bool, Need> {
+fn is_local(draft: &PlanDraft<'_>, touched: &BTreeSet<Uid>) -> Result<bool, Need> {
     let (before, after) = (&draft.plan.row, &draft.row);
     let is_plain = |row: &PlanRow| row.dangling == 0 && row.suspended == 0;
     let is_same = before.policy == after.policy && before.phases == after.phases;
@@ -51,7 +55,11 @@ fn gains_edge(before: &Todo, after: &Todo) -> bool {
     after.is_live() && after.depends_on.iter().filter_map(Dep::target).any(is_new)
 }
 
-fn settle_around(draft: &mut Draft<'_>, touched: &BTreeSet<Uid>, conflicts: &mut Conflicts) -> Result<(), Need> {
+fn settle_around(
+    draft: &mut PlanDraft<'_>,
+    touched: &BTreeSet<Uid>,
+    conflicts: &mut RevertConflicts,
+) -> Result<(), Need> {
     let mut affected = touched.clone();
     for uid in touched {
         affected.extend(draft.dependents_of(*uid)?);
@@ -91,14 +99,14 @@ fn both(one: Result<(), Need>, other: Result<(), Need>) -> Result<(), Need> {
 }
 
 /// Returns true if another live todo has the id of this one.
-fn is_taken(draft: &Draft<'_>, todo: &Todo) -> Result<bool, Need> {
+fn is_taken(draft: &PlanDraft<'_>, todo: &Todo) -> Result<bool, Need> {
     let Some(other) = draft.plan.find_id(&todo.id)?.filter(|other| *other != todo.uid) else { return Ok(false) };
     let other = draft.get(other)?;
     Ok(other.is_live() && other.id == todo.id)
 }
 
 /// What the older fields must not break: ids stay unique, nothing live depends on something gone, phases exist.
-fn check_all(draft: &Draft<'_>, conflicts: &mut Conflicts) -> Result<(), Need> {
+fn check_all(draft: &PlanDraft<'_>, conflicts: &mut RevertConflicts) -> Result<(), Need> {
     let mut ids = HashSet::new();
     for uid in edges::live(draft).collect::<Vec<_>>() {
         let todo = draft.get(uid)?;
@@ -110,7 +118,7 @@ fn check_all(draft: &Draft<'_>, conflicts: &mut Conflicts) -> Result<(), Need> {
     Ok(())
 }
 
-fn check(draft: &Draft<'_>, todo: &Todo, conflicts: &mut Conflicts) -> Result<(), Need> {
+fn check(draft: &PlanDraft<'_>, todo: &Todo, conflicts: &mut RevertConflicts) -> Result<(), Need> {
     if todo.phase.is_some_and(|phase| !draft.row.phases.iter().any(|p| p.uid == phase)) {
         conflicts.push((todo.id.clone(), "phase"));
     }
@@ -123,7 +131,7 @@ fn check(draft: &Draft<'_>, todo: &Todo, conflicts: &mut Conflicts) -> Result<()
 }
 
 /// Binds dependencies on unknown ids that are known again (rule 13).
-fn bind(draft: &mut Draft<'_>) -> Result<(), Stop> {
+fn bind(draft: &mut PlanDraft<'_>) -> Result<(), ApplyStop> {
     if draft.row.dangling == 0 {
         return Ok(());
     }

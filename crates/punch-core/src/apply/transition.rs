@@ -1,15 +1,15 @@
 //! Status changes in payload order, with what follows from them: counters of those who wait, flags, cascades.
 
-use super::draft::Draft;
-use super::resolve::Batch;
+use super::draft::PlanDraft;
+use super::resolve::ResolvedBatch;
 use super::vouch::{self, CheckRole};
-use super::{Stop, claims, restore};
+use super::{ApplyStop, claims, restore};
 use crate::{
-    CancelledDep, Dep, DepOnRunning, Evidence, Hold, InProgressLimit, Kind, MissingEvidence, Need, Op, Refusal,
+    CancelledDep, Dep, DepOnRunning, EventKind, Evidence, Hold, InProgressLimit, MissingEvidence, Need, Op, Refusal,
     StartGate, Status, Todo, Uid, VerifyMode, Warning,
 };
 
-pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+pub(super) fn transitions(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     demote_running(draft)?;
     // With the gate judged at the end, these must have nothing unmet then.
     let mut gated: Vec<Uid> = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
             Op::RecordCheck { found, .. } => vouch::record_check(draft, uid, found, CheckRole::Result)?,
             Op::Refute { found, .. } => vouch::record_check(draft, uid, found, CheckRole::Refutation)?,
             Op::Restore { work, .. } => restore::restore(draft, uid, work)?,
-            Op::Drop(_) => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
+            Op::Drop(_) => close(draft, uid, Status::Cancelled, EventKind::Cancelled)?,
             Op::Fail(_, error) => fail(draft, uid, error)?,
             Op::Reopen(_) => reopen(draft, uid)?,
             Op::Hold(_, hold) => put_on_hold(draft, uid, hold)?,
@@ -67,7 +67,7 @@ pub(super) fn transitions(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<()
 }
 
 /// A running todo that got an unmet dependency stops, where the policy says so (rule 3).
-fn demote_running(draft: &mut Draft<'_>) -> Result<(), Stop> {
+fn demote_running(draft: &mut PlanDraft<'_>) -> Result<(), ApplyStop> {
     if draft.ctx.policy.dep_on_running == DepOnRunning::Keep {
         return Ok(());
     }
@@ -78,26 +78,26 @@ fn demote_running(draft: &mut Draft<'_>) -> Result<(), Stop> {
         let todo = draft.get(uid)?;
         // An edit of the dependencies ends no claim: the todo runs on and is reported stalled.
         if todo.derived.unmet > had && !claims::is_protected(todo, &draft.ctx.actor, draft.clock) {
-            set_status(draft, uid, Status::Pending, Kind::Demoted, |t| t.flags.resume = true)?;
+            set_status(draft, uid, Status::Pending, EventKind::Demoted, |t| t.flags.resume = true)?;
         }
     }
     Ok(())
 }
 
 /// Writes what time alone has done: a lease that ran out, a timer that elapsed (rule 33).
-fn expire(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+fn expire(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     let now = draft.clock;
     if draft.get(uid)?.lease_expired(now) {
-        set_status(draft, uid, Status::Pending, Kind::LeaseExpired, |t| t.flags.resume = true)?;
+        set_status(draft, uid, Status::Pending, EventKind::LeaseExpired, |t| t.flags.resume = true)?;
     }
     if draft.get(uid)?.hold.as_ref().is_some_and(|hold| hold.elapsed(now)) {
-        draft.edit(uid, Kind::Released, |t| t.hold = None)?;
+        draft.edit(uid, EventKind::Released, |t| t.hold = None)?;
     }
     Ok(())
 }
 
 /// A new todo takes the status it was given; only what starts or completes work passes the gate.
-fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid>) -> Result<(), Stop> {
+fn arrive(draft: &mut PlanDraft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid>) -> Result<(), ApplyStop> {
     let flags = draft.get(uid)?.flags;
     match add.status {
         Status::Pending => {}
@@ -110,16 +110,16 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
             if unchecked && refuses && verify == VerifyMode::Command {
                 return Err(Refusal::NeedsEvidence { id: draft.id(uid) }.into());
             }
-            close_with(draft, uid, Status::Completed, Kind::Completed, |t| t.flags.unchecked = unchecked)?;
+            close_with(draft, uid, Status::Completed, EventKind::Completed, |t| t.flags.unchecked = unchecked)?;
         }
-        Status::Cancelled => close(draft, uid, Status::Cancelled, Kind::Cancelled)?,
-        Status::Failed => close(draft, uid, Status::Failed, Kind::Failed)?,
+        Status::Cancelled => close(draft, uid, Status::Cancelled, EventKind::Cancelled)?,
+        Status::Failed => close(draft, uid, Status::Failed, EventKind::Failed)?,
     }
     if let Some(hold) = &add.hold {
         put_on_hold(draft, uid, hold)?;
     }
     if let Some(carried) = add.carried.as_deref() {
-        draft.edit(uid, Kind::Edited, |t| {
+        draft.edit(uid, EventKind::Edited, |t| {
             t.started_at = carried.started_at;
             t.finished_at = carried.finished_at.filter(|_| !t.status.is_open());
             t.flags = flags;
@@ -128,12 +128,12 @@ fn arrive(draft: &mut Draft<'_>, uid: Uid, add: &crate::Add, gated: &mut Vec<Uid
     Ok(())
 }
 
-pub(super) fn not_ready(draft: &Draft<'_>, uid: Uid) -> Result<Refusal, Need> {
+pub(super) fn not_ready(draft: &PlanDraft<'_>, uid: Uid) -> Result<Refusal, Need> {
     Ok(Refusal::NotReady { id: draft.id(uid), reasons: draft.before_start(uid)? })
 }
 
 /// May work on it begin or be called done?
-fn gate(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Stop> {
+fn gate(draft: &mut PlanDraft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     let (unmet, held) = (todo.derived.unmet, todo.hold_at(draft.clock).is_some());
     match draft.ctx.policy.start_gate {
@@ -155,7 +155,7 @@ fn gate(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Sto
 }
 
 /// Two todos that touch the same files are not worked on at once, unless the user says so (rule 48).
-fn apart(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+fn apart(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     if todo.files.is_empty() || draft.row.counts.in_progress == 0 {
         return Ok(());
@@ -171,7 +171,7 @@ fn apart(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 
 /// Begins work, which is a claim: the actor owns the todo from now on. What another actor has in progress without a live
 /// claim is taken over.
-fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), Stop> {
+fn start(draft: &mut PlanDraft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     let (status, mine) = (todo.status, todo.owner.as_deref() == draft.ctx.actor.owner());
     if status == Status::Completed {
@@ -192,11 +192,11 @@ fn start(draft: &mut Draft<'_>, uid: Uid, gated: &mut Vec<Uid>) -> Result<(), St
     // Once a todo has been claimed, the next start makes answers to the old claim late.
     let todo = draft.get(uid)?;
     let fenced = todo.fence > 0 || claims::is_claim(draft.ctx, draft.fresh.contains(&uid));
-    begin(draft, uid, Kind::Started, fenced)?;
+    begin(draft, uid, EventKind::Started, fenced)?;
     claims::prolong(draft, uid)
 }
 
-pub(super) fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -> Result<(), Stop> {
+pub(super) fn begin(draft: &mut PlanDraft<'_>, uid: Uid, kind: EventKind, fenced: bool) -> Result<(), ApplyStop> {
     let (now, owner) = (draft.now, draft.ctx.actor.owner().map(str::to_owned));
     draft.row.last_fence += u64::from(fenced);
     let fence = draft.row.last_fence;
@@ -209,12 +209,12 @@ pub(super) fn begin(draft: &mut Draft<'_>, uid: Uid, kind: Kind, fenced: bool) -
         t.finished_at = None;
         t.hold = None;
         // A claim of what was reported takes over the verification.
-        t.flags = crate::Flags { reported: t.flags.reported && kind == Kind::Claimed, ..crate::Flags::default() };
+        t.flags = crate::Flags { reported: t.flags.reported && kind == EventKind::Claimed, ..crate::Flags::default() };
     })
 }
 
 /// One in progress per owner (rule 18).
-pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> Result<(), Stop> {
+pub(super) fn within_limit(draft: &PlanDraft<'_>, uid: Uid, owner: Option<&str>) -> Result<(), ApplyStop> {
     if draft.ctx.policy.in_progress == InProgressLimit::Any {
         return Ok(());
     }
@@ -239,7 +239,12 @@ pub(super) fn within_limit(draft: &Draft<'_>, uid: Uid, owner: Option<&str>) -> 
 }
 
 /// Keeps what the worker says about work that the runner or the user will verify and complete.
-fn report(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>, fence: Option<u64>) -> Result<(), Stop> {
+fn report(
+    draft: &mut PlanDraft<'_>,
+    uid: Uid,
+    evidence: Option<&Evidence>,
+    fence: Option<u64>,
+) -> Result<(), ApplyStop> {
     claims::in_time(draft, uid, fence)?;
     let todo = draft.get(uid)?;
     if todo.status != Status::InProgress {
@@ -249,7 +254,7 @@ fn report(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>, fence: O
     let evidence = evidence.filter(|evidence| evidence.text.is_some());
     if !todo.flags.reported || evidence.is_some() {
         let evidence = evidence.map(|evidence| Evidence { at: now, ..evidence.clone() });
-        draft.edit(uid, Kind::Flagged, |t| {
+        draft.edit(uid, EventKind::Flagged, |t| {
             vouch::push(&mut t.evidence, evidence);
             t.flags.reported = true;
         })?;
@@ -259,12 +264,12 @@ fn report(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>, fence: O
 }
 
 fn done(
-    draft: &mut Draft<'_>,
+    draft: &mut PlanDraft<'_>,
     uid: Uid,
     evidence: Option<&Evidence>,
     fence: Option<u64>,
     gated: &mut Vec<Uid>,
-) -> Result<(), Stop> {
+) -> Result<(), ApplyStop> {
     claims::in_time(draft, uid, fence)?;
     let todo = draft.get(uid)?;
     let at_end = draft.ctx.policy.start_gate == StartGate::AtEnd;
@@ -281,7 +286,7 @@ fn done(
     }
     let unchecked = vouch::is_unchecked(draft, uid, evidence)?;
     let (kept, seen) = (vouch::kept(draft, evidence), vouch::observed(draft, uid));
-    close_with(draft, uid, Status::Completed, Kind::Completed, |t| {
+    close_with(draft, uid, Status::Completed, EventKind::Completed, |t| {
         if let Some(seen) = seen {
             vouch::replace_observed(&mut t.evidence, seen);
         }
@@ -290,17 +295,17 @@ fn done(
     })
 }
 
-fn close(draft: &mut Draft<'_>, uid: Uid, status: Status, kind: Kind) -> Result<(), Stop> {
+fn close(draft: &mut PlanDraft<'_>, uid: Uid, status: Status, kind: EventKind) -> Result<(), ApplyStop> {
     close_with(draft, uid, status, kind, |_| {})
 }
 
 fn close_with(
-    draft: &mut Draft<'_>,
+    draft: &mut PlanDraft<'_>,
     uid: Uid,
     status: Status,
-    kind: Kind,
+    kind: EventKind,
     f: impl FnOnce(&mut crate::Fields),
-) -> Result<(), Stop> {
+) -> Result<(), ApplyStop> {
     if draft.get(uid)?.status == status {
         return Ok(());
     }
@@ -321,7 +326,7 @@ fn close_with(
 }
 
 /// Cancels what is pending behind a cancelled or failed todo, breadth first, without recursion.
-fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+fn cascade(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     let now = draft.now;
     let mut queue = vec![uid];
     while let Some(closed) = queue.pop() {
@@ -331,7 +336,7 @@ fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
             if draft.get(dependent)?.status != Status::Pending {
                 continue;
             }
-            set_status(draft, dependent, Status::Cancelled, Kind::Cancelled, |t| {
+            set_status(draft, dependent, Status::Cancelled, EventKind::Cancelled, |t| {
                 t.finished_at = Some(now);
                 t.hold = None;
                 t.flags = crate::Flags::default();
@@ -346,7 +351,7 @@ fn cascade(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 
 /// Counts a failed attempt: the todo is tried again until its attempts are used up. A failure without a text leaves the
 /// text of the last one.
-fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
+fn fail(draft: &mut PlanDraft<'_>, uid: Uid, error: &str) -> Result<(), ApplyStop> {
     let most = draft.ctx.policy.attempts.0;
     let todo = draft.get(uid)?;
     let (status, attempts) = (todo.status, todo.attempts + 1);
@@ -356,13 +361,13 @@ fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
         }
     };
     match status {
-        Status::Failed => return Ok(draft.edit(uid, Kind::Edited, record)?),
+        Status::Failed => return Ok(draft.edit(uid, EventKind::Edited, record)?),
         Status::Completed | Status::Cancelled => {
             return Err(Refusal::Transition { id: todo.id.clone(), op: "fail", status }.into());
         }
         Status::Pending if !todo.is_ready(draft.clock) => return Err(not_ready(draft, uid)?.into()),
         Status::Pending if attempts < most => {
-            return Ok(draft.edit(uid, Kind::Failed, |t| {
+            return Ok(draft.edit(uid, EventKind::Failed, |t| {
                 t.attempts = attempts;
                 t.flags.resume = true;
                 t.flags.reported = false;
@@ -371,25 +376,25 @@ fn fail(draft: &mut Draft<'_>, uid: Uid, error: &str) -> Result<(), Stop> {
         }
         Status::Pending | Status::InProgress => {}
     }
-    draft.edit(uid, Kind::Edited, |t| {
+    draft.edit(uid, EventKind::Edited, |t| {
         t.attempts = attempts;
         record(t);
     })?;
     if attempts >= most {
-        return close(draft, uid, Status::Failed, Kind::Failed);
+        return close(draft, uid, Status::Failed, EventKind::Failed);
     }
-    set_status(draft, uid, Status::Pending, Kind::Failed, |t| {
+    set_status(draft, uid, Status::Pending, EventKind::Failed, |t| {
         t.flags.resume = true;
         t.flags.reported = false;
     })
 }
 
-fn reopen(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+fn reopen(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     let status = draft.get(uid)?.status;
     if status == Status::Pending {
         return Ok(());
     }
-    set_status(draft, uid, Status::Pending, Kind::Reopened, |t| {
+    set_status(draft, uid, Status::Pending, EventKind::Reopened, |t| {
         t.finished_at = None;
         t.flags = crate::Flags::default();
         if status == Status::Failed {
@@ -398,7 +403,7 @@ fn reopen(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
     })
 }
 
-fn put_on_hold(draft: &mut Draft<'_>, uid: Uid, hold: &Hold) -> Result<(), Stop> {
+fn put_on_hold(draft: &mut PlanDraft<'_>, uid: Uid, hold: &Hold) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     if !todo.status.is_open() {
         return Err(Refusal::Transition { id: todo.id.clone(), op: "hold", status: todo.status }.into());
@@ -415,24 +420,24 @@ fn put_on_hold(draft: &mut Draft<'_>, uid: Uid, hold: &Hold) -> Result<(), Stop>
         hold.at = draft.now;
     }
     if todo.status == Status::InProgress {
-        return set_status(draft, uid, Status::Pending, Kind::Held, |t| {
+        return set_status(draft, uid, Status::Pending, EventKind::Held, |t| {
             t.hold = Some(hold);
             t.flags.resume = true;
         });
     }
-    Ok(draft.edit(uid, Kind::Held, |t| t.hold = Some(hold))?)
+    Ok(draft.edit(uid, EventKind::Held, |t| t.hold = Some(hold))?)
 }
 
-fn release(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+fn release(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     if !todo.status.is_open() {
         return Err(Refusal::Transition { id: todo.id.clone(), op: "release", status: todo.status }.into());
     }
-    Ok(draft.edit(uid, Kind::Released, |t| t.hold = None)?)
+    Ok(draft.edit(uid, EventKind::Released, |t| t.hold = None)?)
 }
 
 /// Blocked is derived: only a todo that nothing else blocks needs a hold to be so.
-fn block(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+fn block(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     if todo.status != Status::Pending {
         return Ok(());
@@ -450,12 +455,12 @@ fn block(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
 
 /// The one place where a stored status changes.
 pub(super) fn set_status(
-    draft: &mut Draft<'_>,
+    draft: &mut PlanDraft<'_>,
     uid: Uid,
     status: Status,
-    kind: Kind,
+    kind: EventKind,
     f: impl FnOnce(&mut Todo),
-) -> Result<(), Stop> {
+) -> Result<(), ApplyStop> {
     claims::note_end(draft, uid)?;
     let before = draft.get(uid)?.status;
     if before.is_open() != status.is_open() {
@@ -485,24 +490,24 @@ pub(super) fn set_status(
     }
 }
 
-fn satisfied(draft: &mut Draft<'_>, uid: Uid) -> Result<(), Stop> {
+fn satisfied(draft: &mut PlanDraft<'_>, uid: Uid) -> Result<(), ApplyStop> {
     for dependent in draft.dependents_of(uid)? {
         let todo = draft.touch(dependent)?;
         todo.derived.unmet = todo.derived.unmet.saturating_sub(1);
         if todo.derived.unmet == 0 && todo.flags.stale_dependency {
-            draft.edit(dependent, Kind::Flagged, |t| t.flags.stale_dependency = false)?;
+            draft.edit(dependent, EventKind::Flagged, |t| t.flags.stale_dependency = false)?;
         }
     }
     Ok(())
 }
 
 /// Rule 20: who waits is blocked again; who already built on it is warned.
-fn unsatisfied(draft: &mut Draft<'_>, uid: Uid, before: Status) -> Result<(), Stop> {
+fn unsatisfied(draft: &mut PlanDraft<'_>, uid: Uid, before: Status) -> Result<(), ApplyStop> {
     for dependent in draft.dependents_of(uid)? {
         let todo = draft.touch(dependent)?;
         todo.derived.unmet += 1;
         if before == Status::Completed && matches!(todo.status, Status::InProgress | Status::Completed) {
-            draft.edit(dependent, Kind::Flagged, |t| t.flags.stale_dependency = true)?;
+            draft.edit(dependent, EventKind::Flagged, |t| t.flags.stale_dependency = true)?;
         }
     }
     Ok(())

@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-use super::{Context, Stop, Undone};
-use crate::{Change, Event, Footprint, Kind, Patch, Plan, Refusal};
+use super::{ApplyStop, Context, Undone};
+use crate::{Event, EventKind, FieldChange, Footprint, Patch, Plan, Refusal};
 
 /// A walk over revisions from the newest to the oldest.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct UndoWalk {
 
 /// What became of one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fate {
+pub struct UndoState {
     /// The write undid an earlier one.
     pub is_undo: bool,
     /// The revision that it undid, if that was recorded.
@@ -29,9 +29,9 @@ pub struct Fate {
 
 impl UndoWalk {
     /// Takes the next older revision. Every newer one must have been visited.
-    pub fn visit(&mut self, revision: u64, events: &[Event]) -> Fate {
+    pub fn visit(&mut self, revision: u64, events: &[Event]) -> UndoState {
         let undoes = events.iter().find_map(|event| event.undoes);
-        let is_undo = undoes.is_some() || events.iter().any(|event| event.kind == Kind::Reverted);
+        let is_undo = undoes.is_some() || events.iter().any(|event| event.kind == EventKind::Reverted);
         let mut undone_by = self.undone.remove(&revision);
         match (is_undo, undoes) {
             // An undo that is undone has no effect.
@@ -42,7 +42,7 @@ impl UndoWalk {
             (true, None) => self.unmarked.push(revision),
             (false, _) => undone_by = self.unmarked.pop(),
         }
-        Fate { is_undo, undoes, undone_by }
+        UndoState { is_undo, undoes, undone_by }
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) enum Aim {
 
 /// Finds the newest revision below `below` that is meant and still stands. An error if it does not stand, or if there is
 /// none.
-pub(super) fn find(plan: &Plan, ctx: &Context, aim: Aim, below: u64) -> Result<Undone, Stop> {
+pub(super) fn find(plan: &Plan, ctx: &Context, aim: Aim, below: u64) -> Result<Undone, ApplyStop> {
     let newest = plan.row.revision;
     if let Aim::Revision(revision) = aim
         && (revision == 0 || revision > newest)
@@ -104,7 +104,7 @@ pub(super) fn find(plan: &Plan, ctx: &Context, aim: Aim, below: u64) -> Result<U
 }
 
 /// Follows a chain of undos to the change that it began with.
-fn chain(plan: &Plan, newest: u64, revision: u64) -> Result<Undone, Stop> {
+fn chain(plan: &Plan, newest: u64, revision: u64) -> Result<Undone, ApplyStop> {
     let (mut change, mut redo, mut by) = (revision, false, String::new());
     loop {
         let events = events(plan, newest, change)?;
@@ -112,7 +112,7 @@ fn chain(plan: &Plan, newest: u64, revision: u64) -> Result<Undone, Stop> {
         let Some(first) = events.first() else { break };
         by.clone_from(&first.by);
         let marked = events.iter().find_map(|event| event.undoes).filter(|of| *of < change);
-        redo ^= marked.is_some() || events.iter().any(|event| event.kind == Kind::Reverted);
+        redo ^= marked.is_some() || events.iter().any(|event| event.kind == EventKind::Reverted);
         match marked {
             Some(of) => change = of,
             None => break,
@@ -123,12 +123,12 @@ fn chain(plan: &Plan, newest: u64, revision: u64) -> Result<Undone, Stop> {
 
 /// The events of a revision, or a request for them and for older ones: more each time, so that few rounds are needed. The
 /// newest one alone at first: most undos mean it, and the one before may be an import of everything.
-fn events(plan: &Plan, newest: u64, revision: u64) -> Result<&[Event], Stop> {
+fn events(plan: &Plan, newest: u64, revision: u64) -> Result<&[Event], ApplyStop> {
     plan.events(revision).ok_or_else(|| {
         let more = (newest - revision).saturating_mul(7).max(1);
         let oldest = revision.saturating_sub(more - 1).max(1);
         let revisions = (oldest..=revision).filter(|revision| plan.events(*revision).is_none()).collect();
-        Stop::Need(Box::new(Footprint { revisions, ..Footprint::default() }))
+        ApplyStop::Need(Box::new(Footprint { revisions, ..Footprint::default() }))
     })
 }
 
@@ -137,13 +137,13 @@ fn events(plan: &Plan, newest: u64, revision: u64) -> Result<&[Event], Stop> {
 fn undoable(event: &Event, ctx: &Context) -> bool {
     match &event.patch {
         Patch::Todo(_, changes) => {
-            event.kind == Kind::Added || changes.iter().any(|change| is_undone(change, event, ctx))
+            event.kind == EventKind::Added || changes.iter().any(|change| is_undone(change, event, ctx))
         }
         Patch::Phases(_) | Patch::Policy(_) => true,
     }
 }
 
 /// Whether undo undoes this change of a todo.
-pub(super) fn is_undone(change: &Change, event: &Event, ctx: &Context) -> bool {
-    change.undoable() && (!matches!(change, Change::Notes(_)) || event.is_by(&ctx.actor))
+pub(super) fn is_undone(change: &FieldChange, event: &Event, ctx: &Context) -> bool {
+    change.undoable() && (!matches!(change, FieldChange::Notes(_)) || event.is_by(&ctx.actor))
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::order::{at_end, reorder};
-use super::resolve::{Batch, keep_number};
-use super::{Stop, derive};
+use super::resolve::{ResolvedBatch, keep_number};
+use super::{ApplyStop, derive};
 use crate::{
-    Add, Edit, Fields, Keep, Kind, Label, LabelEdit, Note, Op, Patch, Phase, PhaseRef, PhaseUid, Refusal, Swap, Uid,
+    Add, Edit, EventKind, Fields, Keep, Label, LabelEdit, Note, Op, Patch, Phase, PhaseRef, PhaseUid, Refusal, Swap,
+    Uid,
 };
 
-pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Stop> {
+pub(super) fn update(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     let phases = phases(draft, batch)?;
     // Everything new exists before anything is said about it: an edit may stand before the add it belongs to.
     let adds = batch.ops.iter().filter_map(|op| if let Op::Add(add) = op { Some(add) } else { None });
@@ -28,14 +29,14 @@ pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
             (Op::Edit(_, changes), Some(uid)) => edit(draft, *uid, changes, &phases)?,
             (Op::Note(_, text), Some(uid)) => {
                 let note = Note { text: text.clone(), at: draft.now, by: draft.ctx.actor.by().to_owned() };
-                draft.edit(*uid, Kind::Noted, |t| t.notes.push(note))?;
+                draft.edit(*uid, EventKind::Noted, |t| t.notes.push(note))?;
             }
             (Op::SetPolicy(policy), _) if draft.row.policy != *policy => {
                 let before = std::mem::replace(&mut draft.row.policy, *policy);
                 if before.cancelled_dep != policy.cancelled_dep {
                     derive::recount_all(draft)?;
                 }
-                draft.event(Kind::PolicySet, Patch::Policy(Box::new(Swap { before, after: *policy })));
+                draft.event(EventKind::PolicySet, Patch::Policy(Box::new(Swap { before, after: *policy })));
             }
             _ => {}
         }
@@ -43,7 +44,7 @@ pub(super) fn update(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<(), Sto
     reorder(draft, batch)
 }
 
-fn insert(draft: &mut Draft<'_>, uid: Uid, id: &str, add: &Add) {
+fn insert(draft: &mut PlanDraft<'_>, uid: Uid, id: &str, add: &Add) {
     let (now, by) = (draft.now, draft.ctx.actor.by().to_owned());
     let mut fields = Fields { id: id.to_owned(), position: at_end(draft), created_at: now, ..Fields::default() };
     match add.carried.as_deref() {
@@ -64,7 +65,7 @@ fn insert(draft: &mut Draft<'_>, uid: Uid, id: &str, add: &Add) {
     draft.insert_fresh(uid, fields);
 }
 
-fn edit(draft: &mut Draft<'_>, uid: Uid, edit: &Edit, phases: &[PhaseUid]) -> Result<(), Stop> {
+fn edit(draft: &mut PlanDraft<'_>, uid: Uid, edit: &Edit, phases: &[PhaseUid]) -> Result<(), ApplyStop> {
     if let Keep::Set(id) = &edit.id {
         rename(draft, uid, id)?;
     }
@@ -86,7 +87,7 @@ fn edit(draft: &mut Draft<'_>, uid: Uid, edit: &Edit, phases: &[PhaseUid]) -> Re
         }
     }
     let labels = labels(draft, uid, &edit.labels)?;
-    Ok(draft.edit(uid, Kind::Edited, |t| {
+    Ok(draft.edit(uid, EventKind::Edited, |t| {
         put(&mut t.content, &edit.content);
         put(&mut t.active_form, &edit.active_form);
         put(&mut t.description, &edit.description);
@@ -103,7 +104,7 @@ fn edit(draft: &mut Draft<'_>, uid: Uid, edit: &Edit, phases: &[PhaseUid]) -> Re
 }
 
 /// The labels after the edit, if it changes them.
-fn labels(draft: &Draft<'_>, uid: Uid, edit: &LabelEdit) -> Result<Keep<BTreeSet<Label>>, Stop> {
+fn labels(draft: &PlanDraft<'_>, uid: Uid, edit: &LabelEdit) -> Result<Keep<BTreeSet<Label>>, ApplyStop> {
     if *edit == LabelEdit::Keep {
         return Ok(Keep::Keep);
     }
@@ -121,7 +122,7 @@ fn put<T: Clone>(field: &mut T, value: &Keep<T>) {
     }
 }
 
-fn rename(draft: &mut Draft<'_>, uid: Uid, id: &str) -> Result<(), Stop> {
+fn rename(draft: &mut PlanDraft<'_>, uid: Uid, id: &str) -> Result<(), ApplyStop> {
     let old = draft.get(uid)?.id.clone();
     if old == id {
         return Ok(());
@@ -136,11 +137,11 @@ fn rename(draft: &mut Draft<'_>, uid: Uid, id: &str) -> Result<(), Stop> {
     draft.ids.insert(old, None);
     draft.ids.insert(id.to_owned(), Some(uid));
     let id = id.to_owned();
-    Ok(draft.edit(uid, Kind::Edited, |t| t.id = id)?)
+    Ok(draft.edit(uid, EventKind::Edited, |t| t.id = id)?)
 }
 
 /// Runs the batch's phase list and answers the uid of each of its entries.
-fn phases(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<Vec<PhaseUid>, Stop> {
+fn phases(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<Vec<PhaseUid>, ApplyStop> {
     let mut uids = Vec::new();
     for op in batch.ops {
         let Op::Phases(entries) = op else { continue };
@@ -161,14 +162,14 @@ fn phases(draft: &mut Draft<'_>, batch: &Batch<'_>) -> Result<Vec<PhaseUid>, Sto
     Ok(uids)
 }
 
-fn set_phases(draft: &mut Draft<'_>, list: Vec<Phase>) -> Result<(), Stop> {
+fn set_phases(draft: &mut PlanDraft<'_>, list: Vec<Phase>) -> Result<(), ApplyStop> {
     if draft.row.phases == list {
         return Ok(());
     }
     let dropped: Vec<PhaseUid> =
         draft.row.phases.iter().map(|p| p.uid).filter(|uid| !list.iter().any(|p| p.uid == *uid)).collect();
     let before = std::mem::replace(&mut draft.row.phases, list);
-    draft.event(Kind::Phased, Patch::Phases(Swap { before, after: draft.row.phases.clone() }));
+    draft.event(EventKind::Phased, Patch::Phases(Swap { before, after: draft.row.phases.clone() }));
     if dropped.is_empty() {
         return Ok(());
     }
@@ -181,13 +182,13 @@ fn set_phases(draft: &mut Draft<'_>, list: Vec<Phase>) -> Result<(), Stop> {
         .collect();
     for uid in orphans {
         if draft.get(uid)?.is_live() {
-            draft.edit(uid, Kind::Edited, |t| t.phase = None)?;
+            draft.edit(uid, EventKind::Edited, |t| t.phase = None)?;
         }
     }
     Ok(())
 }
 
-fn phase(draft: &mut Draft<'_>, r: &PhaseRef, listed: &[PhaseUid]) -> Result<PhaseUid, Stop> {
+fn phase(draft: &mut PlanDraft<'_>, r: &PhaseRef, listed: &[PhaseUid]) -> Result<PhaseUid, ApplyStop> {
     let found = match r {
         PhaseRef::Index(n) => listed.get(*n).copied(),
         PhaseRef::Uid(uid) => draft.row.phases.iter().map(|p| p.uid).find(|p| p == uid),
@@ -213,7 +214,7 @@ fn phase(draft: &mut Draft<'_>, r: &PhaseRef, listed: &[PhaseUid]) -> Result<Pha
     })
 }
 
-fn fresh_phase(draft: &mut Draft<'_>, name: &str) -> Phase {
+fn fresh_phase(draft: &mut PlanDraft<'_>, name: &str) -> Phase {
     let uid = PhaseUid(draft.row.next_phase);
     draft.row.next_phase += 1;
     Phase { uid, name: name.to_owned() }

@@ -1,16 +1,16 @@
 //! What speaks for and against a completion: what `done` needs, results of checks, and whether a completion still
 //! stands.
 
-use super::Stop;
-use super::draft::Draft;
-use crate::{Evidence, Kind, MissingEvidence, Proof, Refusal, Status, Uid, VerifyMode, Warning};
+use super::ApplyStop;
+use super::draft::PlanDraft;
+use crate::{EventKind, Evidence, MissingEvidence, Proof, Refusal, Status, Uid, VerifyMode, Warning};
 
 /// Pieces of evidence that a todo keeps when it is checked again and again; the log has them all.
 const KEPT: usize = 20;
 
 /// What a completion keeps of its evidence: where none is required, the commit alone, by which git can vouch for it
 /// later (rule 32).
-pub(super) fn kept(draft: &Draft<'_>, evidence: Option<&Evidence>) -> Option<Evidence> {
+pub(super) fn kept(draft: &PlanDraft<'_>, evidence: Option<&Evidence>) -> Option<Evidence> {
     let (evidence, at) = (evidence?.clone(), draft.now);
     match draft.ctx.policy.verify {
         VerifyMode::Trust => evidence.commit.map(|commit| Evidence { commit: Some(commit), at, ..Evidence::default() }),
@@ -20,7 +20,11 @@ pub(super) fn kept(draft: &Draft<'_>, evidence: Option<&Evidence>) -> Option<Evi
 
 /// Whether a completion with this evidence counts as unchecked; refused where the plan wants a check or evidence that
 /// is not there (rule 34). A completion against a failed check is warned about.
-pub(super) fn is_unchecked(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>) -> Result<bool, Stop> {
+pub(super) fn is_unchecked(
+    draft: &mut PlanDraft<'_>,
+    uid: Uid,
+    evidence: Option<&Evidence>,
+) -> Result<bool, ApplyStop> {
     let todo = draft.get(uid)?;
     let id = || todo.id.clone();
     let passed = todo.verify.is_some() && evidence.is_some_and(|e| e.command == todo.verify && e.passed());
@@ -67,7 +71,7 @@ pub(super) fn is_unchecked(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Ev
 }
 
 /// What hooks saw of the work on a todo that is completed now. A plan that trusts stores nothing of it.
-pub(super) fn observed(draft: &Draft<'_>, uid: Uid) -> Option<Evidence> {
+pub(super) fn observed(draft: &PlanDraft<'_>, uid: Uid) -> Option<Evidence> {
     let seen = draft.ctx.observed.get(&uid)?.evidence.clone()?;
     (draft.ctx.policy.verify != VerifyMode::Trust).then_some(seen)
 }
@@ -79,11 +83,11 @@ pub(super) fn replace_observed(kept: &mut Vec<Evidence>, seen: Evidence) {
 }
 
 /// Evidence that comes after an unchecked completion takes the mark away.
-pub(super) fn add_missing(draft: &mut Draft<'_>, uid: Uid, evidence: Option<&Evidence>) -> Result<(), Stop> {
+pub(super) fn add_missing(draft: &mut PlanDraft<'_>, uid: Uid, evidence: Option<&Evidence>) -> Result<(), ApplyStop> {
     let Some(evidence) = evidence.filter(|evidence| evidence.has_text()) else { return Ok(()) };
     if draft.get(uid)?.flags.unchecked {
         let evidence = Evidence { at: draft.now, ..evidence.clone() };
-        draft.edit(uid, Kind::Flagged, |t| {
+        draft.edit(uid, EventKind::Flagged, |t| {
             push(&mut t.evidence, Some(evidence));
             t.flags.unchecked = false;
         })?;
@@ -103,10 +107,15 @@ pub(super) enum CheckRole {
 /// Records a check of an open todo, or what hooks saw of the work on it. Only the last failed check in a row is stored: an
 /// agent may try many times. A check
 /// of a command that the todo no longer has says nothing, nor does one of a todo that was closed meanwhile.
-pub(super) fn record_check(draft: &mut Draft<'_>, uid: Uid, found: &Evidence, role: CheckRole) -> Result<(), Stop> {
+pub(super) fn record_check(
+    draft: &mut PlanDraft<'_>,
+    uid: Uid,
+    found: &Evidence,
+    role: CheckRole,
+) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     if found.observed.is_some() && todo.status.is_open() {
-        draft.edit(uid, Kind::Flagged, |t| replace_observed(&mut t.evidence, found.clone()))?;
+        draft.edit(uid, EventKind::Flagged, |t| replace_observed(&mut t.evidence, found.clone()))?;
         return Ok(());
     }
     if !todo.status.is_open() || found.command.is_none() || found.command != todo.verify {
@@ -114,7 +123,7 @@ pub(super) fn record_check(draft: &mut Draft<'_>, uid: Uid, found: &Evidence, ro
     }
     let again = todo.evidence.last().is_some_and(Evidence::is_failed_check);
     let found = Evidence { at: draft.now, ..found.clone() };
-    draft.edit(uid, Kind::Flagged, |t| {
+    draft.edit(uid, EventKind::Flagged, |t| {
         if again {
             t.evidence.pop();
         }
@@ -136,7 +145,12 @@ pub(super) fn push(kept: &mut Vec<Evidence>, one: Option<Evidence>) {
 }
 
 /// Marks a completed todo as stale or not and keeps what speaks for it.
-pub(super) fn vouch(draft: &mut Draft<'_>, uid: Uid, stale: bool, evidence: Option<&Evidence>) -> Result<(), Stop> {
+pub(super) fn vouch(
+    draft: &mut PlanDraft<'_>,
+    uid: Uid,
+    stale: bool,
+    evidence: Option<&Evidence>,
+) -> Result<(), ApplyStop> {
     let todo = draft.get(uid)?;
     if todo.status != Status::Completed {
         return Err(Refusal::Transition { id: todo.id.clone(), op: "vouch", status: todo.status }.into());
@@ -145,14 +159,14 @@ pub(super) fn vouch(draft: &mut Draft<'_>, uid: Uid, stale: bool, evidence: Opti
     if let Some(evidence) = evidence {
         let evidence = Evidence { at: now, ..evidence.clone() };
         draft.touch(uid)?;
-        draft.edit(uid, Kind::Edited, |t| push(&mut t.evidence, Some(evidence)))?;
+        draft.edit(uid, EventKind::Edited, |t| push(&mut t.evidence, Some(evidence)))?;
     }
     let passed = evidence.is_some_and(Evidence::passed);
     let flags = draft.get(uid)?.flags;
     let after = crate::Flags { stale, unchecked: flags.unchecked && !passed, ..flags };
     if flags != after {
         draft.touch(uid)?;
-        draft.edit(uid, Kind::Flagged, |t| t.flags = after)?;
+        draft.edit(uid, EventKind::Flagged, |t| t.flags = after)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::input::{invalid, list, object, text, texts};
-use super::list::{List, ListItem};
+use super::list::{ListItem, SessionList};
 use crate::{
     Dep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Todo,
     Uid,
@@ -13,7 +13,7 @@ use crate::{
 
 /// How eagerly ready work is handed to subagents (rule 40).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum DelegationMode {
     /// No subagents.
     Off,
     /// Allowed, not asked for.
@@ -23,7 +23,7 @@ pub enum Mode {
     Aggressive,
 }
 
-impl Mode {
+impl DelegationMode {
     /// Reads the wire name.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
@@ -37,7 +37,7 @@ impl Mode {
 
 /// One todo as this dialect shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct CursorRow {
     /// The handle, if it is known.
     pub uid: Option<Uid>,
     /// As given.
@@ -52,16 +52,16 @@ pub struct Row {
 
 /// A call after reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CursorCall {
     /// Update by id instead of replacing everything.
     pub merge: bool,
     /// The payload.
-    pub todos: Vec<Given>,
+    pub todos: Vec<CursorTodo>,
 }
 
 /// One todo of a payload; empty means not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct CursorTodo {
     /// Empty asks for a made one.
     pub id: String,
     /// What is to be done.
@@ -74,11 +74,11 @@ pub struct Given {
 
 /// What the tool answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct CursorAnswer {
     /// The list before.
-    pub initial: Vec<Row>,
+    pub initial: Vec<CursorRow>,
     /// The list after.
-    pub list: Vec<Row>,
+    pub list: Vec<CursorRow>,
     /// The call was a merge.
     pub merged: bool,
     /// Ids that a replacement gave more than once; the last one counts.
@@ -87,7 +87,7 @@ pub struct Answer {
     pub done_elsewhere: Vec<String>,
 }
 
-impl Answer {
+impl CursorAnswer {
     /// Returns the ids of pending todos whose dependencies are all completed, in list order.
     pub fn ready(&self) -> Vec<&str> {
         ready(&self.list, &self.done_elsewhere)
@@ -108,16 +108,16 @@ pub fn policy(plan: Policy) -> Policy {
 }
 
 /// The plan as this dialect shows it.
-pub fn project(plan: &Plan) -> Vec<Row> {
+pub fn project(plan: &Plan) -> Vec<CursorRow> {
     plan.live().into_iter().map(|todo| row(plan, todo)).collect()
 }
 
-fn row(plan: &Plan, todo: &Todo) -> Row {
+fn row(plan: &Plan, todo: &Todo) -> CursorRow {
     let name = |dep: &Dep| match dep {
         Dep::On(to) | Dep::Suspended(to) => plan.get(*to).map(|t| t.id.clone()).unwrap_or_default(),
         Dep::Dangling(id) => id.clone(),
     };
-    Row {
+    CursorRow {
         uid: Some(todo.uid),
         id: todo.id.clone(),
         content: todo.content.clone(),
@@ -127,7 +127,7 @@ fn row(plan: &Plan, todo: &Todo) -> Row {
 }
 
 /// Reads a call.
-pub fn read(call: &Value) -> Result<Call, Refusal> {
+pub fn read(call: &Value) -> Result<CursorCall, Refusal> {
     let map = object(call, "")?;
     let merge = match map.get("merge") {
         None | Some(Value::Null) => false,
@@ -146,25 +146,25 @@ pub fn read(call: &Value) -> Result<Call, Refusal> {
                 invalid(format!("{at}.status"), what)
             })?),
         };
-        todos.push(Given {
+        todos.push(CursorTodo {
             id: text(map, "id", &at)?.unwrap_or_default().to_owned(),
             content: text(map, "content", &at)?.unwrap_or_default().to_owned(),
             status,
             dependencies: texts(map, "dependencies", &at)?.unwrap_or_default(),
         });
     }
-    Ok(Call { merge, todos })
+    Ok(CursorCall { merge, todos })
 }
 
 /// The seed's own algorithm on the list. `make_id` answers a fresh id for todos that come without one.
-pub fn step(initial: &[Row], call: &Call, make_id: &mut dyn FnMut() -> String) -> Answer {
-    let mut rows: Vec<Row> = if call.merge { initial.to_vec() } else { Vec::new() };
+pub fn step(initial: &[CursorRow], call: &CursorCall, make_id: &mut dyn FnMut() -> String) -> CursorAnswer {
+    let mut rows: Vec<CursorRow> = if call.merge { initial.to_vec() } else { Vec::new() };
     let known: HashMap<&str, Uid> = initial.iter().filter_map(|row| Some((row.id.as_str(), row.uid?))).collect();
     let mut index: HashMap<String, usize> = rows.iter().enumerate().map(|(n, row)| (row.id.clone(), n)).collect();
     let mut folded = Vec::new();
     for given in &call.todos {
         let id = if given.id.is_empty() { make_id() } else { given.id.clone() };
-        let fresh = Row {
+        let fresh = CursorRow {
             uid: known.get(id.as_str()).copied(),
             id: id.clone(),
             content: given.content.clone(),
@@ -183,10 +183,10 @@ pub fn step(initial: &[Row], call: &Call, make_id: &mut dyn FnMut() -> String) -
             }
         }
     }
-    Answer { initial: initial.to_vec(), list: rows, merged: call.merge, folded, done_elsewhere: Vec::new() }
+    CursorAnswer { initial: initial.to_vec(), list: rows, merged: call.merge, folded, done_elsewhere: Vec::new() }
 }
 
-fn merge(row: &mut Row, given: &Given) {
+fn merge(row: &mut CursorRow, given: &CursorTodo) {
     if !given.content.is_empty() {
         row.content.clone_from(&given.content);
     }
@@ -198,7 +198,7 @@ fn merge(row: &mut Row, given: &Given) {
     }
 }
 
-fn ready<'r>(rows: &'r [Row], elsewhere: &[String]) -> Vec<&'r str> {
+fn ready<'r>(rows: &'r [CursorRow], elsewhere: &[String]) -> Vec<&'r str> {
     let done = rows.iter().filter(|r| r.status == Status::Completed).map(|r| r.id.as_str());
     let done: HashSet<&str> = done.chain(elsewhere.iter().map(String::as_str)).collect();
     rows.iter()
@@ -208,13 +208,13 @@ fn ready<'r>(rows: &'r [Row], elsewhere: &[String]) -> Vec<&'r str> {
 }
 
 /// Something is pending and nothing is in progress.
-pub fn needs_in_progress(rows: &[Row]) -> bool {
+pub fn needs_in_progress(rows: &[CursorRow]) -> bool {
     rows.iter().any(|r| r.status == Status::Pending) && rows.iter().all(|r| r.status != Status::InProgress)
 }
 
 /// The answer in the tool's own form.
-pub fn answer(answer: &Answer, mode: Mode) -> Value {
-    let ready = if mode == Mode::Aggressive { answer.ready() } else { Vec::new() };
+pub fn answer(answer: &CursorAnswer, mode: DelegationMode) -> Value {
+    let ready = if mode == DelegationMode::Aggressive { answer.ready() } else { Vec::new() };
     json!({
         "success": true,
         "readyTaskIds": ready,
@@ -225,15 +225,14 @@ pub fn answer(answer: &Answer, mode: Mode) -> Value {
     })
 }
 
-fn rows_json(rows: &[Row]) -> Value {
-    let row =
-        |r: &Row| json!({"id": r.id, "content": r.content, "status": r.status.name(), "dependencies": r.dependencies});
+fn rows_json(rows: &[CursorRow]) -> Value {
+    let row = |r: &CursorRow| json!({"id": r.id, "content": r.content, "status": r.status.name(), "dependencies": r.dependencies});
     rows.iter().map(row).collect()
 }
 
 /// The list for [`super::list::diff`].
-pub fn to_list(rows: &[Row]) -> List {
-    let item = |row: &Row| ListItem {
+pub fn to_list(rows: &[CursorRow]) -> SessionList {
+    let item = |row: &CursorRow| ListItem {
         uid: row.uid,
         id: Some(row.id.clone()),
         content: row.content.clone(),
@@ -241,5 +240,5 @@ pub fn to_list(rows: &[Row]) -> List {
         depends_on: Some(row.dependencies.clone()),
         ..ListItem::default()
     };
-    List { phases: Vec::new(), items: rows.iter().map(item).collect() }
+    SessionList { phases: Vec::new(), items: rows.iter().map(item).collect() }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use super::input::{invalid, join, list, number, object, text, texts};
-use super::native::{self, Limits};
+use super::native::{self, TextLimits};
 use crate::{
     Add, Complexity, Dep, DepOnRunning, Edit, InProgressLimit, Keep, ListPosition, MissingDep, OnCycle, OnRemove, Op,
     PhaseRef, Plan, Policy, Ref, Refusal, StartGate, Status, Todo, Warning,
@@ -13,16 +13,16 @@ use crate::{
 
 /// A call after reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct ExtendedCall {
     /// The payload is the whole plan.
     pub replace: bool,
     /// The payload.
-    pub todos: Vec<Given>,
+    pub todos: Vec<ExtendedTodo>,
 }
 
 /// A status as this format writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ExtendedStatus {
     /// One of the stored ones.
     Stored(Status),
     /// Blocked, whether by dependencies or on its own.
@@ -31,13 +31,13 @@ pub enum Wish {
 
 /// One todo of a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct ExtendedTodo {
     /// Required.
     pub id: String,
     /// Required for a new one.
     pub title: Option<String>,
     /// Absent keeps.
-    pub status: Option<Wish>,
+    pub status: Option<ExtendedStatus>,
     /// Every other field; absent keeps.
     pub edit: Edit,
     /// Compared with the derived one.
@@ -60,7 +60,7 @@ pub fn policy(plan: Policy) -> Policy {
 }
 
 /// Reads a call; refuses the first item that has the wrong shape or repeats an id.
-pub fn read(call: &Value, limits: &Limits) -> Result<Call, Refusal> {
+pub fn read(call: &Value, limits: &TextLimits) -> Result<ExtendedCall, Refusal> {
     let map = object(call, "")?;
     let replace = match text(map, "mode", "")? {
         Some("replace") => true,
@@ -82,10 +82,10 @@ pub fn read(call: &Value, limits: &Limits) -> Result<Call, Refusal> {
         }
         todos.push(given);
     }
-    Ok(Call { replace, todos })
+    Ok(ExtendedCall { replace, todos })
 }
 
-fn read_item(item: &Value, at: &str, limits: &Limits) -> Result<Given, Refusal> {
+fn read_item(item: &Value, at: &str, limits: &TextLimits) -> Result<ExtendedTodo, Refusal> {
     let map = object(item, at)?;
     let id = match text(map, "id", at)? {
         Some("") | None => return Err(invalid(join(at, "id"), "missing or empty")),
@@ -94,13 +94,13 @@ fn read_item(item: &Value, at: &str, limits: &Limits) -> Result<Given, Refusal> 
     let title = title(map, at, limits)?;
     let status = match text(map, "status", at)? {
         None => None,
-        Some("blocked") => Some(Wish::Blocked),
-        Some(word) => Some(Wish::Stored(Status::parse(word).ok_or_else(|| {
+        Some("blocked") => Some(ExtendedStatus::Blocked),
+        Some(word) => Some(ExtendedStatus::Stored(Status::parse(word).ok_or_else(|| {
             let known = "pending, in_progress, completed, blocked, cancelled, failed";
             invalid(join(at, "status"), format!("`{}` is none of {known}", crate::text::clip(word, 40)))
         })?)),
     };
-    Ok(Given {
+    Ok(ExtendedTodo {
         id,
         status,
         edit: fields(map, at, limits, title.as_deref())?,
@@ -111,7 +111,7 @@ fn read_item(item: &Value, at: &str, limits: &Limits) -> Result<Given, Refusal> 
 }
 
 /// `title` and `content` are two names of one thing; both given and different is refused (rule 44).
-fn title(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Option<String>, Refusal> {
+fn title(map: &Map<String, Value>, at: &str, limits: &TextLimits) -> Result<Option<String>, Refusal> {
     let (title, content) = (text(map, "title", at)?, text(map, "content", at)?);
     if let (Some(a), Some(b)) = (title, content)
         && a != b
@@ -122,7 +122,7 @@ fn title(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Option<S
     title.or(content).map(|value| native::one_line(value, &join(at, key), limits.content)).transpose()
 }
 
-fn fields(map: &Map<String, Value>, at: &str, limits: &Limits, title: Option<&str>) -> Result<Edit, Refusal> {
+fn fields(map: &Map<String, Value>, at: &str, limits: &TextLimits, title: Option<&str>) -> Result<Edit, Refusal> {
     let long = |key: &'static str| -> Result<Keep<Option<String>>, Refusal> {
         let value = text(map, key, at)?.map(|value| native::long_text(value, key, limits.long)).transpose()?;
         Ok(value.map_or(Keep::Keep, |value| Keep::Set(Some(value))))
@@ -156,7 +156,7 @@ pub(super) fn complexity(map: &Map<String, Value>, at: &str) -> Result<Option<Co
 }
 
 /// The ops of a call on a whole plan.
-pub fn ops(plan: &Plan, call: &Call) -> Result<Vec<Op>, Refusal> {
+pub fn ops(plan: &Plan, call: &ExtendedCall) -> Result<Vec<Op>, Refusal> {
     let mut ops = Vec::new();
     if call.replace {
         let named: HashSet<&str> = call.todos.iter().map(|g| g.id.as_str()).collect();
@@ -199,28 +199,28 @@ pub fn ops(plan: &Plan, call: &Call) -> Result<Vec<Op>, Refusal> {
     Ok(ops)
 }
 
-fn status(target: Ref, wish: Wish, known: Option<&Todo>) -> Vec<Op> {
+fn status(target: Ref, wish: ExtendedStatus, known: Option<&Todo>) -> Vec<Op> {
     let mut ops = Vec::new();
     // Any status first ends a hold; only `blocked` may put one (back) on.
-    if known.is_some_and(|t| t.hold.is_some()) && wish != Wish::Blocked {
+    if known.is_some_and(|t| t.hold.is_some()) && wish != ExtendedStatus::Blocked {
         ops.push(Op::Release(target.clone()));
     }
-    if wish == Wish::Stored(Status::InProgress) && known.is_some_and(|t| t.status == Status::Completed) {
+    if wish == ExtendedStatus::Stored(Status::InProgress) && known.is_some_and(|t| t.status == Status::Completed) {
         ops.push(Op::Reopen(target.clone()));
     }
     ops.push(match wish {
-        Wish::Blocked => Op::Block(target),
-        Wish::Stored(Status::Pending) => Op::Reopen(target),
-        Wish::Stored(Status::InProgress) => Op::Start(target),
-        Wish::Stored(Status::Completed) => Op::Done { target, evidence: None, fence: None },
-        Wish::Stored(Status::Cancelled) => Op::Drop(target),
-        Wish::Stored(Status::Failed) => Op::Fail(target, String::new()),
+        ExtendedStatus::Blocked => Op::Block(target),
+        ExtendedStatus::Stored(Status::Pending) => Op::Reopen(target),
+        ExtendedStatus::Stored(Status::InProgress) => Op::Start(target),
+        ExtendedStatus::Stored(Status::Completed) => Op::Done { target, evidence: None, fence: None },
+        ExtendedStatus::Stored(Status::Cancelled) => Op::Drop(target),
+        ExtendedStatus::Stored(Status::Failed) => Op::Fail(target, String::new()),
     });
     ops
 }
 
 /// Groups in the input that differ from the derived ones (rule 22).
-pub fn group_warnings(plan: &Plan, call: &Call) -> Vec<Warning> {
+pub fn group_warnings(plan: &Plan, call: &ExtendedCall) -> Vec<Warning> {
     let given = call.todos.iter().filter_map(|g| Some((g.group?, plan.by_id(&g.id)?)));
     given
         .filter(|(group, todo)| *group != u64::from(todo.derived.level))
@@ -261,7 +261,7 @@ fn name<'p>(plan: &'p Plan, dep: &'p Dep) -> &'p str {
 
 /// Ready ids by (own priority, position), as this format orders them (rule 25).
 pub fn ready(plan: &Plan, now: i64) -> Vec<String> {
-    let reader = crate::reason::Reader::new(plan, now);
+    let reader = crate::reason::PlanReader::new(plan, now);
     let mut ready: Vec<&Todo> = plan.live().into_iter().filter(|t| reader.is_ready(t)).collect();
     ready.sort_by_key(|t| (t.priority, t.position, t.uid));
     ready.into_iter().map(|t| t.id.clone()).collect()

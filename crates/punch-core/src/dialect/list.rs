@@ -24,7 +24,7 @@ pub struct ListItem {
     pub status: Status,
     /// Ids, where the dialect has dependencies.
     pub depends_on: Option<Vec<String>>,
-    /// Index into [`List::phases`], where the dialect has phases.
+    /// Index into [`SessionList::phases`], where the dialect has phases.
     pub phase: Option<usize>,
     /// Remarks, where the dialect has them.
     pub notes: Option<Vec<String>>,
@@ -32,7 +32,7 @@ pub struct ListItem {
 
 /// A list as a session sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct List {
+pub struct SessionList {
     /// Phases in order, where the dialect has them; without a uid they are new.
     pub phases: Vec<(Option<PhaseUid>, String)>,
     /// Rows in order.
@@ -87,7 +87,7 @@ pub fn match_rows(rows: &[RowName<'_>], known: &[RowName<'_>]) -> Vec<Option<Uid
 
 /// Gives new phases the handles of known ones of the same name, the k-th to the k-th, and rows those of known rows:
 /// for lists that were read from a text and carry no handles.
-pub fn match_list(new: &mut List, known: &List) {
+pub fn match_list(new: &mut SessionList, known: &SessionList) {
     let mut by_name: HashMap<&str, VecDeque<PhaseUid>> = HashMap::new();
     for (uid, name) in &known.phases {
         by_name.entry(name).or_default().extend(*uid);
@@ -95,7 +95,7 @@ pub fn match_list(new: &mut List, known: &List) {
     for (uid, name) in new.phases.iter_mut().filter(|(uid, _)| uid.is_none()) {
         *uid = by_name.get_mut(name.as_str()).and_then(VecDeque::pop_front);
     }
-    fn names(list: &List) -> Vec<RowName<'_>> {
+    fn names(list: &SessionList) -> Vec<RowName<'_>> {
         list.items.iter().map(ListItem::name).collect()
     }
     let uids = match_rows(&names(new), &names(known));
@@ -104,7 +104,7 @@ pub fn match_list(new: &mut List, known: &List) {
 
 /// Sets rows of `base` to pending whose lease has run out and that `new` still has in progress: the list claims them
 /// again.
-pub fn reclaim(base: &mut List, new: &List, plan: &Plan, now: i64) {
+pub fn reclaim(base: &mut SessionList, new: &SessionList, plan: &Plan, now: i64) {
     let is_running = |item: &&ListItem| item.status == Status::InProgress;
     let running: BTreeSet<Uid> = new.items.iter().filter(is_running).filter_map(|item| item.uid).collect();
     for item in base.items.iter_mut().filter(|item| item.status == Status::InProgress) {
@@ -117,7 +117,7 @@ pub fn reclaim(base: &mut List, new: &List, plan: &Plan, now: i64) {
 
 /// The ops that bring a plan from `base`, the list last shown to the session, to `new`. Only differences are asked
 /// for, so what others changed meanwhile stays; rows of `base` that are not in `new` are archived.
-pub fn diff(base: &List, new: &List, plan: &Plan) -> Vec<Op> {
+pub fn diff(base: &SessionList, new: &SessionList, plan: &Plan) -> Vec<Op> {
     let mut ops = Vec::new();
     let phases_change = base.phases != new.phases;
     if phases_change {
@@ -206,8 +206,8 @@ pub(super) fn status(uid: Uid, before: Status, after: Status, now: Option<Status
 }
 
 struct PhaseNames<'a> {
-    base: &'a List,
-    new: &'a List,
+    base: &'a SessionList,
+    new: &'a SessionList,
     /// The batch carries the new phase list, so its entries can be named by index.
     listed: bool,
 }
@@ -235,7 +235,7 @@ impl PhaseNames<'_> {
     }
 }
 
-fn phases(base: &List, new: &List, plan: &Plan) -> Op {
+fn phases(base: &SessionList, new: &SessionList, plan: &Plan) -> Op {
     let mut list: Vec<PhaseRef> = new
         .phases
         .iter()

@@ -15,14 +15,14 @@ use crate::{
 
 /// How long texts may be, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct TextLimits {
     /// Content.
     pub content: usize,
     /// Description, criteria, note, reason.
     pub long: usize,
 }
 
-impl Default for Limits {
+impl Default for TextLimits {
     fn default() -> Self {
         Self { content: 500, long: 8_000 }
     }
@@ -49,10 +49,10 @@ const PLACES: &[&str] = &["before", "after", "place"];
 
 /// A call after reading. Only what a replacement comes to depends on the plan.
 #[derive(Clone, Debug, Default)]
-pub struct Call {
-    steps: Vec<Step>,
+pub struct NativeCall {
+    steps: Vec<NativeStep>,
     /// What the ops `done` and `fail` say that their todos took.
-    pub usage: Vec<Usage>,
+    pub usage: Vec<ReportedTokens>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,21 +60,21 @@ pub struct Call {
     clippy::large_enum_variant,
     reason = "nearly every step is an op, so a box would only add an allocation to each"
 )]
-enum Step {
+enum NativeStep {
     Op(Op),
-    Replace(Vec<Replacement>),
+    Replace(Vec<ReplacementTodo>),
 }
 
 /// A todo of a replacement.
 #[derive(Clone, Debug)]
-struct Replacement {
+struct ReplacementTodo {
     add: Add,
     status_given: bool,
 }
 
 /// `actualTokens` of one op.
 #[derive(Clone, Debug)]
-pub struct Usage {
+pub struct ReportedTokens {
     /// The todos of the op, which share the tokens.
     pub ids: Vec<String>,
     /// The op reports a failure.
@@ -83,10 +83,10 @@ pub struct Usage {
     pub tokens: u64,
 }
 
-impl Call {
+impl NativeCall {
     /// Returns true if the call replaces the list: the plan has to be loaded as a whole.
     pub fn replaces(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Replace(_)))
+        self.steps.iter().any(|step| matches!(step, NativeStep::Replace(_)))
     }
 
     /// Returns the part of the plan that the call names. Asked for one by one, many names would end in the whole plan.
@@ -94,7 +94,7 @@ impl Call {
         if self.replaces() {
             return Footprint::everything();
         }
-        let ops = || self.steps.iter().filter_map(|step| if let Step::Op(op) = step { Some(op) } else { None });
+        let ops = || self.steps.iter().filter_map(|step| if let NativeStep::Op(op) = step { Some(op) } else { None });
         let mut named = Footprint::of(ops());
         named.ids.extend(ops().filter_map(|op| if let Op::Add(add) = op { add.id.clone() } else { None }));
         named
@@ -105,8 +105,8 @@ impl Call {
         let mut ops = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             match step {
-                Step::Op(op) => ops.push(op.clone()),
-                Step::Replace(todos) => replace(plan, todos.clone(), &mut ops),
+                NativeStep::Op(op) => ops.push(op.clone()),
+                NativeStep::Replace(todos) => replace(plan, todos.clone(), &mut ops),
             }
         }
         ops
@@ -114,12 +114,12 @@ impl Call {
 }
 
 /// Reads `{"ops": […]}`.
-pub fn parse(call: &Value, limits: &Limits) -> Result<Call, Refusal> {
+pub fn parse(call: &Value, limits: &TextLimits) -> Result<NativeCall, Refusal> {
     let items = list(object(call, "")?, "ops", "")?;
     if items.is_empty() {
         return Err(invalid("ops", "give at least one op"));
     }
-    let mut call = Call::default();
+    let mut call = NativeCall::default();
     for (n, item) in items.iter().enumerate() {
         parse_op(item, &format!("ops[{n}]"), limits, &mut call)?;
     }
@@ -127,21 +127,21 @@ pub fn parse(call: &Value, limits: &Limits) -> Result<Call, Refusal> {
 }
 
 /// Reads `{"ops": […]}` into the ops that it asks for on a plan.
-pub fn read(plan: &Plan, call: &Value, limits: &Limits) -> Result<Vec<Op>, Refusal> {
+pub fn read(plan: &Plan, call: &Value, limits: &TextLimits) -> Result<Vec<Op>, Refusal> {
     Ok(parse(call, limits)?.ops(plan))
 }
 
-fn parse_op(item: &Value, at: &str, limits: &Limits, call: &mut Call) -> Result<(), Refusal> {
+fn parse_op(item: &Value, at: &str, limits: &TextLimits, call: &mut NativeCall) -> Result<(), Refusal> {
     let map = object(item, at)?;
     let Some(verb) = text(map, "op", at)? else { return Err(invalid(join(at, "op"), "missing")) };
     let known = |extra: &[&str]| only(map, at, extra);
-    let Call { steps, usage } = call;
+    let NativeCall { steps, usage } = call;
     if verb == "replace" {
         known(&["todos"])?;
-        steps.push(Step::Replace(replacement(map, at, limits)?));
+        steps.push(NativeStep::Replace(replacement(map, at, limits)?));
         return Ok(());
     }
-    let mut push = |op| steps.push(Step::Op(op));
+    let mut push = |op| steps.push(NativeStep::Op(op));
     match verb {
         "add" => {
             known(&[&["id", "status"], FIELDS, PLACES].concat())?;
@@ -182,7 +182,7 @@ fn parse_op(item: &Value, at: &str, limits: &Limits, call: &mut Call) -> Result<
                 fence,
             };
             let targets = many(map, at)?;
-            usage.extend(tokens.map(|tokens| Usage { ids: ids(&targets), failed: false, tokens }));
+            usage.extend(tokens.map(|tokens| ReportedTokens { ids: ids(&targets), failed: false, tokens }));
             targets.into_iter().map(done).for_each(push);
         }
         "fail" => {
@@ -190,7 +190,11 @@ fn parse_op(item: &Value, at: &str, limits: &Limits, call: &mut Call) -> Result<
             let tokens = number(map, "actualTokens", at)?;
             let error = long_text(either(map, "error", at)?.unwrap_or_default(), "error", limits.long)?;
             let target = one(map, at)?;
-            usage.extend(tokens.map(|tokens| Usage { ids: ids(slice::from_ref(&target)), failed: true, tokens }));
+            usage.extend(tokens.map(|tokens| ReportedTokens {
+                ids: ids(slice::from_ref(&target)),
+                failed: true,
+                tokens,
+            }));
             push(Op::Fail(target, error));
         }
         "hold" => {
@@ -269,7 +273,7 @@ fn many(map: &Map<String, Value>, at: &str) -> Result<Vec<Ref>, Refusal> {
     Ok(ids.into_iter().map(Ref::Id).collect())
 }
 
-fn add(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Add, Refusal> {
+fn add(map: &Map<String, Value>, at: &str, limits: &TextLimits) -> Result<Add, Refusal> {
     let edit = edit(map, at, limits)?;
     if edit.content == Keep::Keep {
         return Err(invalid(join(at, "content"), "missing"));
@@ -285,7 +289,7 @@ fn add(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Add, Refus
     Ok(Add { id, edit, place: place(map, at)?, status, ..Add::default() })
 }
 
-fn edit(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Edit, Refusal> {
+fn edit(map: &Map<String, Value>, at: &str, limits: &TextLimits) -> Result<Edit, Refusal> {
     let clears = |key: &str| map.get(key).is_some_and(Value::is_null);
     let long = |key: &'static str| -> Result<Keep<Option<String>>, Refusal> {
         if clears(key) {
@@ -325,7 +329,7 @@ fn edit(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Edit, Ref
     })
 }
 
-fn content(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Option<String>, Refusal> {
+fn content(map: &Map<String, Value>, at: &str, limits: &TextLimits) -> Result<Option<String>, Refusal> {
     let (content, title) = (text(map, "content", at)?, text(map, "title", at)?);
     if let (Some(a), Some(b)) = (content, title)
         && a != b
@@ -352,7 +356,7 @@ fn place(map: &Map<String, Value>, at: &str) -> Result<ListPosition, Refusal> {
     }
 }
 
-fn hold(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Hold, Refusal> {
+fn hold(map: &Map<String, Value>, at: &str, limits: &TextLimits) -> Result<Hold, Refusal> {
     let kind = match text(map, "kind", at)? {
         None => HoldKind::Human,
         Some(word) => HoldKind::parse(word).ok_or_else(|| {
@@ -375,13 +379,13 @@ fn ids(targets: &[Ref]) -> Vec<String> {
     targets.iter().filter_map(|target| if let Ref::Id(id) = target { Some(id.clone()) } else { None }).collect()
 }
 
-fn replacement(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Vec<Replacement>, Refusal> {
-    let mut todos: Vec<Replacement> = Vec::new();
+fn replacement(map: &Map<String, Value>, at: &str, limits: &TextLimits) -> Result<Vec<ReplacementTodo>, Refusal> {
+    let mut todos: Vec<ReplacementTodo> = Vec::new();
     for (n, item) in list(map, "todos", at)?.iter().enumerate() {
         let at = format!("{}[{n}]", join(at, "todos"));
         let map = object(item, &at)?;
         only(map, &at, &[&["id", "status"], FIELDS].concat())?;
-        todos.push(Replacement { add: add(map, &at, limits)?, status_given: map.contains_key("status") });
+        todos.push(ReplacementTodo { add: add(map, &at, limits)?, status_given: map.contains_key("status") });
     }
     let mut seen = HashSet::new();
     match todos.iter().filter_map(|todo| todo.add.id.as_ref()).find(|id| !seen.insert(*id)) {
@@ -391,10 +395,10 @@ fn replacement(map: &Map<String, Value>, at: &str, limits: &Limits) -> Result<Ve
 }
 
 /// Replaces the list: todos are matched by id, then by content; the others are archived (rule 7).
-fn replace(plan: &Plan, todos: Vec<Replacement>, ops: &mut Vec<Op>) {
+fn replace(plan: &Plan, todos: Vec<ReplacementTodo>, ops: &mut Vec<Op>) {
     let live = plan.live();
     let uids = {
-        let rows = todos.iter().map(|Replacement { add, .. }| RowName {
+        let rows = todos.iter().map(|ReplacementTodo { add, .. }| RowName {
             uid: None,
             id: add.id.as_deref(),
             content: add.edit.content.as_set().map_or("", String::as_str),
@@ -406,7 +410,7 @@ fn replace(plan: &Plan, todos: Vec<Replacement>, ops: &mut Vec<Op>) {
     ops.extend(live.iter().filter(|t| !kept.contains(&t.uid)).map(|t| Op::Rm(Ref::Uid(t.uid))));
     let before = ops.iter().filter(|op| matches!(op, Op::Add(_))).count();
     let (mut order, mut statuses, mut new) = (Vec::new(), Vec::new(), before);
-    for (Replacement { mut add, status_given }, uid) in todos.into_iter().zip(uids) {
+    for (ReplacementTodo { mut add, status_given }, uid) in todos.into_iter().zip(uids) {
         match uid {
             None => {
                 order.push(Ref::New(new));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::input::{invalid, list, object, text};
-use super::list::{List, ListItem, RowName, match_rows};
+use super::list::{ListItem, RowName, SessionList, match_rows};
 use crate::view::Progress;
 use crate::view::checklist;
 use crate::{
@@ -17,7 +17,7 @@ pub const MAX_LENGTH: usize = 500;
 
 /// One todo as this dialect shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TodoWriteRow {
     /// The handle, if it is known.
     pub uid: Option<Uid>,
     /// The id, if the payload or the plan has one.
@@ -30,7 +30,7 @@ pub struct Row {
     pub active_form: String,
 }
 
-impl Row {
+impl TodoWriteRow {
     fn name(&self) -> RowName<'_> {
         RowName { uid: self.uid, id: self.id.as_deref(), content: &self.content }
     }
@@ -38,14 +38,14 @@ impl Row {
 
 /// Why a call was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reject {
+pub enum TodoWriteRefusal {
     /// The shape is wrong.
     Invalid(Refusal),
     /// More than one todo in progress.
     ManyInProgress,
 }
 
-impl Reject {
+impl TodoWriteRefusal {
     /// The seed's own sentence for the second kind.
     pub const MANY: &'static str = "Only one task can be in_progress at a time";
 }
@@ -64,10 +64,10 @@ pub fn policy(plan: Policy) -> Policy {
 }
 
 /// The plan as this dialect shows it: cancelled todos are left out, failed ones are pending again.
-pub fn project(plan: &Plan) -> Vec<Row> {
+pub fn project(plan: &Plan) -> Vec<TodoWriteRow> {
     let shown = plan.live().into_iter().filter(|todo| todo.status != Status::Cancelled);
     shown
-        .map(|todo| Row {
+        .map(|todo| TodoWriteRow {
             uid: Some(todo.uid),
             id: Some(todo.id.clone()),
             content: todo.content.clone(),
@@ -78,15 +78,15 @@ pub fn project(plan: &Plan) -> Vec<Row> {
 }
 
 /// Reads and validates a call.
-pub fn read(call: &Value) -> Result<Vec<Row>, Reject> {
-    let rows = read_rows(call).map_err(Reject::Invalid)?;
+pub fn read(call: &Value) -> Result<Vec<TodoWriteRow>, TodoWriteRefusal> {
+    let rows = read_rows(call).map_err(TodoWriteRefusal::Invalid)?;
     if rows.iter().filter(|row| row.status == Status::InProgress).count() > 1 {
-        return Err(Reject::ManyInProgress);
+        return Err(TodoWriteRefusal::ManyInProgress);
     }
     Ok(rows)
 }
 
-fn read_rows(call: &Value) -> Result<Vec<Row>, Refusal> {
+fn read_rows(call: &Value) -> Result<Vec<TodoWriteRow>, Refusal> {
     let todos = list(object(call, "")?, "todos", "")?;
     if todos.len() > MAX_TODOS {
         return Err(invalid("todos", format!("{} todos, at most {MAX_TODOS} fit in one call", todos.len())));
@@ -95,7 +95,7 @@ fn read_rows(call: &Value) -> Result<Vec<Row>, Refusal> {
     todos.iter().enumerate().map(row).collect()
 }
 
-fn read_row(item: &Value) -> Result<Row, Refusal> {
+fn read_row(item: &Value) -> Result<TodoWriteRow, Refusal> {
     let map = object(item, "")?;
     let required = |key: &str| -> Result<String, Refusal> {
         let value = text(map, key, "")?.ok_or_else(|| invalid(key, "missing"))?;
@@ -118,7 +118,7 @@ fn read_row(item: &Value) -> Result<Row, Refusal> {
         None => return Err(invalid("status", "missing")),
     };
     let id = text(map, "id", "")?.filter(|id| !id.is_empty()).map(str::to_owned);
-    Ok(Row { uid: None, id, content: required("content")?, status, active_form: required("activeForm")? })
+    Ok(TodoWriteRow { uid: None, id, content: required("content")?, status, active_form: required("activeForm")? })
 }
 
 /// A refusal of the n-th row, with its place in the call.
@@ -131,7 +131,7 @@ fn below(refusal: Refusal, n: usize) -> Refusal {
 }
 
 /// Full replacement: payload rows get the handles of the todos they mean.
-pub fn step(shown: &[Row], call: Vec<Row>) -> Vec<Row> {
+pub fn step(shown: &[TodoWriteRow], call: Vec<TodoWriteRow>) -> Vec<TodoWriteRow> {
     let mut rows = call;
     // An id names the first row that has it.
     let mut seen = std::collections::HashSet::new();
@@ -142,7 +142,7 @@ pub fn step(shown: &[Row], call: Vec<Row>) -> Vec<Row> {
     }
     let uids = {
         let (rows, shown): (Vec<_>, Vec<_>) =
-            (rows.iter().map(Row::name).collect(), shown.iter().map(Row::name).collect());
+            (rows.iter().map(TodoWriteRow::name).collect(), shown.iter().map(TodoWriteRow::name).collect());
         match_rows(&rows, &shown)
     };
     rows.iter_mut().zip(uids).for_each(|(row, uid)| row.uid = uid);
@@ -150,26 +150,26 @@ pub fn step(shown: &[Row], call: Vec<Row>) -> Vec<Row> {
 }
 
 /// The rendered list that the model sees.
-pub fn render(rows: &[Row]) -> String {
+pub fn render(rows: &[TodoWriteRow]) -> String {
     checklist::render(rows.iter().map(|row| (row.status, row.content.as_str(), row.active_form.as_str())))
 }
 
 /// Completed of total, cancelled ones not shown and not counted.
-pub fn progress(rows: &[Row]) -> Value {
+pub fn progress(rows: &[TodoWriteRow]) -> Value {
     let completed = rows.iter().filter(|row| row.status == Status::Completed).count() as u64;
     let total = rows.len() as u64;
     json!({"completed": completed, "total": total, "percent": Progress { completed, total }.percent()})
 }
 
 /// The items in the tool's own form.
-pub fn items(rows: &[Row]) -> Value {
-    let item = |row: &Row| json!({"content": row.content, "status": row.status.name(), "activeForm": row.active_form});
+pub fn items(rows: &[TodoWriteRow]) -> Value {
+    let item = |row: &TodoWriteRow| json!({"content": row.content, "status": row.status.name(), "activeForm": row.active_form});
     rows.iter().map(item).collect()
 }
 
 /// The list for [`super::list::diff`].
-pub fn to_list(rows: Vec<Row>) -> List {
-    let item = |row: Row| ListItem {
+pub fn to_list(rows: Vec<TodoWriteRow>) -> SessionList {
+    let item = |row: TodoWriteRow| ListItem {
         uid: row.uid,
         id: row.id,
         content: row.content,
@@ -177,5 +177,5 @@ pub fn to_list(rows: Vec<Row>) -> List {
         status: row.status,
         ..ListItem::default()
     };
-    List { phases: Vec::new(), items: rows.into_iter().map(item).collect() }
+    SessionList { phases: Vec::new(), items: rows.into_iter().map(item).collect() }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::facts::CLIPPED;
-use crate::reason::{self, Cause, Reason};
+use crate::reason::{self, Cause, WaitReason};
 use crate::text::clip;
 use crate::{Need, Plan, Uid};
 
@@ -22,8 +22,8 @@ pub struct Block {
     pub about: String,
 }
 
-impl From<&Reason> for Block {
-    fn from(reason: &Reason) -> Self {
+impl From<&WaitReason> for Block {
+    fn from(reason: &WaitReason) -> Self {
         let about = reason.about.as_deref().unwrap_or_default();
         Self {
             id: clip(&reason.id, CLIPPED).into_owned(),
@@ -58,7 +58,7 @@ impl Roots {
 
 /// Walks down from `start`, looking at no more than `limit` todos; see [`reason::roots`].
 pub fn roots(plan: &Plan, start: &[Uid], owner: Option<&str>, now: i64, limit: usize) -> Result<Roots, Need> {
-    let reason::Roots { found, cut, mut optional } = reason::roots(plan, start, owner, now, limit)?;
+    let reason::WaitRoots { found, cut, mut optional } = reason::roots(plan, start, owner, now, limit)?;
     optional.truncate(NAMED);
     Ok(Roots { named: found.iter().take(NAMED).map(Block::from).collect(), total: found.len() as u64, cut, optional })
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Facts, HostEvent, KeepGoing, Start, ToolKind, Turn};
+use super::{Decision, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn};
 use crate::hash::fnv1a;
 
 /// After so long a failed turn is forgotten.
@@ -67,7 +67,7 @@ pub struct Counters {
     pub trouble: Option<ToolTrouble>,
     /// Where the last turns of the user began, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub turns: Vec<Turn>,
+    pub turns: Vec<UserTurn>,
     /// The revision up to which the user's changes were told.
     #[serde(skip_serializing_if = "is_zero64")]
     pub told: u64,
@@ -111,11 +111,11 @@ impl Counters {
         match event {
             HostEvent::SessionStarted { how } => {
                 (self.ended, self.hushed) = (false, false);
-                if *how == Start::Compact {
+                if *how == SessionStart::Compact {
                     // The model forgot how to work: the next continuation says it again.
                     (self.compacting, self.first) = (None, 0);
                 }
-                if *how == Start::Clear {
+                if *how == SessionStart::Clear {
                     *self =
                         Self { since: Some(now), reminded: self.reminded, prompted: self.prompted, ..Self::default() };
                 }
@@ -187,7 +187,7 @@ impl Counters {
 
     /// Counts progress that was found since the last decision.
     #[must_use]
-    pub fn progressed(&self, facts: &Facts) -> Self {
+    pub fn progressed(&self, facts: &PlanFacts) -> Self {
         let mut out = self.clone();
         if facts.progress {
             (out.continuations, out.idle, out.untouched) = (0, 0, false);
@@ -207,7 +207,7 @@ impl Counters {
     }
 
     /// Counts a decision.
-    pub fn decided(&mut self, decision: &Decision, facts: &Facts) {
+    pub fn decided(&mut self, decision: &Decision, facts: &PlanFacts) {
         if facts.revision > 0 {
             *self = self.progressed(facts);
             self.seen = facts.revision;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ContextUse, Counters, Facts, Finish, HostEvent, KeepGoing, PendingCheck, Reason, continuation};
+use super::{ContextUse, Counters, Finish, HostEvent, KeepGoing, PendingCheck, PlanFacts, Reason, continuation};
 
 /// Failed turns in a row after which nothing is continued.
 const FAILURES: u32 = 5;
@@ -50,7 +50,7 @@ impl Vocabulary {
 /// Where the question comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Scene {
+pub struct DecisionScene {
     /// The host names a session.
     pub named: bool,
     /// It is a subagent's.
@@ -77,10 +77,10 @@ pub struct Scene {
 
 /// Everything that a decision follows from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Input {
+pub struct DecisionInput {
     /// The plan.
     #[serde(default)]
-    pub facts: Facts,
+    pub facts: PlanFacts,
     /// The session.
     #[serde(default)]
     pub counters: Counters,
@@ -91,7 +91,7 @@ pub struct Input {
     pub policy: KeepGoing,
     /// The place.
     #[serde(default)]
-    pub scene: Scene,
+    pub scene: DecisionScene,
     /// Milliseconds.
     pub now: i64,
 }
@@ -117,8 +117,8 @@ pub enum Decision {
 }
 
 /// Decides. A pure function: the same input gives the same decision, to the byte.
-pub fn decide(input: &Input) -> Decision {
-    let Input { facts, policy, .. } = input;
+pub fn decide(input: &DecisionInput) -> Decision {
+    let DecisionInput { facts, policy, .. } = input;
     if let Some(reason) = early(input).or_else(|| late(input)) {
         return Decision::Allow { reason };
     }
@@ -131,8 +131,8 @@ pub fn decide(input: &Input) -> Decision {
 }
 
 /// The gates that need no facts about the plan: an agent that is allowed to stop here costs no look at it.
-pub fn early(input: &Input) -> Option<Reason> {
-    let Input { counters, policy, scene, now, .. } = input;
+pub fn early(input: &DecisionInput) -> Option<Reason> {
+    let DecisionInput { counters, policy, scene, now, .. } = input;
     let HostEvent::Stopping { finish, background, .. } = &input.event else {
         return Some(Reason::Finish { finish: Finish::Unknown });
     };
@@ -155,8 +155,8 @@ pub fn early(input: &Input) -> Option<Reason> {
 }
 
 /// The gates behind the facts: first whether there is work, then whether there is room for it.
-fn late(input: &Input) -> Option<Reason> {
-    let Input { facts, policy, scene, now, .. } = input;
+fn late(input: &DecisionInput) -> Option<Reason> {
+    let DecisionInput { facts, policy, scene, now, .. } = input;
     let counters = input.counters.progressed(facts);
     if facts.open == 0 {
         return Some(match facts.failed {
@@ -213,7 +213,7 @@ fn late(input: &Input) -> Option<Reason> {
 }
 
 /// The checks that todos wait for which the session called done: what runs soon has an end, an approval may take long.
-fn awaited_checks(facts: &Facts) -> Option<Reason> {
+fn awaited_checks(facts: &PlanFacts) -> Option<Reason> {
     let waiting = |what: PendingCheck| -> Vec<String> {
         let ids = facts.unproven.iter().filter(|one| one.pending == Some(what)).map(|one| one.id.clone());
         ids.collect()

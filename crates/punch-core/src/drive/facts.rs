@@ -25,7 +25,7 @@ pub enum Cover {
 /// A todo as texts name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Named {
+pub struct NamedTodo {
     /// Its id.
     pub id: String,
     /// What is to be done.
@@ -47,7 +47,7 @@ pub struct Named {
     pub verify: Option<String>,
 }
 
-impl Named {
+impl NamedTodo {
     /// As it is at `now`; long texts are cut, since facts are stored.
     pub fn of(todo: &Todo, now: i64) -> Self {
         let cut = |text: &str| clip(text, CLIPPED).into_owned();
@@ -66,7 +66,7 @@ impl Named {
 /// The plan, as far as a decision goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Facts {
+pub struct PlanFacts {
     /// The revision they hold for.
     pub revision: u64,
     /// Covered todos that are open work: pending or in progress, not parked, and not without content.
@@ -78,10 +78,10 @@ pub struct Facts {
     pub failed: u64,
     /// The todo to continue with; `None` if nothing is actionable.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<Named>,
+    pub next: Option<NamedTodo>,
     /// Todos that get in its way, half a line each (rule 48).
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<FileConflict>,
     /// Todos that the session called done, or that are next, and whose check has not passed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unproven: Vec<Unproven>,
@@ -92,7 +92,7 @@ pub struct Facts {
     pub roots: Roots,
 }
 
-impl Facts {
+impl PlanFacts {
     /// How many todos are open, with the right number of the noun and the verb.
     pub fn open_of_total(&self) -> String {
         let (open, total) = (self.open, self.total);
@@ -113,7 +113,7 @@ const fn is_zero(count: &u64) -> bool {
 
 /// A todo that waits for the next one to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conflict {
+pub struct FileConflict {
     /// The one that waits.
     pub id: String,
     /// They touch the same files; otherwise they say the same.
@@ -122,18 +122,18 @@ pub struct Conflict {
 
 /// The todo to continue with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selected {
+pub struct Selection {
     /// The todo.
-    pub next: Option<Named>,
+    pub next: Option<NamedTodo>,
     /// What waits for it.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<FileConflict>,
     /// Its check, if the last run of it failed.
     pub failing: Option<Unproven>,
 }
 
 /// Chooses among what the owner has in progress, what is ready (best first), and what others have in progress
 /// (rules 25, 26, 48): the owner's own first, then the best todo that can be started.
-pub fn select(running: &[Todo], ready: &[&Todo], owner: Option<&str>, skip_optional: bool, now: i64) -> Selected {
+pub fn select(running: &[Todo], ready: &[&Todo], owner: Option<&str>, skip_optional: bool, now: i64) -> Selection {
     // What was reported waits for a verdict as long as it is in progress; put back, it can be started like any other.
     let reported = |t: &Todo| t.flags.reported && t.status_at(now) == Status::InProgress;
     let wanted = |t: &&Todo| !(reported(t) || skip_optional && is_optional(t));
@@ -141,13 +141,13 @@ pub fn select(running: &[Todo], ready: &[&Todo], owner: Option<&str>, skip_optio
     let busy: Vec<&Todo> = running.iter().filter(|t| is_busy(t, now)).collect();
     let mut startable = ready.iter().copied().filter(wanted).filter(|t| is_startable(t, busy.iter().copied(), now));
     let Some(next) = own.first().copied().or_else(|| startable.next()) else {
-        return Selected::default();
+        return Selection::default();
     };
     let later = own.iter().chain(ready).copied().filter(|t| t.uid != next.uid);
     let conflicts =
-        later.filter_map(|t| Some(Conflict { id: clip(&t.id, CLIPPED).into_owned(), files: clash(next, t)? }));
+        later.filter_map(|t| Some(FileConflict { id: clip(&t.id, CLIPPED).into_owned(), files: clash(next, t)? }));
     let failing = next.failed_check().and_then(|_| Unproven::of(next, NextRun::Tool));
-    Selected { next: Some(Named::of(next, now)), conflicts: conflicts.take(CONFLICTS).collect(), failing }
+    Selection { next: Some(NamedTodo::of(next, now)), conflicts: conflicts.take(CONFLICTS).collect(), failing }
 }
 
 /// Selects the next todo from all covered ones, see [`select`], and counts them. Copies none that is ready: a session may
@@ -158,7 +158,7 @@ pub fn survey<'a>(
     owner: Option<&str>,
     skip_optional: bool,
     now: i64,
-) -> (Counts, Selected) {
+) -> (Counts, Selection) {
     let mut counts = Counts::default();
     let (mut running, mut ready) = (elsewhere.to_vec(), Vec::new());
     for todo in covered.into_iter().filter(|t| t.is_live()) {

@@ -11,7 +11,7 @@ pub enum HostEvent {
     /// A conversation, or a subagent inside one, begins to listen.
     SessionStarted {
         /// What brought it up.
-        how: Start,
+        how: SessionStart,
     },
     /// A message reaches the model.
     Prompted {
@@ -68,7 +68,7 @@ pub enum HostEvent {
 /// What brought a session up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Start {
+pub enum SessionStart {
     /// A new conversation.
     Startup,
     /// An earlier session is resumed.
@@ -222,7 +222,7 @@ pub struct ContextUse {
 
 /// What the host is asked to do. All empty: nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub struct HostEffect {
     /// Text put before the model.
     pub context: Option<String>,
     /// Do not stop: continue with this text.

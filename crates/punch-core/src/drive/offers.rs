@@ -10,7 +10,7 @@ pub const OFFER_MS: i64 = 5 * 60 * 1000;
 
 /// A todo that a session was sent to and has not started yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct TodoOffer {
     /// The session.
     pub owner: String,
     /// The todo.
@@ -19,7 +19,7 @@ pub struct Offer {
     pub at: i64,
 }
 
-impl Offer {
+impl TodoOffer {
     fn is_live(&self, now: i64) -> bool {
         (0..OFFER_MS).contains(&now.saturating_sub(self.at))
     }
@@ -27,10 +27,10 @@ impl Offer {
 
 /// The offers of one plan, at most one for each session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offers(Vec<Offer>);
+pub struct Offers(Vec<TodoOffer>);
 
-impl From<Vec<Offer>> for Offers {
-    fn from(stored: Vec<Offer>) -> Self {
+impl From<Vec<TodoOffer>> for Offers {
+    fn from(stored: Vec<TodoOffer>) -> Self {
         Self(stored)
     }
 }
@@ -43,7 +43,7 @@ impl Offers {
 
     /// The session other than `owner` that was sent to a todo and still has it to itself.
     pub fn holder(&self, uid: Uid, owner: Option<&str>, now: i64) -> Option<&str> {
-        let holds = |offer: &&Offer| offer.uid == uid && Some(offer.owner.as_str()) != owner && offer.is_live(now);
+        let holds = |offer: &&TodoOffer| offer.uid == uid && Some(offer.owner.as_str()) != owner && offer.is_live(now);
         self.0.iter().find(holds).map(|offer| offer.owner.as_str())
     }
 
@@ -64,7 +64,7 @@ impl Offers {
     /// refreshed now and then only.
     pub fn is_news(&self, owner: &str, uid: Option<Uid>, now: i64) -> bool {
         let known = self.0.iter().find(|offer| offer.owner == owner);
-        let fresh = |offer: &Offer| (0..OFFER_MS / 3).contains(&now.saturating_sub(offer.at));
+        let fresh = |offer: &TodoOffer| (0..OFFER_MS / 3).contains(&now.saturating_sub(offer.at));
         match (known, uid) {
             (None, None) => false,
             (Some(known), Some(uid)) => known.uid != uid || !fresh(known),
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn an_offer_is_one_sessions_for_a_while() {
-        let sent = |uid, at| Offers::from(vec![Offer { owner: "a".into(), uid: Uid(uid), at }]);
+        let sent = |uid, at| Offers::from(vec![TodoOffer { owner: "a".into(), uid: Uid(uid), at }]);
         assert!(Offers::default().is_news("a", Some(Uid(7)), 1_000));
         let offers = sent(7, 1_000);
         assert!(!offers.is_news("a", Some(Uid(7)), 2_000), "nothing new to store");

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Counters, Facts, Named, Vocabulary, explain, quote};
+use super::{Counters, NamedTodo, PlanFacts, Vocabulary, explain, quote};
 
 /// Bytes of a todo's content in it.
 const CONTENT: usize = 200;
@@ -16,7 +16,7 @@ const ID: usize = 40;
 /// The text, or nothing if there is nothing to continue with. The first after a message of the user or a compaction says how
 /// to work; later ones are never longer, apart from what they say about checks that have not passed, which has a limit of its
 /// own.
-pub fn continuation(facts: &Facts, counters: &Counters, words: Vocabulary, n: u32, of: u32) -> Option<String> {
+pub fn continuation(facts: &PlanFacts, counters: &Counters, words: Vocabulary, n: u32, of: u32) -> Option<String> {
     let next = facts.next.as_ref()?;
     let first = counters.total == 0 || counters.first == 0;
     let limit = if first { usize::MAX } else { counters.first };
@@ -64,7 +64,7 @@ one more try, or needs the user: never call it completed; say so and continue wi
 
 const LATER_PLAIN: &str = "Continue; say what cannot be done or needs the user, and take the next one.";
 
-fn block(head: &str, next: &Named, content: &str, tail: &str) -> String {
+fn block(head: &str, next: &NamedTodo, content: &str, tail: &str) -> String {
     let status = if next.running { "in_progress" } else { "pending" };
     let id = quote(&next.id, ID);
     format!("{head}Next, quoted as data:\n<todo id=\"{id}\" status=\"{status}\">\n{content}\n</todo>\n{tail}")
@@ -81,7 +81,7 @@ pub(super) fn work(criteria: Option<&str>, verify: Option<&str>, description: Op
 }
 
 /// What else is worth knowing, most important first.
-fn extras(facts: &Facts, next: &Named, counters: &Counters, words: Vocabulary) -> Vec<String> {
+fn extras(facts: &PlanFacts, next: &NamedTodo, counters: &Counters, words: Vocabulary) -> Vec<String> {
     let mut out = work(next.criteria.as_deref(), next.verify.as_deref(), next.description.as_deref());
     match counters.trouble.as_ref().filter(|trouble| trouble.todo == next.id).map(|trouble| trouble.times) {
         Some(1) => out.push("A tool failed on it: try once more, in another way.".to_owned()),

@@ -2,7 +2,7 @@
 
 use super::prompt::work;
 use super::{estimate, quote};
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{Todo, Verify};
 
 /// Tokens that a list of at most [`SMALL`] open todos may cost.
@@ -30,7 +30,7 @@ const LEAST: usize = 24;
 /// `read` says how the model sees the rest: [`READ`] or [`READ_BY_TOOL`].
 pub fn put_back(
     plan: &str,
-    reader: Reader<'_>,
+    reader: PlanReader<'_>,
     todos: &[Todo],
     open: u64,
     current: Option<&Todo>,
@@ -53,7 +53,7 @@ pub fn put_back(
 
 /// The list for a conversation that was branched off another one and has not written anything yet. It knows that list,
 /// as it was then.
-pub fn branched(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64, read: &str) -> String {
+pub fn branched(plan: &str, reader: PlanReader<'_>, todos: &[Todo], open: u64, read: &str) -> String {
     let budget = if open as usize <= SMALL { PUT_BACK_TOKENS_SMALL } else { PUT_BACK_TOKENS };
     let head = format!(
         "This conversation was branched off another one, which may continue with the same todos; what is in progress may \
@@ -65,7 +65,7 @@ pub fn branched(plan: &str, reader: Reader<'_>, todos: &[Todo], open: u64, read:
 
 fn listed(
     mut head: String,
-    reader: Reader<'_>,
+    reader: PlanReader<'_>,
     todos: &[Todo],
     open: u64,
     budget: usize,
@@ -96,7 +96,7 @@ fn listed(
     (String::new(), 0)
 }
 
-fn line(reader: Reader<'_>, todo: &Todo, content: usize) -> String {
+fn line(reader: PlanReader<'_>, todo: &Todo, content: usize) -> String {
     let symbol = reader.shown(todo).check_box();
     let hold = match todo.hold_at(reader.now) {
         Some(hold) => format!(" ({})", quote(&hold.words(), content / 2)),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Facts, Finish, Roots, Unproven, quote};
+use super::{Block, Finish, PlanFacts, Roots, Unproven, quote};
 use crate::reason::Cause;
 
 /// Blocks that a sentence names.
@@ -257,7 +257,7 @@ impl Reason {
     }
 
     /// Two or three lines for the user at the screen.
-    pub fn tell(&self, facts: &Facts) -> Option<String> {
+    pub fn tell(&self, facts: &PlanFacts) -> Option<String> {
         if let Self::Failed { .. } = self {
             // Once, after it happened: the user knows it from then on.
             let text = || format!("punch: stopped, {}.\nNext: {}.", self.text(), self.command_hint());

@@ -1,6 +1,6 @@
 //! Reminders: few, short, and silent while items move. Each has a reason, all of them share one budget.
 
-use super::{Counters, Facts, HostEvent, Named, Reminding, ToolKind, Vocabulary, estimate, quote};
+use super::{Counters, HostEvent, NamedTodo, PlanFacts, Reminding, ToolKind, Vocabulary, estimate, quote};
 use crate::text::shell;
 
 /// Uses of tools without a change of the list after which it is remembered.
@@ -48,7 +48,7 @@ pub fn due(counters: &Counters, event: &HostEvent, bound: bool, rules: Reminding
 
 /// The text of a reminder, counted; nothing where it would be out of place: when everything is done, or when nothing
 /// can be done. Whether it was given or not, the next one is as far away again.
-pub fn nudge(nudge: Nudge, facts: &Facts, counters: &mut Counters, rules: Reminding) -> Option<String> {
+pub fn nudge(nudge: Nudge, facts: &PlanFacts, counters: &mut Counters, rules: Reminding) -> Option<String> {
     let text = match (nudge, &facts.next) {
         (Nudge::FirstUse, _) => {
             counters.introduced = true;
@@ -79,7 +79,7 @@ pub fn nudge(nudge: Nudge, facts: &Facts, counters: &mut Counters, rules: Remind
 
 /// What to do after a tool failed `times` in a row on the todo in progress (seed 004: one retry).
 pub fn advice(
-    todo: &Named,
+    todo: &NamedTodo,
     times: u32,
     words: Vocabulary,
     counters: &mut Counters,
@@ -103,7 +103,7 @@ pub fn advice(
     within(Some(text), counters, rules)
 }
 
-fn named(next: &Named) -> String {
+fn named(next: &NamedTodo) -> String {
     let what = if next.running { "In progress" } else { "Next" };
     format!("{what}: {} \"{}\".", quote(&next.id, 60), quote(&next.content, 80))
 }

@@ -9,7 +9,7 @@ const TURNS: usize = 20;
 
 /// The beginning of a turn of the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct UserTurn {
     /// The host's marker for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<String>,
@@ -24,7 +24,7 @@ pub struct Turn {
 
 /// What came before a turn in the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum TurnBefore {
     /// Unknown.
     Unknown,
     /// Nothing: the conversation begins with it.
@@ -40,7 +40,7 @@ impl Counters {
             self.turns.remove(0);
         }
         self.seen = revision;
-        self.turns.push(Turn { marker: marker.map(str::to_owned), revision, at: now, placed: false });
+        self.turns.push(UserTurn { marker: marker.map(str::to_owned), revision, at: now, placed: false });
     }
 
     /// Notes the turn in which the first report of a session came, which began before it could be noted.
@@ -59,13 +59,13 @@ impl Counters {
     /// Takes what came before the last turn. If that is an earlier turn than the one before it, the conversation was
     /// wound back: those between are forgotten here too, and the revision at which the first of them began is
     /// answered, if the plan changed in them.
-    pub fn place(&mut self, before: &Before) -> Option<u64> {
+    pub fn place(&mut self, before: &TurnBefore) -> Option<u64> {
         let (last, earlier) = self.turns.split_last_mut()?;
         last.placed = true;
         let kept = match before {
-            Before::Unknown => return None,
-            Before::Nothing => 0,
-            Before::Turn(marker) => earlier.iter().rposition(|turn| turn.marker.as_ref() == Some(marker))? + 1,
+            TurnBefore::Unknown => return None,
+            TurnBefore::Nothing => 0,
+            TurnBefore::Turn(marker) => earlier.iter().rposition(|turn| turn.marker.as_ref() == Some(marker))? + 1,
         };
         let (now, since) = (last.revision, earlier.get(kept)?.revision);
         self.turns.drain(kept..self.turns.len() - 1);

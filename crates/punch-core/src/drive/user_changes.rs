@@ -5,7 +5,7 @@
 use std::cell::Cell;
 
 use super::{estimate, most_tokens, quote};
-use crate::{Change, Event, Hold, Kind, Patch, Status, Todo, Uid};
+use crate::{Event, EventKind, FieldChange, Hold, Patch, Status, Todo, Uid};
 
 /// Tokens that the sentence may cost.
 pub const USER_CHANGES_TOKENS: usize = 60;
@@ -53,10 +53,10 @@ impl UserChange {
     /// Sums up the user's events on a todo, in their order; `None` if nothing of it matters any more. `id` is how the agent
     /// calls the todo, if it knows ids.
     pub fn of(todo: &Todo, events: &[&Event], id: Option<String>, now: i64) -> Option<Self> {
-        let changes: Vec<&Change> = events.iter().flat_map(|event| changes_of(event)).collect();
-        let comes = events.iter().any(|event| event.kind == Kind::Added)
-            || changes.iter().any(|change| matches!(change, Change::Removed(swap) if swap.after.is_none()));
-        let goes = changes.iter().any(|change| matches!(change, Change::Removed(swap) if swap.after.is_some()));
+        let changes: Vec<&FieldChange> = events.iter().flat_map(|event| changes_of(event)).collect();
+        let comes = events.iter().any(|event| event.kind == EventKind::Added)
+            || changes.iter().any(|change| matches!(change, FieldChange::Removed(swap) if swap.after.is_none()));
+        let goes = changes.iter().any(|change| matches!(change, FieldChange::Removed(swap) if swap.after.is_some()));
         let mut facts: Vec<ChangeFact> = match (todo.is_live(), comes, goes) {
             (true, true, _) => vec![ChangeFact::Added],
             (true, false, _) => Vec::new(),
@@ -71,7 +71,7 @@ impl UserChange {
         // Of several notes the last one is enough; the todo has all of them.
         facts.dedup_by(|later, earlier| std::mem::discriminant(later) == std::mem::discriminant(earlier));
         let known = changes.iter().find_map(|change| match change {
-            Change::Content(swap) if !comes => Some(swap.before.clone()),
+            FieldChange::Content(swap) if !comes => Some(swap.before.clone()),
             _ => None,
         });
         let content = known.unwrap_or_else(|| todo.content.clone());
@@ -152,7 +152,7 @@ fn sentence(named: &[UserChange], left: usize, room: usize) -> Option<String> {
     (estimate(&text) + surplus.get() <= USER_CHANGES_TOKENS).then_some(text)
 }
 
-fn changes_of(event: &Event) -> &[Change] {
+fn changes_of(event: &Event) -> &[FieldChange] {
     match &event.patch {
         Patch::Todo(_, changes) => changes,
         Patch::Phases(_) | Patch::Policy(_) => &[],
@@ -160,42 +160,42 @@ fn changes_of(event: &Event) -> &[Change] {
 }
 
 /// What a change means for the todo as it is now; nothing for what follows from others and for what only counts.
-fn fact(change: &Change, todo: &Todo, is_new: bool, now: i64) -> Option<ChangeFact> {
+fn fact(change: &FieldChange, todo: &Todo, is_new: bool, now: i64) -> Option<ChangeFact> {
     match change {
-        Change::Hold(_) => match todo.hold_at(now) {
+        FieldChange::Hold(_) => match todo.hold_at(now) {
             Some(hold) => Some(ChangeFact::Held(Hold::words(hold))),
             None => (!is_new).then_some(ChangeFact::Released),
         },
-        Change::Notes(splice) => splice.added.last().map(|note| ChangeFact::Note(note.text.clone())),
-        Change::Priority(_) => (!is_new || todo.priority != 3).then_some(ChangeFact::Priority(todo.priority)),
-        Change::Status(_) if is_new && todo.status_at(now) == Status::Pending => None,
-        Change::Status(_) => Some(ChangeFact::Status(todo.status_at(now).name())),
+        FieldChange::Notes(splice) => splice.added.last().map(|note| ChangeFact::Note(note.text.clone())),
+        FieldChange::Priority(_) => (!is_new || todo.priority != 3).then_some(ChangeFact::Priority(todo.priority)),
+        FieldChange::Status(_) if is_new && todo.status_at(now) == Status::Pending => None,
+        FieldChange::Status(_) => Some(ChangeFact::Status(todo.status_at(now).name())),
         // A new todo is shown with its content.
         _ if is_new => None,
-        Change::Content(_) => Some(ChangeFact::Content(todo.content.clone())),
-        Change::DependsOn(_) => Some(ChangeFact::Dependencies),
-        Change::Position(_) | Change::Phase(_) => Some(ChangeFact::Place),
-        Change::Id(_)
-        | Change::ActiveForm(_)
-        | Change::Description(_)
-        | Change::Labels(_)
-        | Change::Complexity(_)
-        | Change::EstimatedTokens(_)
-        | Change::Criteria(_)
-        | Change::Verify(_)
-        | Change::Files(_) => Some(ChangeFact::Fields),
-        Change::ActualTokens(_)
-        | Change::Evidence(_)
-        | Change::Owner(_)
-        | Change::Fence(_)
-        | Change::Attempts(_)
-        | Change::LastError(_)
-        | Change::CreatedAt(_)
-        | Change::StartedAt(_)
-        | Change::FinishedAt(_)
-        | Change::Hidden(_)
-        | Change::Removed(_)
-        | Change::Extra(_)
-        | Change::Flags(_) => None,
+        FieldChange::Content(_) => Some(ChangeFact::Content(todo.content.clone())),
+        FieldChange::DependsOn(_) => Some(ChangeFact::Dependencies),
+        FieldChange::Position(_) | FieldChange::Phase(_) => Some(ChangeFact::Place),
+        FieldChange::Id(_)
+        | FieldChange::ActiveForm(_)
+        | FieldChange::Description(_)
+        | FieldChange::Labels(_)
+        | FieldChange::Complexity(_)
+        | FieldChange::EstimatedTokens(_)
+        | FieldChange::Criteria(_)
+        | FieldChange::Verify(_)
+        | FieldChange::Files(_) => Some(ChangeFact::Fields),
+        FieldChange::ActualTokens(_)
+        | FieldChange::Evidence(_)
+        | FieldChange::Owner(_)
+        | FieldChange::Fence(_)
+        | FieldChange::Attempts(_)
+        | FieldChange::LastError(_)
+        | FieldChange::CreatedAt(_)
+        | FieldChange::StartedAt(_)
+        | FieldChange::FinishedAt(_)
+        | FieldChange::Hidden(_)
+        | FieldChange::Removed(_)
+        | FieldChange::Extra(_)
+        | FieldChange::Flags(_) => None,
     }
 }

@@ -96,10 +96,10 @@ fn git(args: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shell::Script;
+    use super::super::shell::ShellScript;
 
     fn of(line: &str) -> Vec<String> {
-        Script::parse(line).parts.iter().flat_map(super::of).collect()
+        ShellScript::parse(line).parts.iter().flat_map(super::of).collect()
     }
 
     #[test]

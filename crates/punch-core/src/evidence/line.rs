@@ -1,7 +1,7 @@
 //! Reads a command line and its exit code as steps: what it changed and what it checked, with the result of a check only
 //! where the exit code of the line is that of the check.
 
-use super::shell::{Joint, Pipeline, Script};
+use super::shell::{Pipeline, PipelineJoint, ShellScript};
 use super::wrapper::{assignment, program, unwrapped};
 use super::{CheckKind, changes, commands};
 
@@ -22,7 +22,7 @@ const HARMLESS: &[&str] = &[
 
 /// Something that a command line did, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ShellStep {
     /// It changed a file; the path is as written, and empty where the words do not name it.
     Changed(String),
     /// It ran a check.
@@ -42,18 +42,18 @@ pub struct SeenRun {
 
 /// Reads a line that ended with `exit`, which is `None` if the agent did not report it. `own` are commands that the user
 /// counts as checks.
-pub fn steps(line: &str, exit: Option<i32>, own: &[String]) -> Vec<Step> {
+pub fn steps(line: &str, exit: Option<i32>, own: &[String]) -> Vec<ShellStep> {
     let mut out = Vec::new();
     read(line, exit, own, DEPTH, &mut out);
     out
 }
 
-fn read(line: &str, exit: Option<i32>, own: &[String], depth: usize, out: &mut Vec<Step>) {
-    let script = Script::parse(line);
+fn read(line: &str, exit: Option<i32>, own: &[String], depth: usize, out: &mut Vec<ShellStep>) {
+    let script = ShellScript::parse(line);
     let trusted = !script.opaque && !script.parts.iter().any(has_own_path);
     let exit = exit.filter(|_| trusted);
     for (at, part) in script.parts.iter().enumerate() {
-        out.extend(changes::of(part).into_iter().map(Step::Changed));
+        out.extend(changes::of(part).into_iter().map(ShellStep::Changed));
         let modes = Modes::at(&script.parts, at);
         let last = part.commands.len().saturating_sub(1);
         for (place, command) in part.commands.iter().enumerate() {
@@ -66,7 +66,7 @@ fn read(line: &str, exit: Option<i32>, own: &[String], depth: usize, out: &mut V
                 let text = crate::text::clip(&words.join(" "), COMMAND).into_owned();
                 // pytest ends with 5 if there was nothing to run.
                 let code = code().filter(|code| !(*code == 5 && text.contains("pytest")));
-                out.push(Step::Checked(SeenRun { kind, command: text, exit_code: code }));
+                out.push(ShellStep::Checked(SeenRun { kind, command: text, exit_code: code }));
             }
         }
     }
@@ -107,11 +107,11 @@ fn code_of(parts: &[Pipeline], at: usize, exit: i32, own: &[String]) -> Option<i
     let part = &parts[at];
     let stops = Modes::at(parts, at).stops;
     let follows = |part: &Pipeline| match part.joint {
-        Joint::And => true,
-        Joint::Then => stops,
-        Joint::Or => false,
+        PipelineJoint::And => true,
+        PipelineJoint::Then => stops,
+        PipelineJoint::Or => false,
     };
-    if part.background || part.joint == Joint::Or || !parts[at + 1..].iter().all(follows) {
+    if part.background || part.joint == PipelineJoint::Or || !parts[at + 1..].iter().all(follows) {
         return None;
     }
     let code = match (part.negated, exit) {
@@ -172,8 +172,8 @@ mod tests {
 
     fn codes(line: &str, exit: i32) -> Vec<Option<i32>> {
         let checked = |step| match step {
-            Step::Checked(run) => Some(run.exit_code),
-            Step::Changed(_) => None,
+            ShellStep::Checked(run) => Some(run.exit_code),
+            ShellStep::Changed(_) => None,
         };
         steps(line, Some(exit), &[]).into_iter().filter_map(checked).collect()
     }
@@ -215,7 +215,7 @@ mod tests {
     fn steps_come_in_order() {
         let steps = steps("sed -i s/a/b/ x && cargo test -q && rm y", Some(0), &[]);
         let run = SeenRun { kind: CheckKind::Test, command: "cargo test -q".into(), exit_code: Some(0) };
-        assert_eq!(steps, [Step::Changed("x".into()), Step::Checked(run), Step::Changed("y".into())]);
+        assert_eq!(steps, [ShellStep::Changed("x".into()), ShellStep::Checked(run), ShellStep::Changed("y".into())]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod selection;
 mod shell;
 mod wrapper;
 
-pub use line::{SeenRun, Step, steps};
+pub use line::{SeenRun, ShellStep, steps};
 pub use observation::{Observation, SeenCheck};
 pub use selection::{selected, selects};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckKind, Proof, SeenRun, Step};
+use super::{CheckKind, Proof, SeenRun, ShellStep};
 use crate::{Evidence, Observed, Verify};
 
 /// Files that are named; further ones are counted.
@@ -75,10 +75,10 @@ const fn is_zero(count: &u32) -> bool {
 
 impl Observation {
     /// Takes in a step.
-    pub fn take(&mut self, step: Step, at: i64) {
+    pub fn take(&mut self, step: ShellStep, at: i64) {
         match step {
-            Step::Changed(path) => self.changed(&path),
-            Step::Checked(run) => self.checked(run, at),
+            ShellStep::Changed(path) => self.changed(&path),
+            ShellStep::Checked(run) => self.checked(run, at),
         }
     }
 

@@ -12,7 +12,7 @@ const KEYWORDS: &[&str] = &[
 
 /// A line as its pipelines, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Script {
+pub(super) struct ShellScript {
     pub parts: Vec<Pipeline>,
     /// It holds a construct whose exit code says nothing about a command inside.
     pub opaque: bool,
@@ -22,17 +22,17 @@ pub(super) struct Script {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Pipeline {
     /// How it follows the one before.
-    pub joint: Joint,
+    pub joint: PipelineJoint,
     /// It begins with `!`.
     pub negated: bool,
     /// It ends with `&`.
     pub background: bool,
-    pub commands: Vec<Command>,
+    pub commands: Vec<ShellCommand>,
 }
 
 /// How a pipeline follows the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Joint {
+pub(super) enum PipelineJoint {
     /// After `;`, `&` or a line break, or as the first.
     #[default]
     Then,
@@ -44,17 +44,17 @@ pub(super) enum Joint {
 
 /// One command: its words, and the files that its output is redirected into.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Command {
+pub(super) struct ShellCommand {
     pub words: Vec<String>,
     pub writes: Vec<String>,
 }
 
-impl Script {
+impl ShellScript {
     pub fn parse(line: &str) -> Self {
         let cut = line.char_indices().nth(LONGEST).map_or(line, |(at, _)| &line[..at]);
-        let mut reader = Reader { chars: cut.chars().collect(), ..Reader::default() };
+        let mut reader = ShellReader { chars: cut.chars().collect(), ..ShellReader::default() };
         reader.read();
-        reader.end_pipeline(Joint::Then);
+        reader.end_pipeline(PipelineJoint::Then);
         Self { parts: reader.parts, opaque: reader.opaque || cut.len() < line.len() }
     }
 }
@@ -68,12 +68,12 @@ enum Redirect {
 }
 
 #[derive(Default)]
-struct Reader {
+struct ShellReader {
     chars: Vec<char>,
     at: usize,
     parts: Vec<Pipeline>,
     pipeline: Pipeline,
-    command: Command,
+    command: ShellCommand,
     word: Option<String>,
     /// A part of the word was quoted: it is not a keyword then.
     quoted: bool,
@@ -83,7 +83,7 @@ struct Reader {
     opaque: bool,
 }
 
-impl Reader {
+impl ShellReader {
     fn peek(&self, ahead: usize) -> Option<char> {
         self.chars.get(self.at + ahead).copied()
     }
@@ -94,7 +94,7 @@ impl Reader {
             match c {
                 ' ' | '\t' | '\r' => self.end_word(),
                 '\n' => {
-                    self.end_pipeline(Joint::Then);
+                    self.end_pipeline(PipelineJoint::Then);
                     self.skip_here_documents();
                 }
                 '#' if self.word.is_none() => self.skip_line(),
@@ -111,7 +111,7 @@ impl Reader {
                     }
                     None => {}
                 },
-                ';' => self.end_pipeline(Joint::Then),
+                ';' => self.end_pipeline(PipelineJoint::Then),
                 '&' => self.ampersand(),
                 '|' => self.bar(),
                 '<' | '>' => self.redirection(c),
@@ -134,7 +134,7 @@ impl Reader {
         match self.peek(0) {
             Some('&') => {
                 self.at += 1;
-                self.end_pipeline(Joint::And);
+                self.end_pipeline(PipelineJoint::And);
             }
             Some('>') => {
                 self.at += 1;
@@ -143,7 +143,7 @@ impl Reader {
             _ => {
                 self.end_word();
                 self.pipeline.background = true;
-                self.end_pipeline(Joint::Then);
+                self.end_pipeline(PipelineJoint::Then);
             }
         }
     }
@@ -152,7 +152,7 @@ impl Reader {
         match self.peek(0) {
             Some('|') => {
                 self.at += 1;
-                self.end_pipeline(Joint::Or);
+                self.end_pipeline(PipelineJoint::Or);
             }
             next => {
                 self.at += usize::from(next == Some('&'));
@@ -298,12 +298,12 @@ impl Reader {
     }
 
     /// Ends a pipeline; `next` is how the following one is joined to it.
-    fn end_pipeline(&mut self, next: Joint) {
+    fn end_pipeline(&mut self, next: PipelineJoint) {
         self.end_command();
         let pipeline = std::mem::take(&mut self.pipeline);
         if pipeline.commands.is_empty() {
             // An empty line between two commands joins nothing, but `a &&` may be followed by a line break.
-            let joint = if next == Joint::Then { pipeline.joint } else { next };
+            let joint = if next == PipelineJoint::Then { pipeline.joint } else { next };
             self.pipeline.joint = joint;
             return;
         }
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     fn words(line: &str) -> Vec<Vec<String>> {
-        let script = Script::parse(line);
+        let script = ShellScript::parse(line);
         script.parts.into_iter().flat_map(|part| part.commands).map(|command| command.words).collect()
     }
 
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn redirections_name_files() {
-        let script = Script::parse("a 2>&1 > out.txt < in.txt &>> 'all of it' 2>/dev/null b");
+        let script = ShellScript::parse("a 2>&1 > out.txt < in.txt &>> 'all of it' 2>/dev/null b");
         let command = &script.parts[0].commands[0];
         assert_eq!(command.words, ["a", "b"]);
         assert_eq!(command.writes, ["out.txt", "all of it", "/dev/null"]);
@@ -344,16 +344,16 @@ mod tests {
 
     #[test]
     fn joints_and_marks() {
-        let script = Script::parse("! a &\nb &&\nc || d");
-        let joints: Vec<Joint> = script.parts.iter().map(|part| part.joint).collect();
-        assert_eq!(joints, [Joint::Then, Joint::Then, Joint::And, Joint::Or]);
+        let script = ShellScript::parse("! a &\nb &&\nc || d");
+        let joints: Vec<PipelineJoint> = script.parts.iter().map(|part| part.joint).collect();
+        assert_eq!(joints, [PipelineJoint::Then, PipelineJoint::Then, PipelineJoint::And, PipelineJoint::Or]);
         assert!(script.parts[0].negated && script.parts[0].background && !script.parts[1].background);
         for line in ["if a; then b; fi", "a() { b; }", "alias a=b", "eval a", "a 'b", "a $(b", "a \"b"] {
-            assert!(Script::parse(line).opaque, "{line}");
+            assert!(ShellScript::parse(line).opaque, "{line}");
         }
         for line in ["echo if", "(a)", "'if' a", "a $(b) c"] {
-            assert!(!Script::parse(line).opaque, "{line}");
+            assert!(!ShellScript::parse(line).opaque, "{line}");
         }
-        assert!(Script::parse(&"a ".repeat(LONGEST)).opaque);
+        assert!(ShellScript::parse(&"a ".repeat(LONGEST)).opaque);
     }
 }

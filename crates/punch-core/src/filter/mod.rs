@@ -5,7 +5,7 @@ mod parse;
 
 use std::collections::HashSet;
 
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{Dep, Plan, Proof, Refusal, ShownStatus, Todo, Uid};
 
 /// A parsed filter: a todo matches if it matches every term.
@@ -190,7 +190,7 @@ impl Filter {
     }
 
     /// The filter over a plan. Refuses ids that the plan does not have.
-    pub fn on<'a>(&'a self, reader: Reader<'a>, viewer: Viewer<'a>) -> Result<PlanFilter<'a>, Refusal> {
+    pub fn on<'a>(&'a self, reader: PlanReader<'a>, viewer: Viewer<'a>) -> Result<PlanFilter<'a>, Refusal> {
         let mut sets = Vec::with_capacity(self.terms.len());
         for term in &self.terms {
             sets.push(match &term.test {
@@ -208,7 +208,7 @@ pub struct PlanFilter<'a> {
     filter: &'a Filter,
     /// The todos that a term names, for terms that name some.
     sets: Vec<Option<HashSet<Uid>>>,
-    reader: Reader<'a>,
+    reader: PlanReader<'a>,
     viewer: Viewer<'a>,
 }
 

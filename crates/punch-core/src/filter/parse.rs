@@ -19,14 +19,14 @@ pub(super) fn terms(given: &str) -> Result<Vec<Term>, FilterError> {
 }
 
 /// A word as it was typed: what stands in quotes, and where its first colon outside of quotes is.
-struct Word {
+struct FilterWord {
     text: String,
     colon: Option<usize>,
 }
 
 /// The first word, and what follows it. Quotes keep blanks and colons together.
-fn word(given: &str) -> Result<(Word, &str), FilterError> {
-    let (mut out, mut quote) = (Word { text: String::new(), colon: None }, None);
+fn word(given: &str) -> Result<(FilterWord, &str), FilterError> {
+    let (mut out, mut quote) = (FilterWord { text: String::new(), colon: None }, None);
     for (at, c) in given.char_indices() {
         match quote {
             Some(end) if c == end => quote = None,
@@ -47,7 +47,7 @@ fn word(given: &str) -> Result<(Word, &str), FilterError> {
     }
 }
 
-fn test(word: &Word) -> Result<Test, FilterError> {
+fn test(word: &FilterWord) -> Result<Test, FilterError> {
     let lower = word.text.to_lowercase();
     let Some(colon) = word.colon.filter(|at| *at > 0) else {
         return Ok(match lower.strip_prefix('#').filter(|label| !label.is_empty()) {

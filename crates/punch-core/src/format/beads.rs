@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::build::{Build, rows};
+use super::build::{DocumentBuilder, rows};
 use super::input_object::InputObject;
 use super::{Format, extra, labels, time};
-use crate::{Document, Parsed, Record, Refusal, Remark, State, Status, text};
+use crate::{Document, ParsedDocument, Record, RecordStatus, Refusal, Remark, Status, text};
 
 /// What stands between the description and the design of an issue.
 const DESIGN: &str = "Design:\n";
 
 /// Reads issues.
-pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::Beads);
+pub(super) fn read(input: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::Beads);
     for (at, value) in rows(input)? {
         let Some(mut item) = build.item(value, &at) else { continue };
         let record = issue(&mut item);
@@ -35,9 +35,9 @@ fn issue(item: &mut InputObject) -> Record {
     if let Some(reason @ ("cancelled" | "failed")) = item.take("close_reason").as_ref().and_then(|reason| {
         item.put("close_reason", reason.clone());
         reason.as_str()
-    }) && standing.state == State::Stored(Status::Completed)
+    }) && standing.state == RecordStatus::Stored(Status::Completed)
     {
-        standing.state = State::Stored(if reason == "failed" { Status::Failed } else { Status::Cancelled });
+        standing.state = RecordStatus::Stored(if reason == "failed" { Status::Failed } else { Status::Cancelled });
         item.take("close_reason");
     }
     let mut record = Record {
@@ -164,7 +164,7 @@ fn head(record: &Record, lost: &mut BTreeSet<String>) -> Map<String, Value> {
     let status = record.status.stored();
     let hold = record.hold.as_ref().map(|hold| hold.reason.as_str());
     let word = match (status, hold) {
-        (Status::Pending, None) if record.status == State::Blocked => "blocked",
+        (Status::Pending, None) if record.status == RecordStatus::Blocked => "blocked",
         (Status::Pending, None) => "open",
         (Status::Pending, Some("deferred")) => "deferred",
         (Status::Pending, Some(reason)) => {

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 use super::input_object::InputObject;
 use super::{Format, extra};
 use crate::dialect::input::kind;
-use crate::{Document, Parsed, Record, Refusal, record, text};
+use crate::{Document, ParsedDocument, Record, Refusal, record, text};
 
 /// How many errors are named.
 const NAMED: usize = 20;
 
 /// A document while it is read: the todos so far, and the errors so far with their places.
-pub(super) struct Build {
+pub(super) struct DocumentBuilder {
     format: Format,
     pub(super) document: Document,
     ignored: BTreeSet<String>,
@@ -32,7 +32,7 @@ struct InputError {
     other: Option<String>,
 }
 
-impl Build {
+impl DocumentBuilder {
     pub(super) fn new(format: Format) -> Self {
         Self {
             format,
@@ -131,7 +131,7 @@ impl Build {
     }
 
     /// The whole document, or everything that is wrong with it.
-    pub(super) fn finish(mut self) -> Result<Parsed, Refusal> {
+    pub(super) fn finish(mut self) -> Result<ParsedDocument, Refusal> {
         if !self.errors.is_empty() {
             let mut lines: Vec<String> = self.errors.iter().map(InputError::text).collect();
             if self.more > 0 {
@@ -140,7 +140,7 @@ impl Build {
             return Err(Refusal::Invalid { at: String::new(), what: lines.join("\n") });
         }
         self.document.settle()?;
-        Ok(Parsed { document: self.document, ignored: self.ignored })
+        Ok(ParsedDocument { document: self.document, ignored: self.ignored })
     }
 }
 

@@ -4,15 +4,15 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::Format;
-use super::build::Build;
+use super::build::DocumentBuilder;
 use super::input_object::StatusWord;
 use super::outline::{self, Outline};
-use crate::{Document, Parsed, Record, Refusal, Remark, Status, text};
+use crate::{Document, ParsedDocument, Record, Refusal, Remark, Status, text};
 
 /// Reads a list.
-pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
+pub(super) fn read(input: &str) -> Result<ParsedDocument, Refusal> {
     let outline = outline::read(input);
-    let mut build = Build::new(Format::Checklist);
+    let mut build = DocumentBuilder::new(Format::Checklist);
     let phases = phases(&outline, 1, &mut build);
     for entry in &outline.entries {
         let at = format!("line {}", entry.line);
@@ -42,7 +42,7 @@ pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
 }
 
 /// Takes over the headings of at least this level that have items; for each heading its place among them.
-pub(super) fn phases(outline: &Outline<'_>, level: usize, build: &mut Build) -> Vec<Option<u64>> {
+pub(super) fn phases(outline: &Outline<'_>, level: usize, build: &mut DocumentBuilder) -> Vec<Option<u64>> {
     let used: BTreeSet<usize> =
         outline.entries.iter().filter_map(|entry| entry.phase).filter(|at| outline.levels[*at] >= level).collect();
     let mut out = vec![None; outline.phases.len()];

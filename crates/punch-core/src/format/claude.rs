@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::build::{Build, rows};
+use super::build::{DocumentBuilder, rows};
 use super::{Format, extra};
-use crate::{Document, Parsed, Record, Refusal, Status};
+use crate::{Document, ParsedDocument, Record, Refusal, Status};
 
 /// Reads tasks.
-pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::ClaudeTasks);
+pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::ClaudeTasks);
     let mut tasks: Vec<(String, Value)> = Vec::new();
     for (at, value) in rows(text)? {
         match value {

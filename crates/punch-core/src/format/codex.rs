@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::build::{Build, wrong};
+use super::build::{DocumentBuilder, wrong};
 use super::{Format, todo_list};
-use crate::{Document, Parsed, Record, Refusal, State, Status};
+use crate::{Document, ParsedDocument, Record, RecordStatus, Refusal, Status};
 
 /// Reads a plan.
-pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::Codex);
+pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::Codex);
     let value = match serde_json::from_str(text) {
         Ok(value) => match plan_in(&value) {
             Some(plan) => plan,
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
     for (n, step) in todo_list::todos(value, &["plan"], &mut build)?.into_iter().enumerate() {
         let Some(mut item) = build.item(step, &format!("plan[{n}]")) else { continue };
         let standing = match item.take("completed") {
-            Some(Value::Bool(done)) => State::Stored(if done { Status::Completed } else { Status::Pending }),
+            Some(Value::Bool(done)) => RecordStatus::Stored(if done { Status::Completed } else { Status::Pending }),
             Some(other) => {
                 item.put("completed", other);
                 item.status("status", &[]).state
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
 }
 
 /// The last plan in a file with one object a line. Lines without one are not looked at closely: they are long.
-fn last(text: &str, build: &mut Build) -> Option<Value> {
+fn last(text: &str, build: &mut DocumentBuilder) -> Option<Value> {
     let mut found = None;
     for (at, line) in text.lines().enumerate() {
         if !["update_plan", "plan_update", "todo_list"].iter().any(|word| line.contains(word)) {

@@ -5,28 +5,28 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::build::{Build, json};
+use super::build::{DocumentBuilder, json};
 use super::input_object::InputObject;
 use super::plan_file::four;
 use super::{Format, todo_list};
-use crate::{Document, Parsed, Record, Refusal};
+use crate::{Document, ParsedDocument, Record, Refusal};
 
 /// The enum `agent.v1.TodoStatus`.
 const NAMES: [&str; 5] = ["UNSPECIFIED", "PENDING", "IN_PROGRESS", "COMPLETED", "CANCELLED"];
 
 /// Reads items of `aiserver.v1`.
-pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
+pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
     read_as(text, Format::CursorTodos)
 }
 
 /// Reads items of `agent.v1`.
-pub(super) fn read_agent(text: &str) -> Result<Parsed, Refusal> {
+pub(super) fn read_agent(text: &str) -> Result<ParsedDocument, Refusal> {
     read_as(text, Format::CursorAgent)
 }
 
 /// Both messages are read alike; what differs is which fields are there.
-fn read_as(text: &str, format: Format) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(format);
+fn read_as(text: &str, format: Format) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(format);
     let todos = todo_list::todos(json(text)?, &["todos", "finalTodos", "final_todos"], &mut build)?;
     for (n, todo) in todos.into_iter().enumerate() {
         let Some(mut item) = build.item(todo, &format!("todos[{n}]")) else { continue };

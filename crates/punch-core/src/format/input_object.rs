@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::dialect::input::kind;
-use crate::{Document, Hold, HoldKind, Record, State, Status, text};
+use crate::{Document, Hold, HoldKind, Record, RecordStatus, Status, text};
 
 /// One object of the input, from which fields are taken by name.
 pub(super) struct InputObject {
@@ -154,19 +154,19 @@ const DEFERRED: &str = "deferred";
 /// A status, and the hold that stands for a word that is none here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StatusWord {
-    pub(super) state: State,
+    pub(super) state: RecordStatus,
     pub(super) hold: Option<Hold>,
 }
 
 impl StatusWord {
     /// A status without a hold.
     pub(super) const fn stored(status: Status) -> Self {
-        Self { state: State::Stored(status), hold: None }
+        Self { state: RecordStatus::Stored(status), hold: None }
     }
 
     /// Work that was put off: pending, and on hold until the user releases it.
     pub(super) fn deferred() -> Self {
-        Self { state: State::default(), hold: Some(hold(HoldKind::Other, DEFERRED)) }
+        Self { state: RecordStatus::default(), hold: Some(hold(HoldKind::Other, DEFERRED)) }
     }
 
     /// Returns true if a record stands for work that was put off.
@@ -185,14 +185,14 @@ impl StatusWord {
     fn of(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
         let stored = |status| Some(Self::stored(status));
-        let held = |kind, reason: &str| Some(Self { state: State::default(), hold: Some(hold(kind, reason)) });
+        let held = |kind, reason: &str| Some(Self { state: RecordStatus::default(), hold: Some(hold(kind, reason)) });
         match word.strip_prefix("todo_status_").unwrap_or(&word) {
             "pending" | "open" | "todo" | "unspecified" | "not_started" => stored(Status::Pending),
             "in_progress" | "started" | "active" => stored(Status::InProgress),
             "completed" | "done" | "closed" | "complete" => stored(Status::Completed),
             "cancelled" | "canceled" | "deleted" | "abandoned" => stored(Status::Cancelled),
             "failed" => stored(Status::Failed),
-            "blocked" => Some(Self { state: State::Blocked, hold: None }),
+            "blocked" => Some(Self { state: RecordStatus::Blocked, hold: None }),
             "review" => held(HoldKind::Human, "review"),
             DEFERRED => Some(Self::deferred()),
             _ => None,

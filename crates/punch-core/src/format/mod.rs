@@ -31,13 +31,13 @@ pub(crate) mod yaml;
 
 use std::collections::BTreeSet;
 
-use crate::{Document, Parsed, Refusal};
+use crate::{Document, ParsedDocument, Refusal};
 pub use recognise::recognise;
-pub use table::{Format, Spec};
+pub use table::{Format, FormatSpec};
 
 /// A document in some format, and what that format could not carry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenDocument {
     /// The text.
     pub text: String,
     /// Fields of todos that are set and were left out, and values that were rounded.
@@ -56,7 +56,7 @@ impl Format {
     }
 
     /// Its row in the table.
-    pub fn spec(self) -> &'static Spec {
+    pub fn spec(self) -> &'static FormatSpec {
         // The table is in the order of the variants; a test holds it.
         &table::TABLE[self as usize]
     }
@@ -72,12 +72,12 @@ impl Format {
     }
 
     /// Reads a document: all of it, or a refusal that names every bad part with its place.
-    pub fn read(self, text: &str) -> Result<Parsed, Refusal> {
+    pub fn read(self, text: &str) -> Result<ParsedDocument, Refusal> {
         (self.spec().read)(text.strip_prefix('\u{feff}').unwrap_or(text))
     }
 
     /// Writes a document; `None` if this format is only read.
-    pub fn write(self, document: &Document) -> Option<Written> {
+    pub fn write(self, document: &Document) -> Option<WrittenDocument> {
         let spec = self.spec();
         let write = spec.write?;
         let mut lost = BTreeSet::new();
@@ -89,7 +89,7 @@ impl Format {
             }
         }
         let text = write(document, &mut lost);
-        Some(Written { text, lost })
+        Some(WrittenDocument { text, lost })
     }
 }
 

@@ -197,18 +197,18 @@ impl OutlineItem<'_> {
 
 /// Which items count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum OutlineItems {
     Boxed,
     Numbered,
     All,
 }
 
-fn wanted(text: &str) -> Wanted {
-    let mut out = Wanted::All;
+fn wanted(text: &str) -> OutlineItems {
+    let mut out = OutlineItems::All;
     for (_, class) in classes(text) {
         match class {
-            Class::Item(OutlineLine { marker: Some(_), .. }) => return Wanted::Boxed,
-            Class::Item(OutlineLine { numbered: true, .. }) => out = Wanted::Numbered,
+            Class::Item(OutlineLine { marker: Some(_), .. }) => return OutlineItems::Boxed,
+            Class::Item(OutlineLine { numbered: true, .. }) => out = OutlineItems::Numbered,
             _ => {}
         }
     }
@@ -229,11 +229,11 @@ struct OutlineLine<'a> {
 }
 
 impl OutlineLine<'_> {
-    fn is(&self, wanted: Wanted) -> bool {
+    fn is(&self, wanted: OutlineItems) -> bool {
         match wanted {
-            Wanted::Boxed => self.marker.is_some(),
-            Wanted::Numbered => self.numbered,
-            Wanted::All => true,
+            OutlineItems::Boxed => self.marker.is_some(),
+            OutlineItems::Numbered => self.numbered,
+            OutlineItems::All => true,
         }
     }
 }

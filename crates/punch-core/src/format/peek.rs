@@ -11,11 +11,11 @@ const DEPTH: usize = 4;
 
 /// What a value looks like.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(super) enum ValueShape {
     /// Keys with their values.
-    Map(Vec<(String, Shape)>),
+    Map(Vec<(String, ValueShape)>),
     /// The first items.
-    List(Vec<Shape>),
+    List(Vec<ValueShape>),
     /// A text, cut.
     Text(String),
     /// Anything else.
@@ -23,13 +23,13 @@ pub(super) enum Shape {
 }
 
 /// The shape of a text that is JSON as a whole.
-pub(super) fn peek(text: &str) -> Option<Shape> {
+pub(super) fn peek(text: &str) -> Option<ValueShape> {
     let mut json = serde_json::Deserializer::from_str(text);
     let shape = Seed(DEPTH).deserialize(&mut json).ok()?;
     json.end().ok().map(|()| shape)
 }
 
-impl Shape {
+impl ValueShape {
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Map(map) => map.iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -64,23 +64,23 @@ impl Shape {
 struct Seed(usize);
 
 impl<'de> DeserializeSeed<'de> for Seed {
-    type Value = Shape;
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Shape, D::Error> {
+    type Value = ValueShape;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<ValueShape, D::Error> {
         if self.0 == 0 {
-            return from.deserialize_ignored_any(IgnoredAny).map(|_| Shape::Other);
+            return from.deserialize_ignored_any(IgnoredAny).map(|_| ValueShape::Other);
         }
         from.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Seed {
-    type Value = Shape;
+    type Value = ValueShape;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ValueShape, A::Error> {
         let mut out = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             if out.len() < WIDTH {
@@ -90,42 +90,42 @@ impl<'de> Visitor<'de> for Seed {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(Shape::Map(out))
+        Ok(ValueShape::Map(out))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Shape, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ValueShape, A::Error> {
         let mut out = Vec::new();
         while out.len() < WIDTH {
             match list.next_element_seed(Self(self.0 - 1))? {
                 Some(item) => out.push(item),
-                None => return Ok(Shape::List(out)),
+                None => return Ok(ValueShape::List(out)),
             }
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Shape::List(out))
+        Ok(ValueShape::List(out))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Shape, E> {
-        Ok(Shape::Text(text.chars().take(40).collect()))
+    fn visit_str<E>(self, text: &str) -> Result<ValueShape, E> {
+        Ok(ValueShape::Text(text.chars().take(40).collect()))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Shape, E> {
-        Ok(Shape::Other)
+    fn visit_bool<E>(self, _: bool) -> Result<ValueShape, E> {
+        Ok(ValueShape::Other)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Shape, E> {
-        Ok(Shape::Other)
+    fn visit_i64<E>(self, _: i64) -> Result<ValueShape, E> {
+        Ok(ValueShape::Other)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Shape, E> {
-        Ok(Shape::Other)
+    fn visit_u64<E>(self, _: u64) -> Result<ValueShape, E> {
+        Ok(ValueShape::Other)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Shape, E> {
-        Ok(Shape::Other)
+    fn visit_f64<E>(self, _: f64) -> Result<ValueShape, E> {
+        Ok(ValueShape::Other)
     }
 
-    fn visit_unit<E>(self) -> Result<Shape, E> {
-        Ok(Shape::Other)
+    fn visit_unit<E>(self) -> Result<ValueShape, E> {
+        Ok(ValueShape::Other)
     }
 }

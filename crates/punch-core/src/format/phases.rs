@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::Format;
-use super::build::Build;
+use super::build::DocumentBuilder;
 use super::checklist::line;
-use crate::dialect::phases::{self as dialect, Phase, Task};
-use crate::{Document, Parsed, Record, Refusal, Remark, State, text};
+use crate::dialect::phases::{self as dialect, PhaseTask, TaskPhase};
+use crate::{Document, ParsedDocument, Record, RecordStatus, Refusal, Remark, text};
 
 /// Where todos without a phase go.
 const DEFAULT: &str = "Todos";
 
 /// Reads a list.
-pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::Phases);
+pub(super) fn read(input: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::Phases);
     let reading = dialect::read(input);
     reading.errors.iter().for_each(|error| build.error("", error));
     take(&mut build, reading.phases);
@@ -21,13 +21,13 @@ pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
 }
 
 /// Takes over a list of phases.
-pub(super) fn take(build: &mut Build, phases: Vec<Phase>) {
+pub(super) fn take(build: &mut DocumentBuilder, phases: Vec<TaskPhase>) {
     for (at, phase) in phases.into_iter().enumerate() {
         build.document.phases.push(phase.name);
         for (n, task) in phase.tasks.into_iter().enumerate() {
             let record = Record {
                 content: task.content,
-                status: State::Stored(task.status),
+                status: RecordStatus::Stored(task.status),
                 phase_index: Some(at as u64),
                 notes: task.notes.into_iter().map(|text| Remark { text, at: None, by: None }).collect(),
                 ..Record::default()
@@ -40,10 +40,10 @@ pub(super) fn take(build: &mut Build, phases: Vec<Phase>) {
 /// Writes a list. One todo is active there, so a reader may start or pause others.
 pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String {
     let place = document.phase_places();
-    let mut phases: Vec<Phase> = document.phases.iter().map(|name| Phase::new(line(name, lost))).collect();
+    let mut phases: Vec<TaskPhase> = document.phases.iter().map(|name| TaskPhase::new(line(name, lost))).collect();
     let loose = document.records.iter().any(|record| place(record).is_none());
     if loose {
-        phases.insert(0, Phase::new(DEFAULT));
+        phases.insert(0, TaskPhase::new(DEFAULT));
     }
     let mut last = 0;
     for record in &document.records {
@@ -56,7 +56,9 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
             lost.insert("status failed (written as abandoned)".to_owned());
         }
         let notes = record.notes.iter().map(|note| shown(&note.text)).collect();
-        phases[at].tasks.push(Task { notes, ..Task::new(line(&record.content, lost), record.status.stored()) });
+        phases[at]
+            .tasks
+            .push(PhaseTask { notes, ..PhaseTask::new(line(&record.content, lost), record.status.stored()) });
     }
     dialect::write(&phases)
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::build::Build;
+use super::build::DocumentBuilder;
 use super::{Format, extra, yaml};
 use crate::plan_file::{column, tree};
-use crate::{Document, Parsed, Record, Refusal, Status};
+use crate::{Document, ParsedDocument, Record, Refusal, Status};
 
 /// The front matter of a text, and what follows it.
 pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
@@ -27,8 +27,8 @@ pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads a plan file.
-pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::CursorPlan);
+pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::CursorPlan);
     let Some((front, body)) = front_matter(text) else {
         build.error("line 1", "no front matter; a plan file begins with `---`, YAML with `todos`, and `---`");
         return build.finish();
@@ -73,7 +73,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
     build.finish()
 }
 
-fn read_todo(build: &mut Build, (n, value): (usize, Value), list: &str, phase_index: Option<u64>) {
+fn read_todo(build: &mut DocumentBuilder, (n, value): (usize, Value), list: &str, phase_index: Option<u64>) {
     let Some(mut item) = build.item(value, &format!("{list}[{n}]")) else { return };
     let standing = item.status("status", &[]);
     let record = Record {

@@ -1,6 +1,6 @@
 //! Which format a text is in, by what stands in it; the name of its file decides only where the content leaves it open.
 
-use super::peek::{Shape, peek};
+use super::peek::{ValueShape, peek};
 use super::{Format, outline, plan_file, spec};
 
 /// The format of a text. Never fails: what is not recognized is for the native formats to refuse, with a place.
@@ -30,17 +30,17 @@ fn broken(file: &str) -> Format {
     named.unwrap_or(Format::Extended)
 }
 
-fn json(shape: &Shape) -> Format {
+fn json(shape: &ValueShape) -> Format {
     match shape {
-        Shape::List(items) => list(items),
-        Shape::Map(_) => object(shape),
-        Shape::Text(_) | Shape::Other => Format::Extended,
+        ValueShape::List(items) => list(items),
+        ValueShape::Map(_) => object(shape),
+        ValueShape::Text(_) | ValueShape::Other => Format::Extended,
     }
 }
 
-fn object(shape: &Shape) -> Format {
+fn object(shape: &ValueShape) -> Format {
     let list_of = |key: &str, inside: &str| shape.list(key).is_some_and(|items| items.iter().any(|i| i.has(inside)));
-    if list_of("plan", "step") || shape.list("plan").is_some_and(<[Shape]>::is_empty) {
+    if list_of("plan", "step") || shape.list("plan").is_some_and(<[ValueShape]>::is_empty) {
         return Format::Codex;
     }
     for key in ["todos", "finalTodos", "final_todos"] {
@@ -57,7 +57,7 @@ fn object(shape: &Shape) -> Format {
     if shape.has("subject") || shape.values().any(|file| file.has("subject")) {
         return Format::ClaudeTasks;
     }
-    match shape.get("type").and_then(Shape::text) {
+    match shape.get("type").and_then(ValueShape::text) {
         Some("session" | "message" | "custom") => return Format::PhasesSession,
         Some(_) if !shape.has("title") => return Format::Codex,
         _ => {}
@@ -66,7 +66,7 @@ fn object(shape: &Shape) -> Format {
 }
 
 /// By what the items of a list have.
-fn list(items: &[Shape]) -> Format {
+fn list(items: &[ValueShape]) -> Format {
     let any = |key: &str| items.iter().any(|item| item.has(key));
     let text = |key: &str| items.iter().filter_map(|item| item.get(key)?.text()).next();
     let only = |known: &[&str]| items.iter().all(|item| item.keys().all(|key| known.contains(&key)));

@@ -4,15 +4,15 @@
 use serde_json::Value;
 
 use super::Format;
-use super::build::{Build, wrong};
+use super::build::{DocumentBuilder, wrong};
 use super::phases::take;
-use crate::dialect::phases::{Phase, phases_from_json};
-use crate::{Parsed, Refusal};
+use crate::dialect::phases::{TaskPhase, phases_from_json};
+use crate::{ParsedDocument, Refusal};
 
 /// Reads the last list of a session.
-pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::PhasesSession);
-    let mut found: Option<Vec<Phase>> = None;
+pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::PhasesSession);
+    let mut found: Option<Vec<TaskPhase>> = None;
     for (at, line) in text.lines().enumerate() {
         // Entries are long, and few of them are about todos.
         if !line.contains("\"phases\"") {

@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::build::Build;
+use super::build::DocumentBuilder;
 use super::checklist::{heading, indented, item, line, phases, sections};
 use super::input_object::StatusWord;
 use super::outline::{self, Outline};
 use super::{Format, extra};
-use crate::{Document, Parsed, Record, Refusal, Remark, Status, text};
+use crate::{Document, ParsedDocument, Record, Refusal, Remark, Status, text};
 
 /// Reads tasks.
-pub(super) fn read(input: &str) -> Result<Parsed, Refusal> {
+pub(super) fn read(input: &str) -> Result<ParsedDocument, Refusal> {
     let outline = outline::read(input);
-    let mut build = Build::new(Format::Spec);
+    let mut build = DocumentBuilder::new(Format::Spec);
     // The first level is the title of the file.
     let phases = phases(&outline, 2, &mut build);
     for entry in &outline.entries {

@@ -6,7 +6,7 @@ use super::{
     beads, checklist, claude, codex, cursor, document, phases, plan_file, session, spec, taskmaster, taskmaster_write,
     taskwarrior, todo_list,
 };
-use crate::{Document, Parsed, Refusal};
+use crate::{Document, ParsedDocument, Refusal};
 
 /// A format of whole plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,7 +48,7 @@ pub enum Format {
 
 /// What is known about a format.
 #[derive(Debug)]
-pub struct Spec {
+pub struct FormatSpec {
     /// Which one.
     pub format: Format,
     /// The name on the command line.
@@ -59,7 +59,7 @@ pub struct Spec {
     pub files: &'static [&'static str],
     /// The keys of the extended format that it can carry, each at least in part.
     pub carries: &'static [&'static str],
-    pub(super) read: fn(&str) -> Result<Parsed, Refusal>,
+    pub(super) read: fn(&str) -> Result<ParsedDocument, Refusal>,
     pub(super) write: Option<fn(&Document, &mut BTreeSet<String>) -> String>,
 }
 
@@ -94,8 +94,8 @@ const ALL: &[&str] = &[
 ];
 
 /// In the order of the variants.
-pub(super) const TABLE: &[Spec] = &[
-    Spec {
+pub(super) const TABLE: &[FormatSpec] = &[
+    FormatSpec {
         format: Format::Extended,
         name: "extended",
         about: "JSON with everything a plan has",
@@ -104,7 +104,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: Document::from_json,
         write: Some(document::json),
     },
-    Spec {
+    FormatSpec {
         format: Format::Markdown,
         name: "markdown",
         about: "a checklist with everything a plan has, most of it in comments",
@@ -113,7 +113,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: crate::view::markdown_read::read,
         write: Some(document::markdown),
     },
-    Spec {
+    FormatSpec {
         format: Format::CursorPlan,
         name: "cursor-plan",
         about: "Cursor's plan file: todos in YAML front matter above Markdown",
@@ -122,7 +122,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: plan_file::read,
         write: Some(plan_file::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::Checklist,
         name: "checklist",
         about: "a plain Markdown list, nested or numbered, with or without boxes",
@@ -131,7 +131,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: checklist::read,
         write: Some(checklist::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::TodoWrite,
         name: "todowrite",
         about: "the list of the TodoWrite tool, `{\"todos\": [{content, status, activeForm}]}`",
@@ -140,7 +140,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: todo_list::read_todowrite,
         write: Some(todo_list::write_todowrite),
     },
-    Spec {
+    FormatSpec {
         format: Format::ClaudeTasks,
         name: "claude-tasks",
         about: "a folder of Claude Code's tasks, one JSON file each",
@@ -149,7 +149,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: claude::read,
         write: Some(claude::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::Codex,
         name: "codex",
         about: "a plan of Codex, `{\"plan\": [{step, status}]}`, or the last one in a session file",
@@ -158,7 +158,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: codex::read,
         write: Some(codex::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::TaskMaster,
         name: "task-master",
         about: "Task Master's tasks.json, tagged or not, with subtasks",
@@ -177,7 +177,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: taskmaster::read,
         write: Some(taskmaster_write::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::Beads,
         name: "beads",
         about: "issues of beads, one JSON object a line",
@@ -197,7 +197,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: beads::read,
         write: Some(beads::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::Spec,
         name: "spec",
         about: "tasks.md of Kiro (`1.1 …`) and spec-kit (`T001 [P] [US1] …`)",
@@ -206,7 +206,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: spec::read,
         write: Some(spec::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::OpenCode,
         name: "opencode",
         about: "the todos of an OpenCode session, `[{content, status, priority}]`",
@@ -215,7 +215,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: todo_list::read_opencode,
         write: Some(todo_list::write_opencode),
     },
-    Spec {
+    FormatSpec {
         format: Format::Taskwarrior,
         name: "taskwarrior",
         about: "what `task export` writes",
@@ -224,7 +224,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: taskwarrior::read,
         write: Some(taskwarrior::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::CursorTodos,
         name: "cursor-todos",
         about: "Cursor's TodoItem of tool calls in JSON (aiserver.v1)",
@@ -233,7 +233,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: cursor::read,
         write: Some(cursor::write_simple),
     },
-    Spec {
+    FormatSpec {
         format: Format::CursorAgent,
         name: "cursor-agent",
         about: "Cursor's TodoItem of agent state in JSON (agent.v1)",
@@ -242,7 +242,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: cursor::read_agent,
         write: Some(cursor::write_agent),
     },
-    Spec {
+    FormatSpec {
         format: Format::Phases,
         name: "phases",
         about: "the Markdown of oh-my-pi's /todo export",
@@ -251,7 +251,7 @@ pub(super) const TABLE: &[Spec] = &[
         read: phases::read,
         write: Some(phases::write),
     },
-    Spec {
+    FormatSpec {
         format: Format::PhasesSession,
         name: "phases-session",
         about: "a session file of oh-my-pi; the last list in it",

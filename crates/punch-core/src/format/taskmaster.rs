@@ -5,24 +5,24 @@ use serde_json::Value;
 
 use super::Format;
 use super::beads::joined;
-use super::build::{Build, json, wrong};
+use super::build::{DocumentBuilder, json, wrong};
 use super::input_object::InputObject;
 use super::todo_list::priority;
-use crate::{Complexity, Parsed, Record, Refusal};
+use crate::{Complexity, ParsedDocument, Record, Refusal};
 
 /// What stands between the description and the details of a task.
 pub(super) const DETAILS: &str = "Details:\n";
 
 /// Reads a file.
-pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::TaskMaster);
+pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::TaskMaster);
     let Value::Object(mut file) = json(text)? else {
         return Err(wrong("", "must be an object with `tasks`, or with tags that have them"));
     };
     if file.get("tasks").is_some_and(Value::is_array) {
         let tasks = crate::json::take(&mut file, "tasks").unwrap_or_default();
         file.keys().for_each(|key| build.ignore(key));
-        Tag { name: None, prefix: String::new(), at: "tasks".to_owned() }.read(&mut build, tasks);
+        TaskmasterTag { name: None, prefix: String::new(), at: "tasks".to_owned() }.read(&mut build, tasks);
         return build.finish();
     }
     let tagged = |value: &Value| value.get("tasks").is_some_and(Value::is_array);
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
         if phased {
             build.document.phases.push(name.clone());
         }
-        Tag { at: format!("{name}.tasks"), name: phased.then_some(name), prefix }.read(&mut build, tasks);
+        TaskmasterTag { at: format!("{name}.tasks"), name: phased.then_some(name), prefix }.read(&mut build, tasks);
     }
     if names.is_empty() {
         build.error("tasks", "must be a list");
@@ -59,15 +59,15 @@ pub(super) fn plain_tag<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Opt
     names.clone().find(|name| *name == USUAL).or_else(|| names.clone().next())
 }
 
-struct Tag {
+struct TaskmasterTag {
     /// The phase.
     name: Option<String>,
     prefix: String,
     at: String,
 }
 
-impl Tag {
-    fn read(&self, build: &mut Build, tasks: Value) {
+impl TaskmasterTag {
+    fn read(&self, build: &mut DocumentBuilder, tasks: Value) {
         let Value::Array(tasks) = tasks else { return };
         for (n, value) in tasks.into_iter().enumerate() {
             let at = format!("{}[{n}]", self.at);

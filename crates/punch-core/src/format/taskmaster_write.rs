@@ -8,9 +8,9 @@ use super::beads::split;
 use super::taskmaster::{DETAILS, USUAL, plain_tag, size};
 use super::todo_list::priority_name;
 use super::{Format, extra};
-use crate::{Complexity, Document, Record, State, Status};
+use crate::{Complexity, Document, Record, RecordStatus, Status};
 
-type Fields = Map<String, Value>;
+type TaskmasterFields = Map<String, Value>;
 
 /// Writes a file. Ids like `3` and `3.1` are kept if all are such and every subtask has its task; otherwise the todos
 /// are numbered. Phases are tags if no dependency goes from one to another: tags cannot say that.
@@ -56,7 +56,7 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
             list.push(subtask);
         }
     }
-    let mut file = Fields::new();
+    let mut file = TaskmasterFields::new();
     for (name, tasks) in tag_names.iter().zip(tasks) {
         let about = format!("Tasks for {name} context");
         file.insert((*name).to_owned(), json!({"tasks": tasks, "metadata": {"description": about}}));
@@ -132,7 +132,7 @@ fn dependency(on: &str, name: &str) -> Option<Value> {
 fn task(record: &Record, name: &str, waits: Vec<Value>, lost: &mut BTreeSet<String>) -> Value {
     let (description, details) = split(record.description.as_deref().unwrap_or_default(), DETAILS);
     let own = name.rsplit('.').next().unwrap_or(name);
-    let mut out = Fields::new();
+    let mut out = TaskmasterFields::new();
     let mut put = |key: &str, value: Value| drop(out.insert(key.to_owned(), value));
     put("id", own.parse::<u32>().map_or_else(|_| own.into(), Value::from));
     put("title", record.content.as_str().into());
@@ -166,7 +166,7 @@ fn status(record: &Record, lost: &mut BTreeSet<String>) -> &'static str {
             }
             "blocked"
         }
-        (Status::Pending, None) if record.status == State::Blocked => "blocked",
+        (Status::Pending, None) if record.status == RecordStatus::Blocked => "blocked",
         (Status::Pending, None) => "pending",
         (Status::InProgress, _) => "in-progress",
         (Status::Completed, _) => "done",

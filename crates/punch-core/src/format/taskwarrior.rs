@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::build::{Build, rows};
+use super::build::{DocumentBuilder, rows};
 use super::input_object::{InputObject, hold};
 use super::{Format, extra, labels, time, todo_list};
-use crate::{Document, HoldKind, Parsed, Record, Refusal, Remark, State, Status};
+use crate::{Document, HoldKind, ParsedDocument, Record, RecordStatus, Refusal, Remark, Status};
 
 /// Reads an export.
-pub(super) fn read(text: &str) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(Format::Taskwarrior);
+pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(Format::Taskwarrior);
     for (at, value) in rows(text)? {
         let Some(mut item) = build.item(value, &at) else { continue };
         let record = task(&mut item);
@@ -36,7 +36,7 @@ fn task(item: &mut InputObject) -> Record {
     };
     let wait = item.time("wait");
     let word = item.text("status").unwrap_or_else(|| "pending".to_owned());
-    record.status = State::Stored(match word.as_str() {
+    record.status = RecordStatus::Stored(match word.as_str() {
         "pending" | "waiting" if record.started_at.is_some() => Status::InProgress,
         "pending" | "waiting" | "recurring" => Status::Pending,
         "completed" => Status::Completed,

@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::build::{Build, json, wrong};
+use super::build::{DocumentBuilder, json, wrong};
 use super::plan_file::four;
 use super::{Format, extra};
-use crate::{Document, Parsed, Record, Refusal, Status};
+use crate::{Document, ParsedDocument, Record, Refusal, Status};
 
 /// Reads a list of TodoWrite.
-pub(super) fn read_todowrite(text: &str) -> Result<Parsed, Refusal> {
+pub(super) fn read_todowrite(text: &str) -> Result<ParsedDocument, Refusal> {
     read(text, Format::TodoWrite)
 }
 
 /// Reads a list of OpenCode.
-pub(super) fn read_opencode(text: &str) -> Result<Parsed, Refusal> {
+pub(super) fn read_opencode(text: &str) -> Result<ParsedDocument, Refusal> {
     read(text, Format::OpenCode)
 }
 
-fn read(text: &str, format: Format) -> Result<Parsed, Refusal> {
-    let mut build = Build::new(format);
+fn read(text: &str, format: Format) -> Result<ParsedDocument, Refusal> {
+    let mut build = DocumentBuilder::new(format);
     for (n, todo) in todos(json(text)?, &["todos"], &mut build)?.into_iter().enumerate() {
         let Some(mut item) = build.item(todo, &format!("todos[{n}]")) else { continue };
         let standing = item.status("status", &[]);
@@ -44,7 +44,7 @@ fn read(text: &str, format: Format) -> Result<Parsed, Refusal> {
 }
 
 /// The list in a value: bare, or under one of these keys. What stands beside it is reported.
-pub(super) fn todos(value: Value, keys: &[&str], build: &mut Build) -> Result<Vec<Value>, Refusal> {
+pub(super) fn todos(value: Value, keys: &[&str], build: &mut DocumentBuilder) -> Result<Vec<Value>, Refusal> {
     match value {
         Value::Array(list) => Ok(list),
         Value::Object(mut map) => {

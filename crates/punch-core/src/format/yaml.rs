@@ -12,12 +12,12 @@ pub(crate) const DEPTH: usize = 32;
 const NODES: usize = 2_000_000;
 
 /// Why a text is not YAML that we read: line and column, counted from 1, and what is wrong.
-pub(crate) type Wrong = ((usize, usize), String);
+pub(crate) type YamlError = ((usize, usize), String);
 
 /// Reads a document; an empty one is null.
-pub(crate) fn read(input: &str) -> Result<Value, Wrong> {
+pub(crate) fn read(input: &str) -> Result<Value, YamlError> {
     let options = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
-    let mut tree = Tree::default();
+    let mut tree = YamlTree::default();
     let mut documents = 0;
     for (nodes, next) in Parser::new_from_str_with_options(input, options).enumerate() {
         let (event, span) = next.map_err(|error| (place(error.marker()), message(&error.info())))?;
@@ -38,8 +38,8 @@ pub(crate) fn read(input: &str) -> Result<Value, Wrong> {
                 let value = if style == ScalarStyle::Plain { plain(&value) } else { value.into_owned().into() };
                 tree.value(value).map_err(|what| (at, what))?;
             }
-            Event::SequenceStart(..) => tree.open(Open::List(Vec::new()), at)?,
-            Event::MappingStart(..) => tree.open(Open::Map(Map::new(), None), at)?,
+            Event::SequenceStart(..) => tree.open(OpenCollection::List(Vec::new()), at)?,
+            Event::MappingStart(..) => tree.open(OpenCollection::Map(Map::new(), None), at)?,
             Event::SequenceEnd | Event::MappingEnd => tree.close().map_err(|what| (at, what))?,
             _ => {}
         }
@@ -48,20 +48,20 @@ pub(crate) fn read(input: &str) -> Result<Value, Wrong> {
 }
 
 #[derive(Default)]
-struct Tree {
-    open: Vec<Open>,
+struct YamlTree {
+    open: Vec<OpenCollection>,
     done: Option<Value>,
 }
 
-enum Open {
+enum OpenCollection {
     List(Vec<Value>),
     /// With the key whose value is awaited.
     Map(Map<String, Value>, Option<String>),
 }
 
-impl Tree {
-    fn open(&mut self, collection: Open, at: (usize, usize)) -> Result<(), Wrong> {
-        if matches!(self.open.last(), Some(Open::Map(_, None))) {
+impl YamlTree {
+    fn open(&mut self, collection: OpenCollection, at: (usize, usize)) -> Result<(), YamlError> {
+        if matches!(self.open.last(), Some(OpenCollection::Map(_, None))) {
             return Err((at, "a key must be a string".to_owned()));
         }
         // The parser has a limit of each kind; mixed they would add up.
@@ -74,8 +74,8 @@ impl Tree {
 
     fn close(&mut self) -> Result<(), String> {
         match self.open.pop() {
-            Some(Open::List(list)) => self.value(Value::Array(list)),
-            Some(Open::Map(map, _)) => self.value(Value::Object(map)),
+            Some(OpenCollection::List(list)) => self.value(Value::Array(list)),
+            Some(OpenCollection::Map(map, _)) => self.value(Value::Object(map)),
             None => Ok(()),
         }
     }
@@ -83,14 +83,14 @@ impl Tree {
     fn value(&mut self, value: Value) -> Result<(), String> {
         match self.open.last_mut() {
             None => self.done = Some(value),
-            Some(Open::List(list)) => list.push(value),
-            Some(Open::Map(_, key @ None)) => {
+            Some(OpenCollection::List(list)) => list.push(value),
+            Some(OpenCollection::Map(_, key @ None)) => {
                 *key = Some(match value {
                     Value::String(key) => key,
                     other => other.to_string(),
                 });
             }
-            Some(Open::Map(map, key @ Some(_))) => {
+            Some(OpenCollection::Map(map, key @ Some(_))) => {
                 let key = key.take().unwrap_or_default();
                 if map.contains_key(&key) {
                     return Err(format!("the key `{}` is used twice", text::neutral(&text::clip(&key, 40))));

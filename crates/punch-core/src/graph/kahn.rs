@@ -82,7 +82,7 @@ impl Csr {
 
 /// A graph without cycles, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sorted {
+pub struct SortedGraph {
     /// 1 + longest path, per node.
     pub levels: Vec<u32>,
     /// Dependencies before dependents.
@@ -91,7 +91,7 @@ pub struct Sorted {
 
 /// Levels by Kahn's algorithm, or the residue: every node that is in a cycle or waits for one.
 /// Rows are what depends on a node, that is the graph [reversed](Csr::reversed).
-pub fn sort(dependents: &Csr) -> Result<Sorted, Vec<u32>> {
+pub fn sort(dependents: &Csr) -> Result<SortedGraph, Vec<u32>> {
     let len = dependents.len();
     let mut waiting = vec![0u32; len];
     for &n in &dependents.to {
@@ -114,7 +114,7 @@ pub fn sort(dependents: &Csr) -> Result<Sorted, Vec<u32>> {
         }
     }
     if order.len() == len {
-        return Ok(Sorted { levels, order });
+        return Ok(SortedGraph { levels, order });
     }
     Err((0..len as u32).filter(|&n| waiting[n as usize] > 0).collect())
 }

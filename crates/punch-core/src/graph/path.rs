@@ -16,8 +16,8 @@ pub fn find_path<N: Net>(net: &N, dependent: N::Node, dep: N::Node) -> Result<Op
     if high <= low {
         return Ok(None);
     }
-    let mut up = Side::new(dependent);
-    let mut down = Side::new(dep);
+    let mut up = SearchSide::new(dependent);
+    let mut down = SearchSide::new(dep);
     let mut next = Vec::new();
     loop {
         next.clear();
@@ -43,13 +43,13 @@ pub fn find_path<N: Net>(net: &N, dependent: N::Node, dep: N::Node) -> Result<Op
 }
 
 /// One half of the search: where each node was reached from, and what is still to be expanded.
-struct Side<T> {
+struct SearchSide<T> {
     from: Map<T, T>,
     frontier: Vec<T>,
     cost: usize,
 }
 
-impl<T: Copy + Eq + std::hash::Hash> Side<T> {
+impl<T: Copy + Eq + std::hash::Hash> SearchSide<T> {
     fn new(start: T) -> Self {
         Self { from: Map::from_iter([(start, start)]), frontier: vec![start], cost: 0 }
     }

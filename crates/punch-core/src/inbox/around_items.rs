@@ -1,7 +1,7 @@
 //! Items that come from around the plan: questions, conflicts, approvals, budgets, quiet agents, and what is finished.
 
-use super::behind::Start;
-use super::{Approval, ApprovalFact, Found, InboxFacts, InboxKind, QuestionFact, RunFact, WorkerFact};
+use super::behind::WaitStart;
+use super::{Approval, ApprovalFact, InboxFacts, InboxFinding, InboxKind, QuestionFact, RunFact, WorkerFact};
 use crate::Uid;
 use crate::text::{clip, neutral, shell};
 use crate::time::ago;
@@ -10,8 +10,8 @@ use crate::view::Progress;
 /// Characters of a command or a reason inside a text.
 const PART: usize = 160;
 
-pub(super) fn items(facts: &InboxFacts<'_>) -> Vec<Found> {
-    let mut out: Vec<Found> = facts.questions.iter().map(|question| asked(facts, question)).collect();
+pub(super) fn items(facts: &InboxFacts<'_>) -> Vec<InboxFinding> {
+    let mut out: Vec<InboxFinding> = facts.questions.iter().map(|question| asked(facts, question)).collect();
     out.extend(facts.file_conflicts.iter().map(|conflict| {
         let action = facts.command("plan status", &[]);
         about(facts, InboxKind::Conflict, conflict.todo, &conflict.text, conflict.since, action)
@@ -24,10 +24,17 @@ pub(super) fn items(facts: &InboxFacts<'_>) -> Vec<Found> {
     out
 }
 
-fn about(facts: &InboxFacts<'_>, kind: InboxKind, todo: Option<Uid>, text: &str, since: i64, action: String) -> Found {
+fn about(
+    facts: &InboxFacts<'_>,
+    kind: InboxKind,
+    todo: Option<Uid>,
+    text: &str,
+    since: i64,
+    action: String,
+) -> InboxFinding {
     match todo.and_then(|uid| facts.plan.get(uid)) {
-        Some(todo) => Found::about(kind, todo, text, since, action),
-        None => Found::apart(kind, text.to_owned(), since, action),
+        Some(todo) => InboxFinding::about(kind, todo, text, since, action),
+        None => InboxFinding::apart(kind, text.to_owned(), since, action),
     }
 }
 
@@ -36,7 +43,7 @@ fn show(facts: &InboxFacts<'_>, run: u64) -> String {
     facts.command(&format!("run show {run}"), &[])
 }
 
-fn asked(facts: &InboxFacts<'_>, question: &QuestionFact) -> Found {
+fn asked(facts: &InboxFacts<'_>, question: &QuestionFact) -> InboxFinding {
     let text = format!("{} asks: {}", clip(&question.agent, 40), question.text.trim());
     let action = match (question.run, question.todo.and_then(|uid| facts.plan.get(uid))) {
         // No verb answers a question: the board does, if it is the user who looks at it.
@@ -45,18 +52,18 @@ fn asked(facts: &InboxFacts<'_>, question: &QuestionFact) -> Found {
         (None, None) => facts.command("status", &[]),
     };
     let found = about(facts, InboxKind::Question, question.todo, &text, question.since, action);
-    Found { question: question.id, ..found }
+    InboxFinding { question: question.id, ..found }
 }
 
 /// An approval that is missing; nothing for a check that no todo needs any more.
-fn unapproved(facts: &InboxFacts<'_>, approval: &ApprovalFact) -> Option<Found> {
+fn unapproved(facts: &InboxFacts<'_>, approval: &ApprovalFact) -> Option<InboxFinding> {
     let kind = InboxKind::Approval;
     match &approval.what {
         Approval::Setting(key, value) => {
             let text = format!("the setting `{key}` of this project is not approved: {}", clip(value, PART));
             // A setting belongs to no plan.
             let action = format!("punch config set {} {}", shell(key), neutral(&shell(value)));
-            Some(Found::apart(kind, text, approval.since, action))
+            Some(InboxFinding::apart(kind, text, approval.since, action))
         }
         Approval::Check(command) => {
             let first = facts.plan.get(*approval.todos.first()?)?;
@@ -67,14 +74,14 @@ fn unapproved(facts: &InboxFacts<'_>, approval: &ApprovalFact) -> Option<Found> 
             };
             let text = format!("its check is not approved{others}: {}", clip(command, PART));
             let action = facts.command("verify", &[&first.id, "--allow"]);
-            let start = Start::Waiting(approval.todos.clone());
-            Some(Found { start, ..Found::about(kind, first, &text, approval.since, action) })
+            let start = WaitStart::Waiting(approval.todos.clone());
+            Some(InboxFinding { start, ..InboxFinding::about(kind, first, &text, approval.since, action) })
         }
     }
 }
 
 /// A run that works and has spent most of a limit: the one that it is closest to.
-fn spent(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
+fn spent(facts: &InboxFacts<'_>, run: &RunFact) -> Option<InboxFinding> {
     if run.ended_at.is_some() {
         return None;
     }
@@ -82,10 +89,10 @@ fn spent(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
     let most = most.max_by_key(|spending| u128::from(spending.used) * 1_000_000 / u128::from(spending.limit.max(1)))?;
     let percent = u128::from(most.used) * 100 / u128::from(most.limit.max(1));
     let text = format!("run {} has used {percent} % of its {}: {}", run.number, most.what, most.text);
-    Some(Found::apart(InboxKind::Budget, text, most.since, show(facts, run.number)))
+    Some(InboxFinding::apart(InboxKind::Budget, text, most.since, show(facts, run.number)))
 }
 
-fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<Found> {
+fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<InboxFinding> {
     let silence = facts.now.saturating_sub(worker.last_sign);
     // An agent that asks waits for the user, and has an item for that.
     let asks = worker.todo.is_some() && facts.questions.iter().any(|question| question.todo == worker.todo);
@@ -104,12 +111,17 @@ fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<Found> {
 
 /// A run that ended after the user last looked, or whose work is not merged. Looking at what is new ends the item, but not
 /// while there is something to merge.
-fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
+fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<InboxFinding> {
     let (ended_at, outcome) = (run.ended_at?, run.outcome?);
     if let Some(branch) = &run.unmerged {
         let text =
             format!("run {} has ended: {outcome}; its work on `{}` is not merged", run.number, clip(branch, PART));
-        return Some(Found::apart(InboxKind::Finished, text, ended_at, format!("git merge {}", clip(branch, PART))));
+        return Some(InboxFinding::apart(
+            InboxKind::Finished,
+            text,
+            ended_at,
+            format!("git merge {}", clip(branch, PART)),
+        ));
     }
     if facts.seen.is_some_and(|seen| run.revision <= seen.revision && ended_at <= seen.at) {
         return None;
@@ -118,7 +130,7 @@ fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
     if outcome == "interrupted" {
         // Where nothing is open, there is nothing to resume.
         let text = format!("run {} was interrupted{because}", run.number);
-        let item = || Found::apart(InboxKind::Stuck, text, ended_at, facts.command("run", &[]));
+        let item = || InboxFinding::apart(InboxKind::Stuck, text, ended_at, facts.command("run", &[]));
         return (facts.plan.row.counts.open() > 0).then(item);
     }
     let text = format!("run {} has ended: {outcome}{because}", run.number);
@@ -127,11 +139,11 @@ fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<Found> {
         "stalled" => InboxKind::Stuck,
         _ => InboxKind::Finished,
     };
-    Some(Found::apart(kind, text, ended_at, facts.command("log --new", &[])))
+    Some(InboxFinding::apart(kind, text, ended_at, facts.command("log --new", &[])))
 }
 
 /// The plan, if nothing in it is open or failed, and others changed it after the user last looked.
-fn finished(facts: &InboxFacts<'_>) -> Option<Found> {
+fn finished(facts: &InboxFacts<'_>) -> Option<InboxFinding> {
     let row = &facts.plan.row;
     // A failed todo has an item of its own, and until the user has decided about it the plan is not finished.
     let is_finished = row.counts.open() == 0 && row.counts.failed == 0 && row.counts.completed > 0;
@@ -140,5 +152,5 @@ fn finished(facts: &InboxFacts<'_>) -> Option<Found> {
     }
     let Progress { completed, total } = Progress::of_counts(&row.counts);
     let text = format!("the plan `{}` is finished: {completed} of {total} done", clip(facts.plan_name, 60));
-    Some(Found::apart(InboxKind::Finished, text, row.last_time, facts.command("log --new", &[])))
+    Some(InboxFinding::apart(InboxKind::Finished, text, row.last_time, facts.command("log --new", &[])))
 }

@@ -11,7 +11,7 @@ use crate::{Dep, Plan, Status, Todo, Uid};
 pub(super) struct LiveTodos<'p> {
     pub todos: Vec<&'p Todo>,
     states: Vec<LiveState>,
-    places: Places,
+    places: HandlePlaces,
 }
 
 /// What is asked about the todos that others depend on. Beside the todos, because fetching those from memory in the order of
@@ -34,7 +34,7 @@ impl LiveState {
 }
 
 /// The place of each handle.
-enum Places {
+enum HandlePlaces {
     /// By handle, [`NOWHERE`] without a live todo: handles count up from 1, so there are hardly more than todos.
     Dense(Vec<u32>),
     /// For a part of a plan.
@@ -43,7 +43,7 @@ enum Places {
 
 const NOWHERE: u32 = u32::MAX;
 
-impl Places {
+impl HandlePlaces {
     fn of(todos: &[&Todo]) -> Self {
         let last = todos.iter().map(|todo| todo.uid.0).max().unwrap_or(0);
         match usize::try_from(last) {
@@ -71,7 +71,7 @@ impl<'p> LiveTodos<'p> {
     pub(super) fn of(plan: &'p Plan, now: i64) -> Self {
         let todos = plan.live();
         let states = todos.iter().map(|todo| LiveState::of(plan, todo, now)).collect();
-        Self { places: Places::of(&todos), todos, states }
+        Self { places: HandlePlaces::of(&todos), todos, states }
     }
 
     /// The place of a todo in list order.
@@ -85,7 +85,7 @@ impl<'p> LiveTodos<'p> {
 }
 
 /// Where waiting begins.
-pub(super) enum Start {
+pub(super) enum WaitStart {
     /// With a todo: what depends on it waits.
     Todo(Uid),
     /// With these todos: they and what depends on them wait.
@@ -144,7 +144,7 @@ impl<'a> Behind<'a> {
     }
 
     /// How many todos wait for each of these, itself not counted.
-    pub(super) fn counts(&self, starts: &[&Start]) -> Vec<u64> {
+    pub(super) fn counts(&self, starts: &[&WaitStart]) -> Vec<u64> {
         let mut out = vec![0; starts.len()];
         // Sorted by where the waiting begins: nothing before that place has to be looked at.
         let mut wanted: Vec<(usize, usize)> =
@@ -158,7 +158,7 @@ impl<'a> Behind<'a> {
     }
 
     /// Counts with words of `W` numbers, which is how many of `wanted` one walk takes.
-    fn count<const W: usize>(&self, starts: &[&Start], wanted: &[(usize, usize)], out: &mut [u64]) {
+    fn count<const W: usize>(&self, starts: &[&WaitStart], wanted: &[(usize, usize)], out: &mut [u64]) {
         let mut below = vec![Bits::<W>::NONE; self.open.len()];
         for group in wanted.chunks(Bits::<W>::LEN) {
             let first = group.first().map_or(0, |(begin, _)| *begin);
@@ -166,8 +166,8 @@ impl<'a> Behind<'a> {
             let mut waits: Map<usize, Bits<W>> = Map::default();
             for (bit, (_, at)) in group.iter().enumerate() {
                 match starts[*at] {
-                    Start::Todo(uid) => self.rank(uid).into_iter().for_each(|at| below[at].set(bit)),
-                    Start::Waiting(uids) => {
+                    WaitStart::Todo(uid) => self.rank(uid).into_iter().for_each(|at| below[at].set(bit)),
+                    WaitStart::Waiting(uids) => {
                         uids.iter()
                             .filter_map(|uid| self.rank(uid))
                             .for_each(|at| waits.entry(at).or_insert(Bits::NONE).set(bit));
@@ -202,10 +202,10 @@ impl<'a> Behind<'a> {
     }
 
     /// The first rank at which something waits for this, or `None` if nothing does.
-    fn begin(&self, start: &Start) -> Option<usize> {
+    fn begin(&self, start: &WaitStart) -> Option<usize> {
         match start {
-            Start::Todo(uid) => self.rank(uid).filter(|at| self.waited_for[*at]),
-            Start::Waiting(uids) => uids.iter().filter_map(|uid| self.rank(uid)).min(),
+            WaitStart::Todo(uid) => self.rank(uid).filter(|at| self.waited_for[*at]),
+            WaitStart::Waiting(uids) => uids.iter().filter_map(|uid| self.rank(uid)).min(),
         }
     }
 }

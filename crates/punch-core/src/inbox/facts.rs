@@ -91,7 +91,7 @@ pub struct RunFact {
     /// Its number in the plan.
     pub number: u64,
     /// What it has spent of each of its limits.
-    pub spending: Vec<Spending>,
+    pub spending: Vec<LimitSpending>,
     /// When it ended; `None` while it works, or if it was killed.
     pub ended_at: Option<i64>,
     /// How it ended, in a word.
@@ -106,7 +106,7 @@ pub struct RunFact {
 
 /// What was spent of one limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spending {
+pub struct LimitSpending {
     /// Of what, in a word: `tokens`.
     pub what: &'static str,
     /// How much, in words: `85000 of 100000 tokens`.
@@ -119,7 +119,7 @@ pub struct Spending {
     pub since: i64,
 }
 
-impl Spending {
+impl LimitSpending {
     /// Returns true if more than 80 % is gone.
     pub(super) fn is_most(&self) -> bool {
         self.limit > 0 && u128::from(self.used) * 5 > u128::from(self.limit) * 4

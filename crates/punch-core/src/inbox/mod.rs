@@ -11,9 +11,9 @@ use std::cmp::Reverse;
 
 use crate::text::{clip, neutral, shell};
 use crate::{Todo, Uid};
-use behind::{Behind, LiveTodos, Start};
+use behind::{Behind, LiveTodos, WaitStart};
 pub use facts::{
-    Approval, ApprovalFact, FileConflictFact, InboxFacts, QuestionFact, RunFact, SeenFact, Spending, WorkerFact,
+    Approval, ApprovalFact, FileConflictFact, InboxFacts, LimitSpending, QuestionFact, RunFact, SeenFact, WorkerFact,
 };
 
 /// Why something needs the user. In the order of the inbox.
@@ -95,17 +95,17 @@ const TEXT: usize = 300;
 const CONTENT: usize = 100;
 
 /// An item before it is known what waits for it.
-struct Found {
+struct InboxFinding {
     kind: InboxKind,
     todo: Option<Uid>,
     text: String,
     since: i64,
     action: String,
     question: Option<u64>,
-    start: Start,
+    start: WaitStart,
 }
 
-impl Found {
+impl InboxFinding {
     /// An item about one todo: its content, then what is the matter. What depends on the todo waits.
     fn about(kind: InboxKind, todo: &Todo, what: &str, since: i64, action: String) -> Self {
         let text = match (todo.content.trim(), what) {
@@ -113,12 +113,12 @@ impl Found {
             ("", what) => what.to_owned(),
             (content, what) => [&clip(content, CONTENT), ": ", what].concat(),
         };
-        Self { kind, todo: Some(todo.uid), text, since, action, question: None, start: Start::Todo(todo.uid) }
+        Self { kind, todo: Some(todo.uid), text, since, action, question: None, start: WaitStart::Todo(todo.uid) }
     }
 
     /// An item that is not about a todo.
     const fn apart(kind: InboxKind, text: String, since: i64, action: String) -> Self {
-        Self { kind, todo: None, text, since, action, question: None, start: Start::Waiting(Vec::new()) }
+        Self { kind, todo: None, text, since, action, question: None, start: WaitStart::Waiting(Vec::new()) }
     }
 }
 
@@ -129,13 +129,13 @@ pub fn inbox(facts: &InboxFacts<'_>) -> Vec<InboxItem> {
     let live = LiveTodos::of(facts.plan, facts.now);
     let mut found = plan_items::items(facts, &live);
     found.extend(around_items::items(facts));
-    let starts: Vec<&Start> = found.iter().map(|item| &item.start).collect();
+    let starts: Vec<&WaitStart> = found.iter().map(|item| &item.start).collect();
     let blocks = Behind::of(&live).counts(&starts);
-    let place = |item: &Found| item.todo.and_then(|uid| live.place(uid));
-    let mut items: Vec<(u64, Found)> = blocks.into_iter().zip(found).collect();
+    let place = |item: &InboxFinding| item.todo.and_then(|uid| live.place(uid));
+    let mut items: Vec<(u64, InboxFinding)> = blocks.into_iter().zip(found).collect();
     // Stable: items that are alike in all of this stay in the order in which they were found.
     items.sort_by_cached_key(|(blocks, item)| (item.kind, Reverse(*blocks), item.since, place(item)));
-    let finish = |(blocks, item): (u64, Found)| InboxItem {
+    let finish = |(blocks, item): (u64, InboxFinding)| InboxItem {
         kind: item.kind,
         todo: item.todo.and_then(|uid| facts.plan.get(uid)).map(|todo| todo.id.clone()),
         text: safe(item.text),

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::behind::{LiveTodos, Start};
-use super::{Found, InboxFacts, InboxKind, todos};
+use super::behind::{LiveTodos, WaitStart};
+use super::{InboxFacts, InboxFinding, InboxKind, todos};
 use crate::graph::NodeState;
 use crate::runs_on::{may_take, needed_labels};
 use crate::text::clip;
@@ -13,7 +13,7 @@ use crate::{Dep, HoldKind, Status, Todo, Uid, is_plan_check};
 const NAMED: usize = 3;
 
 /// Looks at every live todo, in list order.
-pub(super) fn items<'p>(facts: &InboxFacts<'p>, live: &LiveTodos<'p>) -> Vec<Found> {
+pub(super) fn items<'p>(facts: &InboxFacts<'p>, live: &LiveTodos<'p>) -> Vec<InboxFinding> {
     let mut out = Vec::new();
     let mut stuck = Stuck::default();
     for todo in live.todos.iter().copied() {
@@ -31,15 +31,15 @@ pub(super) fn items<'p>(facts: &InboxFacts<'p>, live: &LiveTodos<'p>) -> Vec<Fou
     out
 }
 
-fn failed(facts: &InboxFacts<'_>, todo: &Todo) -> Found {
+fn failed(facts: &InboxFacts<'_>, todo: &Todo) -> InboxFinding {
     let error = todo.last_error.as_deref().map(str::trim).filter(|error| !error.is_empty());
     let since = todo.finished_at.unwrap_or(todo.updated_at);
-    Found::about(InboxKind::Failed, todo, error.unwrap_or("failed"), since, facts.command("reopen", &[&todo.id]))
+    InboxFinding::about(InboxKind::Failed, todo, error.unwrap_or("failed"), since, facts.command("reopen", &[&todo.id]))
 }
 
 /// A check that failed and that no agent will act on by itself: that of the whole plan, or one that ended after its agent
 /// had stopped.
-fn failing_check(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
+fn failing_check(facts: &InboxFacts<'_>, todo: &Todo) -> Option<InboxFinding> {
     let check = todo.failed_check().filter(|_| todo.status.is_open())?;
     let after = match (is_plan_check(todo), facts.unread_failures.contains(&todo.uid)) {
         (true, _) => "",
@@ -48,10 +48,10 @@ fn failing_check(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
     };
     let command = todo.verify.as_ref().map(crate::Verify::line).unwrap_or_default();
     let what = format!("`{}` {}{after}", clip(&command, 100), check.outcome());
-    Some(Found::about(InboxKind::Failed, todo, &what, check.at, facts.command("show", &[&todo.id])))
+    Some(InboxFinding::about(InboxKind::Failed, todo, &what, check.at, facts.command("show", &[&todo.id])))
 }
 
-fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
+fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<InboxFinding> {
     let hold = todo.hold_at(facts.now)?;
     let kind = match hold.kind {
         HoldKind::Human => InboxKind::Hold,
@@ -62,11 +62,11 @@ fn held(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
     if hold.kind == HoldKind::Human {
         action.push_str(" --note '…'");
     }
-    Some(Found::about(kind, todo, hold.reason.trim(), hold.at, action))
+    Some(InboxFinding::about(kind, todo, hold.reason.trim(), hold.at, action))
 }
 
 /// A todo that could start now, if a worker had its labels.
-fn untakable(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
+fn untakable(facts: &InboxFacts<'_>, todo: &Todo) -> Option<InboxFinding> {
     let fleet = facts.fleet.filter(|_| todo.is_ready(facts.now) && !todo.flags.reported)?;
     let needed: Vec<&str> = needed_labels(todo).collect();
     if needed.is_empty() || fleet.iter().any(|labels| may_take(labels, todo)) {
@@ -74,7 +74,7 @@ fn untakable(facts: &InboxFacts<'_>, todo: &Todo) -> Option<Found> {
     }
     let labels = needed.iter().map(|label| format!("`{}`", clip(label, 60))).collect::<Vec<_>>().join(" and ");
     let what = format!("no worker can take it: none has the label {labels}");
-    Some(Found::about(InboxKind::Stuck, todo, &what, todo.updated_at, "punch worker list".to_owned()))
+    Some(InboxFinding::about(InboxKind::Stuck, todo, &what, todo.updated_at, "punch worker list".to_owned()))
 }
 
 /// What open todos wait for in vain.
@@ -109,7 +109,7 @@ impl<'p> Stuck<'p> {
         }
     }
 
-    fn items(self, facts: &InboxFacts<'p>) -> Vec<Found> {
+    fn items(self, facts: &InboxFacts<'p>) -> Vec<InboxFinding> {
         let mut out = Vec::new();
         for todo in self.blockers.iter().filter_map(|uid| facts.plan.get(*uid)) {
             let (what, since, verb) = match todo.hold.as_ref().filter(|_| todo.is_parked()) {
@@ -117,15 +117,15 @@ impl<'p> Stuck<'p> {
                 None => ("cancelled".to_owned(), todo.finished_at.unwrap_or(todo.updated_at), "reopen"),
             };
             let what = format!("{what}, but other todos wait for it");
-            out.push(Found::about(InboxKind::Stuck, todo, &what, since, facts.command(verb, &[&todo.id])));
+            out.push(InboxFinding::about(InboxKind::Stuck, todo, &what, since, facts.command(verb, &[&todo.id])));
         }
         for (id, waiting) in self.missing {
             let Some(first) = waiting.first() else { continue };
             let what = format!("waits for `{}`, which does not exist", clip(id, 60));
             let action = facts.command("edit", &[&first.id, "--drop-needs", id]);
             let since = waiting.iter().map(|todo| todo.updated_at).min().unwrap_or_default();
-            let start = Start::Waiting(waiting.iter().map(|todo| todo.uid).collect());
-            out.push(Found { start, ..Found::about(InboxKind::Stuck, first, &what, since, action) });
+            let start = WaitStart::Waiting(waiting.iter().map(|todo| todo.uid).collect());
+            out.push(InboxFinding { start, ..InboxFinding::about(InboxKind::Stuck, first, &what, since, action) });
         }
         out.extend(cycles(&self.cycles, facts));
         out
@@ -133,7 +133,7 @@ impl<'p> Stuck<'p> {
 }
 
 /// One item for all todos that are in a cycle with each other.
-fn cycles<'p>(edges: &[(&'p Todo, Uid)], facts: &InboxFacts<'p>) -> Vec<Found> {
+fn cycles<'p>(edges: &[(&'p Todo, Uid)], facts: &InboxFacts<'p>) -> Vec<InboxFinding> {
     let mut leaders: BTreeMap<Uid, Uid> = BTreeMap::new();
     for (from, to) in edges {
         let (a, b) = (leader(&mut leaders, from.uid), leader(&mut leaders, *to));
@@ -159,8 +159,8 @@ fn cycles<'p>(edges: &[(&'p Todo, Uid)], facts: &InboxFacts<'p>) -> Vec<Found> {
         };
         let action = facts.command("edit", &[&first.id, "--drop-needs", &needed.id]);
         let since = members.iter().map(|todo| todo.updated_at).min().unwrap_or_default();
-        let start = Start::Waiting(members.iter().map(|todo| todo.uid).collect());
-        Some(Found { start, ..Found::about(InboxKind::Stuck, first, &what, since, action) })
+        let start = WaitStart::Waiting(members.iter().map(|todo| todo.uid).collect());
+        Some(InboxFinding { start, ..InboxFinding::about(InboxKind::Stuck, first, &what, since, action) })
     };
     members.into_values().filter_map(item).collect()
 }

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{AgreedTodo, PlanFileTodo, Write, Written, unusual};
+use super::{AgreedTodo, EditedPlanFile, PlanFileEdit, PlanFileTodo, unusual};
 use crate::Refusal;
 use crate::dialect::mirror::{ListLine, same_lines};
 use crate::format::checklist::{line, marker, status};
 use crate::format::outline::{self, Outline, OutlineItem};
 use crate::format::plan_file::front_matter;
-use crate::splice::{Splice, line_start, mark_end, newline, splice_all};
+use crate::splice::{TextSplice, line_start, mark_end, newline, splice_all};
 
 /// How many errors are named.
 const NAMED: usize = 20;
@@ -83,15 +83,20 @@ impl<'a> Checklist<'a> {
     }
 
     /// The file with these edits.
-    pub(super) fn write(&self, text: &str, items: &[PlanFileTodo], writes: &[Write]) -> Result<Written, Refusal> {
+    pub(super) fn write(
+        &self,
+        text: &str,
+        items: &[PlanFileTodo],
+        writes: &[PlanFileEdit],
+    ) -> Result<EditedPlanFile, Refusal> {
         let mut expected = items.to_vec();
-        let mut splices: Vec<Splice> = Vec::new();
+        let mut splices: Vec<TextSplice> = Vec::new();
         let (mut touched, mut added) = (BTreeSet::new(), Vec::new());
         for write in writes {
             let at = match write {
-                Write::Status(at, _) | Write::Content(at, _) | Write::Id(at, _) => *at,
-                Write::Dependencies(..) => continue,
-                Write::Add(item) => {
+                PlanFileEdit::Status(at, _) | PlanFileEdit::Content(at, _) | PlanFileEdit::Id(at, _) => *at,
+                PlanFileEdit::Dependencies(..) => continue,
+                PlanFileEdit::Add(item) => {
                     let content = one_line(&item.content);
                     added.push(PlanFileTodo { content, dependencies: Vec::new(), ..item.clone() });
                     continue;
@@ -103,15 +108,15 @@ impl<'a> Checklist<'a> {
                 return Err(unusual(&format!("todo {}", at + 1)));
             };
             let (place, new) = match write {
-                Write::Status(_, status) => (&entry.marker_at, marker(*status).to_owned()),
-                Write::Content(_, content) => (&entry.text_at, one_line(content)),
+                PlanFileEdit::Status(_, status) => (&entry.marker_at, marker(*status).to_owned()),
+                PlanFileEdit::Content(_, content) => (&entry.text_at, one_line(content)),
                 _ => {
                     write.change(item);
                     continue;
                 }
             };
             let changed = match write {
-                Write::Content(..) => Write::Content(at, new.clone()).change(item),
+                PlanFileEdit::Content(..) => PlanFileEdit::Content(at, new.clone()).change(item),
                 other => other.change(item),
             };
             if changed {
@@ -127,14 +132,14 @@ impl<'a> Checklist<'a> {
             expected.splice(behind..behind, added);
         }
         if splices.is_empty() {
-            return Ok(Written { text: text.to_owned(), items: expected, edits });
+            return Ok(EditedPlanFile { text: text.to_owned(), items: expected, edits });
         }
         let text = splice_all(text, splices);
         let same = Checklist::find(&text).is_some_and(|after| {
             let read = after.entries().map(|entry| (entry.text, entry.marker.map(status)));
             read.eq(expected.iter().map(|item| (item.content.as_str(), Some(Ok(item.status)))))
         });
-        if same { Ok(Written { text, items: expected, edits }) } else { Err(unusual("the checklist")) }
+        if same { Ok(EditedPlanFile { text, items: expected, edits }) } else { Err(unusual("the checklist")) }
     }
 
     fn entries(&self) -> impl Iterator<Item = &OutlineItem<'a>> {

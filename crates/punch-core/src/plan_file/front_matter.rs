@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::splice::{Splice, Spot, Value, column, line_break, line_end, list, word};
-use super::tree::{self, Form, Node, What};
-use super::{PlanFileTodo, Write, Written, unusual};
+use super::splice::{SplicedValue, TextSplice, TodoSource, column, line_break, line_end, list, word};
+use super::tree::{self, CollectionStyle, FileNode, NodeValue};
+use super::{EditedPlanFile, PlanFileEdit, PlanFileTodo, unusual};
 use crate::format::plan_file::{four, front_matter};
 use crate::format::yaml;
 use crate::splice::splice_all;
-use crate::{Format, Parsed, Record, Refusal, State, Status};
+use crate::{Format, ParsedDocument, Record, RecordStatus, Refusal, Status};
 
 /// The front matter of a plan file, with the places of its values.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub(super) struct FrontMatter<'a> {
     front: &'a str,
     offset: usize,
     below: &'a str,
-    parsed: Parsed,
-    tree: Node,
+    parsed: ParsedDocument,
+    tree: FileNode,
 }
 
 impl<'a> FrontMatter<'a> {
@@ -43,7 +43,7 @@ impl<'a> FrontMatter<'a> {
     }
 
     /// The places of its todos.
-    fn places(&self) -> impl Iterator<Item = &Node> {
+    fn places(&self) -> impl Iterator<Item = &FileNode> {
         let own = self.tree.entry("todos").into_iter().flat_map(|(_, list)| list.items());
         let phases = self.tree.entry("phases").into_iter().flat_map(|(_, phases)| phases.items());
         own.chain(phases.flat_map(|phase| phase.entry("todos").into_iter().flat_map(|(_, list)| list.items())))
@@ -59,7 +59,7 @@ impl<'a> FrontMatter<'a> {
         let bare = |record: &Record| Record {
             id: None,
             content: String::new(),
-            status: State::default(),
+            status: RecordStatus::default(),
             hold: None,
             depends_on: Vec::new(),
             ..record.clone()
@@ -70,18 +70,27 @@ impl<'a> FrontMatter<'a> {
 
 impl FrontMatter<'_> {
     /// The file with these edits.
-    pub(super) fn write(&self, text: &str, items: &[PlanFileTodo], writes: &[Write]) -> Result<Written, Refusal> {
+    pub(super) fn write(
+        &self,
+        text: &str,
+        items: &[PlanFileTodo],
+        writes: &[PlanFileEdit],
+    ) -> Result<EditedPlanFile, Refusal> {
         let mut expected = items.to_vec();
-        let mut splices: Vec<Splice> = Vec::new();
-        let places: Vec<&Node> = self.places().collect();
+        let mut splices: Vec<TextSplice> = Vec::new();
+        let places: Vec<&FileNode> = self.places().collect();
         let (mut added, mut touched) = (Vec::new(), BTreeSet::new());
         for write in writes {
             let (at, name, value, after): (_, _, _, &[&str]) = match write {
-                Write::Id(at, id) => (*at, "id", Value::Text(id), &[]),
-                Write::Status(at, status) => (*at, "status", Value::Word(carried(*status)), &["content", "id"]),
-                Write::Content(at, content) => (*at, "content", Value::Text(content), &["id"]),
-                Write::Dependencies(at, ids) => (*at, "dependencies", Value::Ids(ids), &["status", "content", "id"]),
-                Write::Add(item) => {
+                PlanFileEdit::Id(at, id) => (*at, "id", SplicedValue::Text(id), &[]),
+                PlanFileEdit::Status(at, status) => {
+                    (*at, "status", SplicedValue::Word(carried(*status)), &["content", "id"])
+                }
+                PlanFileEdit::Content(at, content) => (*at, "content", SplicedValue::Text(content), &["id"]),
+                PlanFileEdit::Dependencies(at, ids) => {
+                    (*at, "dependencies", SplicedValue::Ids(ids), &["status", "content", "id"])
+                }
+                PlanFileEdit::Add(item) => {
                     added.push(item);
                     continue;
                 }
@@ -90,14 +99,14 @@ impl FrontMatter<'_> {
                 return Err(unusual(&format!("todo {}", at + 1)));
             };
             let write = match write {
-                Write::Status(at, status) => &Write::Status(*at, four_of(*status)),
+                PlanFileEdit::Status(at, status) => &PlanFileEdit::Status(*at, four_of(*status)),
                 other => other,
             };
             if !write.change(item) {
                 continue;
             }
             touched.insert(at);
-            let spot = Spot { front: self.front, todo };
+            let spot = TodoSource { front: self.front, todo };
             let splice = spot.set(name, &value, after);
             splices.push(splice.ok_or_else(|| unusual(&format!("`{name}` of todo {}", at + 1)))?);
         }
@@ -111,13 +120,13 @@ impl FrontMatter<'_> {
             );
         }
         if splices.is_empty() {
-            return Ok(Written { text: text.to_owned(), items: expected, edits });
+            return Ok(EditedPlanFile { text: text.to_owned(), items: expected, edits });
         }
         // Places count from the beginning of the front matter.
-        let place = |(at, new): Splice| (at.start + self.offset..at.end + self.offset, new);
+        let place = |(at, new): TextSplice| (at.start + self.offset..at.end + self.offset, new);
         let text = splice_all(text, splices.into_iter().map(place).collect());
         self.check(&text, &expected)?;
-        Ok(Written { text, items: expected, edits })
+        Ok(EditedPlanFile { text, items: expected, edits })
     }
 
     /// What was meant is there, and nothing else changed.
@@ -134,13 +143,13 @@ impl FrontMatter<'_> {
     }
 
     /// Todos at the end of the list, which may be written in any way or not at all.
-    fn append(&self, items: &[&PlanFileTodo]) -> Option<Splice> {
+    fn append(&self, items: &[&PlanFileTodo]) -> Option<TextSplice> {
         let front = self.front;
         let break_ = line_break(front);
         let block = |dash: usize| -> String {
             items.iter().map(|item| format!("{break_}{}", entry(item, &" ".repeat(dash), break_))).collect()
         };
-        let alone = |key: &Node, list: &Node| {
+        let alone = |key: &FileNode, list: &FileNode| {
             let rest = &front[list.end..line_end(front, list.end)];
             front[key.end..list.start].trim() == ":" && rest.trim().is_empty()
         };
@@ -149,14 +158,14 @@ impl FrontMatter<'_> {
             return Some((front.len()..front.len(), format!("todos:{}{break_}", text)));
         };
         match &list.what {
-            What::List(Form::Block, todos) => {
+            NodeValue::List(CollectionStyle::Block, todos) => {
                 let (first, last) = (todos.first()?, todos.last()?);
                 let dash = front[..first.start].rfind('-').filter(|at| front[at + 1..first.start].trim().is_empty())?;
                 let end = last.start + front.get(last.start..last.end)?.trim_end().len();
                 let at = line_end(front, end);
                 Some((at..at, block(column(front, dash))))
             }
-            What::List(Form::Flow, todos) => {
+            NodeValue::List(CollectionStyle::Flow, todos) => {
                 let entries: Vec<String> = items.iter().map(|item| in_braces(item)).collect();
                 let comma = if todos.is_empty() { "" } else { ", " };
                 match todos.last() {
@@ -166,12 +175,12 @@ impl FrontMatter<'_> {
                     Some(last) => Some((last.end..last.end, format!("{comma}{}", entries.join(", ")))),
                 }
             }
-            What::Scalar(..) => {
+            NodeValue::Scalar(..) => {
                 let at = if list.is_blank() { line_end(front, list.end) } else { list.end };
                 let from = if list.is_blank() { at } else { list.start };
                 Some((from..at, block(2)))
             }
-            What::Map(..) => None,
+            NodeValue::Map(..) => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FileForm, PlanFileTodo, Write};
+use super::{FileForm, PlanFileEdit, PlanFileTodo};
 use crate::Status;
 use crate::text::{clip, neutral};
 
@@ -24,7 +24,7 @@ pub struct AgreedTodo {
 /// What can be changed on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Field {
+pub enum MergeField {
     /// What is to be done.
     Content,
     /// The status.
@@ -38,7 +38,7 @@ pub enum Field {
 /// Which side something was taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum MergeSide {
     /// The plan file.
     File,
     /// The plan.
@@ -47,38 +47,38 @@ pub enum Side {
 
 /// Both sides changed one thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conflict {
+pub struct MergeConflict {
     /// Of which todo.
     pub id: String,
     /// What.
-    pub field: Field,
+    pub field: MergeField,
     /// What the file says; empty if it has no such todo.
     pub file: String,
     /// What the plan says; empty if it has no such todo.
     pub plan: String,
     /// What counts.
-    pub took: Side,
+    pub took: MergeSide,
 }
 
-impl Conflict {
+impl MergeConflict {
     /// In words, safe to print: what both sides say, and what counts.
     pub fn text(&self) -> String {
         let quoted = |words: &str| format!("\"{}\"", neutral(&clip(words, 80)));
         let (id, file, plan) = (neutral(&self.id), quoted(&self.file), quoted(&self.plan));
         let field = match self.field {
-            Field::Content => "text",
-            Field::Status => "status",
-            Field::Dependencies => "dependencies",
-            Field::Presence if self.file.is_empty() => {
+            MergeField::Content => "text",
+            MergeField::Status => "status",
+            MergeField::Dependencies => "dependencies",
+            MergeField::Presence if self.file.is_empty() => {
                 return format!("{id} was deleted from the file and changed in the plan; it stays in the plan");
             }
-            Field::Presence => {
+            MergeField::Presence => {
                 return format!("{id} was changed in the file and archived in the plan; it stays in the file");
             }
         };
         let took = match self.took {
-            Side::File => "keeping the file's version",
-            Side::Plan => "keeping the plan's version",
+            MergeSide::File => "keeping the file's version",
+            MergeSide::Plan => "keeping the plan's version",
         };
         format!("{field} of {id}: the file says {file}, the plan {plan}; {took}")
     }
@@ -86,7 +86,7 @@ impl Conflict {
 
 /// What follows from the three.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct PlanFileMerge {
     /// The todos of the file as the plan has them, in the order on which both agreed.
     pub before: Vec<PlanFileTodo>,
     /// The todos of the file as users want them. New ones have no counterpart in `before`; what is missing here was
@@ -95,9 +95,9 @@ pub struct Merged {
     /// The place in the file of every entry of `after`.
     pub places: Vec<usize>,
     /// What the file is to be told.
-    pub writes: Vec<Write>,
+    pub writes: Vec<PlanFileEdit>,
     /// Where both changed one thing.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<MergeConflict>,
     /// In the plan and not in the file: added only on request.
     pub absent: Vec<PlanFileTodo>,
     /// In the file, but archived in the plan.
@@ -106,7 +106,7 @@ pub struct Merged {
     pub deleted: Vec<String>,
 }
 
-impl Merged {
+impl PlanFileMerge {
     /// The plan has to change.
     pub fn asks(&self) -> bool {
         self.before != self.after
@@ -114,13 +114,13 @@ impl Merged {
 }
 
 /// Merges the todos of a file, which is written in this form, with the live todos of a plan in list order.
-pub fn merge(form: FileForm, base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> Merged {
+pub fn merge(form: FileForm, base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo]) -> PlanFileMerge {
     let known: HashMap<&str, &AgreedTodo> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
     let live: HashMap<&str, &PlanFileTodo> = plan.iter().map(|item| (item.id.as_str(), item)).collect();
-    let mut out = Merged::default();
+    let mut out = PlanFileMerge::default();
     let mut seen: HashSet<&str> = file.iter().map(|item| item.id.as_str()).collect();
     let mut before: HashMap<&str, PlanFileTodo> = HashMap::new();
-    let mut unnamed = Unnamed::new(form, plan, &seen);
+    let mut unnamed = UnnamedTodos::new(form, plan, &seen);
     let mut adoptions: Vec<Option<&PlanFileTodo>> = file
         .iter()
         .map(|item| if item.id.is_empty() { unnamed.adopt(&form.content(&item.content)) } else { None })
@@ -130,7 +130,7 @@ pub fn merge(form: FileForm, base: &[AgreedTodo], file: &[PlanFileTodo], plan: &
         let id = adopted.map_or(theirs.id.as_str(), |ours| ours.id.as_str());
         if let Some(ours) = adopted {
             seen.insert(&ours.id);
-            out.writes.push(Write::Id(at, ours.id.clone()));
+            out.writes.push(PlanFileEdit::Id(at, ours.id.clone()));
         }
         match (live.get(id).filter(|_| !id.is_empty()), known.get(id)) {
             (Some(ours), known) => {
@@ -145,12 +145,12 @@ pub fn merge(form: FileForm, base: &[AgreedTodo], file: &[PlanFileTodo], plan: &
                 if *theirs != known.file {
                     let plan = String::new();
                     let file = theirs.content.clone();
-                    out.conflicts.push(Conflict {
+                    out.conflicts.push(MergeConflict {
                         id: id.to_owned(),
-                        field: Field::Presence,
+                        field: MergeField::Presence,
                         file,
                         plan,
-                        took: Side::Plan,
+                        took: MergeSide::Plan,
                     });
                 }
                 out.gone.push(id.to_owned());
@@ -168,7 +168,13 @@ pub fn merge(form: FileForm, base: &[AgreedTodo], file: &[PlanFileTodo], plan: &
             before.insert(&ours.id, ours.clone());
         } else {
             let (id, plan) = (ours.id.clone(), format!("{} ({})", ours.content, ours.status.name()));
-            out.conflicts.push(Conflict { id, field: Field::Presence, file: String::new(), plan, took: Side::Plan });
+            out.conflicts.push(MergeConflict {
+                id,
+                field: MergeField::Presence,
+                file: String::new(),
+                plan,
+                took: MergeSide::Plan,
+            });
         }
     }
     out.absent = plan.iter().filter(|item| !before.contains_key(item.id.as_str())).cloned().collect();
@@ -190,7 +196,7 @@ struct SideBySide<'a> {
 
 impl SideBySide<'_> {
     /// The todo as the plan has it, and as it should be there.
-    fn both(&self, at: usize, out: &mut Merged) -> (PlanFileTodo, PlanFileTodo) {
+    fn both(&self, at: usize, out: &mut PlanFileMerge) -> (PlanFileTodo, PlanFileTodo) {
         let mut wanted = self.ours.clone();
         self.content(at, &mut wanted, out);
         match self.form {
@@ -210,7 +216,7 @@ impl SideBySide<'_> {
         }
     }
 
-    fn content(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut Merged) {
+    fn content(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut PlanFileMerge) {
         let (theirs, ours) = (self.theirs, self.ours);
         if self.form.content(&theirs.content) == self.form.content(&ours.content) {
             return;
@@ -219,15 +225,20 @@ impl SideBySide<'_> {
             (true, changed) => {
                 wanted.content.clone_from(&theirs.content);
                 if changed {
-                    out.conflicts.push(conflict(Field::Content, ours, theirs.content.clone(), ours.content.clone()));
+                    out.conflicts.push(conflict(
+                        MergeField::Content,
+                        ours,
+                        theirs.content.clone(),
+                        ours.content.clone(),
+                    ));
                 }
             }
-            (false, true) => out.writes.push(Write::Content(at, ours.content.clone())),
+            (false, true) => out.writes.push(PlanFileEdit::Content(at, ours.content.clone())),
             (false, false) => {}
         }
     }
 
-    fn dependencies(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut Merged) {
+    fn dependencies(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut PlanFileMerge) {
         let (theirs, ours) = (self.theirs, self.ours);
         if theirs.dependencies == ours.dependencies {
             return;
@@ -237,10 +248,10 @@ impl SideBySide<'_> {
                 wanted.dependencies.clone_from(&theirs.dependencies);
                 if changed {
                     let (file, plan) = (theirs.dependencies.join(", "), ours.dependencies.join(", "));
-                    out.conflicts.push(conflict(Field::Dependencies, ours, file, plan));
+                    out.conflicts.push(conflict(MergeField::Dependencies, ours, file, plan));
                 }
             }
-            (false, true) => out.writes.push(Write::Dependencies(at, ours.dependencies.clone())),
+            (false, true) => out.writes.push(PlanFileEdit::Dependencies(at, ours.dependencies.clone())),
             (false, false) => {}
         }
     }
@@ -258,7 +269,7 @@ impl SideBySide<'_> {
         }
     }
 
-    fn status(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut Merged) {
+    fn status(&self, at: usize, wanted: &mut PlanFileTodo, out: &mut PlanFileMerge) {
         let (theirs, ours) = (self.theirs, self.ours);
         let (theirs_new, ours_new) = match self.known {
             Some(_) => self.changed(|item| item.status),
@@ -271,29 +282,30 @@ impl SideBySide<'_> {
             (true, false) => wanted.status = theirs.status,
             (true, true) if self.known.is_some() => {
                 wanted.status = theirs.status;
-                out.conflicts.push(conflict(Field::Status, ours, file, plan));
+                out.conflicts.push(conflict(MergeField::Status, ours, file, plan));
             }
             (true, true) => {
-                out.conflicts.push(Conflict { took: Side::Plan, ..conflict(Field::Status, ours, file, plan) });
-                out.writes.push(Write::Status(at, ours.status));
+                out.conflicts
+                    .push(MergeConflict { took: MergeSide::Plan, ..conflict(MergeField::Status, ours, file, plan) });
+                out.writes.push(PlanFileEdit::Status(at, ours.status));
             }
-            (false, true) => out.writes.push(Write::Status(at, ours.status)),
+            (false, true) => out.writes.push(PlanFileEdit::Status(at, ours.status)),
             (false, false) => {}
         }
     }
 }
 
-fn conflict(field: Field, ours: &PlanFileTodo, file: String, plan: String) -> Conflict {
-    Conflict { id: ours.id.clone(), field, file, plan, took: Side::File }
+fn conflict(field: MergeField, ours: &PlanFileTodo, file: String, plan: String) -> MergeConflict {
+    MergeConflict { id: ours.id.clone(), field, file, plan, took: MergeSide::File }
 }
 
 /// Todos of the plan that the file does not name, by what they say: the user's todo without an id may be one of them,
 /// brought in before and not yet given its id.
-struct Unnamed<'a> {
+struct UnnamedTodos<'a> {
     by_content: HashMap<String, Vec<&'a PlanFileTodo>>,
 }
 
-impl<'a> Unnamed<'a> {
+impl<'a> UnnamedTodos<'a> {
     fn new(form: FileForm, plan: &'a [PlanFileTodo], named: &HashSet<&str>) -> Self {
         let mut by_content: HashMap<String, Vec<&PlanFileTodo>> = HashMap::new();
         for item in plan.iter().rev().filter(|item| !named.contains(item.id.as_str())) {

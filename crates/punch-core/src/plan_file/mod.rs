@@ -12,12 +12,12 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Document, Plan, Record, Refusal, State, Status};
+use crate::{Document, Plan, Record, RecordStatus, Refusal, Status};
 use checklist::Checklist;
 use front_matter::FrontMatter;
-pub use merge::{AgreedTodo, Conflict, Field, Merged, Side, merge, settled};
+pub use merge::{AgreedTodo, MergeConflict, MergeField, MergeSide, PlanFileMerge, merge, settled};
 pub(crate) use splice::column;
-pub use write::{Write, Written};
+pub use write::{EditedPlanFile, PlanFileEdit};
 
 /// The largest plan file that is read, in bytes.
 pub const LIMIT: u64 = 8 * 1024 * 1024;
@@ -50,7 +50,7 @@ impl PlanFileTodo {
         Record {
             id: Some(self.id.clone()).filter(|id| !id.is_empty()),
             content: self.content.clone(),
-            status: State::Stored(self.status),
+            status: RecordStatus::Stored(self.status),
             depends_on: self.dependencies.clone(),
             ..Record::default()
         }
@@ -99,11 +99,11 @@ impl FileForm {
 pub struct PlanFile<'a> {
     text: &'a str,
     items: Vec<PlanFileTodo>,
-    layout: Layout<'a>,
+    layout: FileLayout<'a>,
 }
 
 #[derive(Debug)]
-enum Layout<'a> {
+enum FileLayout<'a> {
     FrontMatter(FrontMatter<'a>),
     Checklist(Checklist<'a>),
 }
@@ -114,7 +114,7 @@ impl<'a> PlanFile<'a> {
     pub fn read(text: &'a str, base: &[AgreedTodo]) -> Result<Self, Refusal> {
         if let Some(list) = Checklist::find(text) {
             let items = list.items(base)?;
-            return Ok(Self { text, items, layout: Layout::Checklist(list) });
+            return Ok(Self { text, items, layout: FileLayout::Checklist(list) });
         }
         let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
         if crate::format::plan_file::front_matter(bare).is_none() {
@@ -125,7 +125,7 @@ impl<'a> PlanFile<'a> {
             return Err(Refusal::Invalid { at: at.to_owned(), what: what.to_owned() });
         }
         let (front, items) = FrontMatter::read(text)?;
-        Ok(Self { text, items, layout: Layout::FrontMatter(front) })
+        Ok(Self { text, items, layout: FileLayout::FrontMatter(front) })
     }
 
     /// Its todos, from first to last; those of phases in front matter follow the others. A todo that is new in a
@@ -137,16 +137,16 @@ impl<'a> PlanFile<'a> {
     /// How it is written.
     pub const fn form(&self) -> FileForm {
         match self.layout {
-            Layout::FrontMatter(_) => FileForm::FrontMatter,
-            Layout::Checklist(_) => FileForm::Checklist,
+            FileLayout::FrontMatter(_) => FileForm::FrontMatter,
+            FileLayout::Checklist(_) => FileForm::Checklist,
         }
     }
 
     /// The phase that a todo stands in.
     pub fn phase(&self, at: usize) -> Option<&str> {
         match &self.layout {
-            Layout::FrontMatter(front) => front.phase(at),
-            Layout::Checklist(list) => list.phase(at),
+            FileLayout::FrontMatter(front) => front.phase(at),
+            FileLayout::Checklist(list) => list.phase(at),
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use granit_parser::ScalarStyle;
 
-use super::tree::{Form, Node, What};
+use super::tree::{CollectionStyle, FileNode, NodeValue};
 use crate::format::yaml;
-pub(super) use crate::splice::Splice;
+pub(super) use crate::splice::TextSplice;
 
 /// A value that goes into the file.
-pub(super) enum Value<'a> {
+pub(super) enum SplicedValue<'a> {
     /// A word that needs no quotes.
     Word(&'a str),
     /// Any text.
@@ -18,15 +18,15 @@ pub(super) enum Value<'a> {
 }
 
 /// The text of one todo and its place.
-pub(super) struct Spot<'a> {
+pub(super) struct TodoSource<'a> {
     pub front: &'a str,
-    pub todo: &'a Node,
+    pub todo: &'a FileNode,
 }
 
-impl Spot<'_> {
+impl TodoSource<'_> {
     /// Sets an entry: its value is replaced, or it comes in behind `after`, the first of these that is there.
     /// `None` where the form is one that is not edited.
-    pub(super) fn set(&self, name: &str, value: &Value<'_>, after: &[&str]) -> Option<Splice> {
+    pub(super) fn set(&self, name: &str, value: &SplicedValue<'_>, after: &[&str]) -> Option<TextSplice> {
         match self.todo.entry(name) {
             Some((key, node)) => self.replace(key, node, value),
             None => self.insert(name, value, after),
@@ -34,10 +34,10 @@ impl Spot<'_> {
     }
 
     fn flow(&self) -> bool {
-        matches!(self.todo.what, What::Map(Form::Flow, _))
+        matches!(self.todo.what, NodeValue::Map(CollectionStyle::Flow, _))
     }
 
-    fn replace(&self, key: &Node, node: &Node, value: &Value<'_>) -> Option<Splice> {
+    fn replace(&self, key: &FileNode, node: &FileNode, value: &SplicedValue<'_>) -> Option<TextSplice> {
         let colon = || {
             let rest = &self.front[key.end..];
             let at = rest.find(|c: char| !matches!(c, ' ' | '\t')).filter(|at| rest[*at..].starts_with(':'))?;
@@ -46,23 +46,24 @@ impl Spot<'_> {
         let text = |style| self.rendered(value, Some(style));
         match &node.what {
             _ if node.is_blank() => colon().map(|at| (at..at, format!(" {}", self.rendered(value, None)))),
-            What::Scalar(_, style @ (ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted)) => {
-                Some((node.start..node.end, text(*style)))
-            }
-            What::List(Form::Flow, _) => Some((node.start..node.end, self.rendered(value, None))),
+            NodeValue::Scalar(
+                _,
+                style @ (ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted),
+            ) => Some((node.start..node.end, text(*style))),
+            NodeValue::List(CollectionStyle::Flow, _) => Some((node.start..node.end, self.rendered(value, None))),
             // Both begin behind the key and hold nothing but their own lines.
-            What::Scalar(..) | What::List(Form::Block, _) => {
+            NodeValue::Scalar(..) | NodeValue::List(CollectionStyle::Block, _) => {
                 let colon = colon()?;
                 let end = node.start + self.front.get(node.start..node.end)?.trim_end().len();
-                let comments = matches!(node.what, What::List(..)) && self.front[colon..end].contains('#');
+                let comments = matches!(node.what, NodeValue::List(..)) && self.front[colon..end].contains('#');
                 let headed = self.front[colon..node.start].contains('#');
                 (!comments && !headed).then(|| (colon..end, format!(" {}", self.rendered(value, None))))
             }
-            What::Map(..) => None,
+            NodeValue::Map(..) => None,
         }
     }
 
-    fn insert(&self, name: &str, value: &Value<'_>, after: &[&str]) -> Option<Splice> {
+    fn insert(&self, name: &str, value: &SplicedValue<'_>, after: &[&str]) -> Option<TextSplice> {
         let entry = format!("{name}: {}", self.rendered(value, None));
         let anchor = after.iter().find_map(|name| self.todo.entry(name));
         let Some((_, value)) = anchor else {
@@ -85,18 +86,22 @@ impl Spot<'_> {
         format!("{}{indent}", line_break(self.front))
     }
 
-    fn rendered(&self, value: &Value<'_>, style: Option<ScalarStyle>) -> String {
+    fn rendered(&self, value: &SplicedValue<'_>, style: Option<ScalarStyle>) -> String {
         match (value, style) {
-            (Value::Word(word) | Value::Text(word), Some(ScalarStyle::DoubleQuoted)) => yaml::flow(&(*word).into()),
-            (Value::Word(word), Some(ScalarStyle::SingleQuoted)) => format!("'{word}'"),
-            (Value::Word(word), _) => (*word).to_owned(),
-            (Value::Text(text), Some(ScalarStyle::SingleQuoted)) if !text.chars().any(crate::text::is_unsafe) => {
+            (SplicedValue::Word(word) | SplicedValue::Text(word), Some(ScalarStyle::DoubleQuoted)) => {
+                yaml::flow(&(*word).into())
+            }
+            (SplicedValue::Word(word), Some(ScalarStyle::SingleQuoted)) => format!("'{word}'"),
+            (SplicedValue::Word(word), _) => (*word).to_owned(),
+            (SplicedValue::Text(text), Some(ScalarStyle::SingleQuoted))
+                if !text.chars().any(crate::text::is_unsafe) =>
+            {
                 format!("'{}'", text.replace('\'', "''"))
             }
             // A comma would end it there.
-            (Value::Text(text), _) if self.flow() => yaml::flow(&(*text).into()),
-            (Value::Text(text), _) => yaml::quoted(text),
-            (Value::Ids(ids), _) => list(ids),
+            (SplicedValue::Text(text), _) if self.flow() => yaml::flow(&(*text).into()),
+            (SplicedValue::Text(text), _) => yaml::quoted(text),
+            (SplicedValue::Ids(ids), _) => list(ids),
         }
     }
 }

@@ -7,45 +7,45 @@ use crate::format::yaml::DEPTH;
 
 /// A value and its place.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct FileNode {
     pub start: usize,
     /// Behind its last character. For a block collection that is the end of its last value.
     pub end: usize,
-    pub what: What,
+    pub what: NodeValue,
 }
 
 /// What a value is.
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum NodeValue {
     /// An empty one has no characters of its own.
     Scalar(String, ScalarStyle),
-    List(Form, Vec<Node>),
-    Map(Form, Vec<(Node, Node)>),
+    List(CollectionStyle, Vec<FileNode>),
+    Map(CollectionStyle, Vec<(FileNode, FileNode)>),
 }
 
 /// How a collection is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum CollectionStyle {
     /// One entry a line.
     Block,
     /// In brackets.
     Flow,
 }
 
-impl Node {
+impl FileNode {
     /// The entries of a map.
     pub(super) fn entries(&self) -> &[(Self, Self)] {
-        if let What::Map(_, entries) = &self.what { entries } else { &[] }
+        if let NodeValue::Map(_, entries) = &self.what { entries } else { &[] }
     }
 
     /// The items of a list.
     pub(super) fn items(&self) -> &[Self] {
-        if let What::List(_, items) = &self.what { items } else { &[] }
+        if let NodeValue::List(_, items) = &self.what { items } else { &[] }
     }
 
     /// The entry of that name.
     pub(super) fn entry(&self, name: &str) -> Option<&(Self, Self)> {
-        self.entries().iter().find(|(key, _)| matches!(&key.what, What::Scalar(word, _) if word == name))
+        self.entries().iter().find(|(key, _)| matches!(&key.what, NodeValue::Scalar(word, _) if word == name))
     }
 
     /// The value at a path such as `phases[2].todos[0].status`, or as much of the way to it as there is: a value that is
@@ -68,31 +68,36 @@ impl Node {
 
     /// Nothing is written there.
     pub(super) fn is_blank(&self) -> bool {
-        self.start == self.end && matches!(self.what, What::Scalar(..))
+        self.start == self.end && matches!(self.what, NodeValue::Scalar(..))
     }
 }
 
 /// Reads the places of a document; `None` if it is no map.
-pub(crate) fn read(text: &str) -> Option<Node> {
+pub(crate) fn read(text: &str) -> Option<FileNode> {
     let options = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
-    let mut open: Vec<(Node, Option<Node>)> = Vec::new();
+    let mut open: Vec<(FileNode, Option<FileNode>)> = Vec::new();
     let mut done = None;
     for next in Parser::new_from_str_with_options(text, options) {
         let (event, span) = next.ok()?;
         let (start, end) = (span.start.byte_offset()?, span.end.byte_offset()?);
         let closed = match event {
-            Event::Scalar(value, style, ..) => Node { start, end, what: What::Scalar(value.into_owned(), style) },
+            Event::Scalar(value, style, ..) => {
+                FileNode { start, end, what: NodeValue::Scalar(value.into_owned(), style) }
+            }
             Event::SequenceStart(style, ..) => {
-                open.push((Node { start, end, what: What::List(form(style), Vec::new()) }, None));
+                open.push((FileNode { start, end, what: NodeValue::List(form(style), Vec::new()) }, None));
                 continue;
             }
             Event::MappingStart(style, ..) => {
-                open.push((Node { start, end, what: What::Map(form(style), Vec::new()) }, None));
+                open.push((FileNode { start, end, what: NodeValue::Map(form(style), Vec::new()) }, None));
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 let (mut node, _) = open.pop()?;
-                if matches!(node.what, What::List(Form::Flow, _) | What::Map(Form::Flow, _)) {
+                if matches!(
+                    node.what,
+                    NodeValue::List(CollectionStyle::Flow, _) | NodeValue::Map(CollectionStyle::Flow, _)
+                ) {
                     node.end = end;
                 }
                 node
@@ -104,20 +109,20 @@ pub(crate) fn read(text: &str) -> Option<Node> {
             Some((node, key)) => {
                 node.end = node.end.max(closed.end);
                 match (&mut node.what, key.take()) {
-                    (What::List(_, items), _) => items.push(closed),
-                    (What::Map(_, entries), Some(key)) => entries.push((key, closed)),
+                    (NodeValue::List(_, items), _) => items.push(closed),
+                    (NodeValue::Map(_, entries), Some(key)) => entries.push((key, closed)),
                     (_, None) => *key = Some(closed),
-                    (What::Scalar(..), Some(_)) => return None,
+                    (NodeValue::Scalar(..), Some(_)) => return None,
                 }
             }
         }
     }
-    done.filter(|node| matches!(node.what, What::Map(..)))
+    done.filter(|node| matches!(node.what, NodeValue::Map(..)))
 }
 
-fn form(style: StructureStyle) -> Form {
+fn form(style: StructureStyle) -> CollectionStyle {
     match style {
-        StructureStyle::Block => Form::Block,
-        StructureStyle::Flow => Form::Flow,
+        StructureStyle::Block => CollectionStyle::Block,
+        StructureStyle::Flow => CollectionStyle::Flow,
     }
 }

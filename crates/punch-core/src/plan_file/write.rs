@@ -1,12 +1,12 @@
 //! Edits of a plan file: single values replaced in place, todos put at the end of the list. The result is read again
 //! before anyone gets it: what an editor of text may get wrong, it must not hand out.
 
-use super::{Layout, PlanFile, PlanFileTodo};
+use super::{FileLayout, PlanFile, PlanFileTodo};
 use crate::{Refusal, Status};
 
 /// One edit of a plan file; a todo is named by its place in [`PlanFile::items`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Write {
+pub enum PlanFileEdit {
     /// Gives a todo that has none an id. A checklist has no ids: there only the answer has it.
     Id(usize, String),
     /// The status of a todo.
@@ -21,7 +21,7 @@ pub enum Write {
 
 /// A plan file after its edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct EditedPlanFile {
     /// The whole text.
     pub text: String,
     /// Its todos, with their ids.
@@ -32,15 +32,15 @@ pub struct Written {
 
 impl PlanFile<'_> {
     /// The file with these edits and every other byte as it was. Without a difference it is the same text.
-    pub fn write(&self, writes: &[Write]) -> Result<Written, Refusal> {
+    pub fn write(&self, writes: &[PlanFileEdit]) -> Result<EditedPlanFile, Refusal> {
         match &self.layout {
-            Layout::FrontMatter(front) => front.write(self.text, &self.items, writes),
-            Layout::Checklist(list) => list.write(self.text, &self.items, writes),
+            FileLayout::FrontMatter(front) => front.write(self.text, &self.items, writes),
+            FileLayout::Checklist(list) => list.write(self.text, &self.items, writes),
         }
     }
 }
 
-impl Write {
+impl PlanFileEdit {
     /// Applies the edit to what is expected of a todo that the file has; false if it changes nothing.
     pub(super) fn change(&self, item: &mut PlanFileTodo) -> bool {
         let before = item.clone();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{Capped, Reader, shared_files};
+use super::{CappedList, PlanReader, shared_files};
 use crate::files::Prefix;
 use crate::{Dep, Plan, Todo, Uid};
 
@@ -25,7 +25,7 @@ pub enum Clash {
 
 /// Two open todos that should not be worked on at the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct TodoConflict {
     /// Goes first: better effective priority, then position.
     pub first: Uid,
     /// Waits for it.
@@ -38,30 +38,32 @@ pub struct Conflict {
 
 /// The answer of [`conflicts`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conflicts {
+pub struct TodoConflicts {
     /// Same content first, each kind in the order in which the todos would go.
-    pub pairs: Capped<Conflict>,
+    pub pairs: CappedList<TodoConflict>,
     /// There was too much to compare everything.
     pub cut: bool,
 }
 
 /// Conflicts among the open todos. A pair with an order between them is none: they never run at once, and one that
 /// had to wait for a todo that depends on it would wait forever.
-pub fn conflicts(plan: &Plan, now: i64) -> Conflicts {
-    let look = Reader::new(plan, now);
+pub fn conflicts(plan: &Plan, now: i64) -> TodoConflicts {
+    let look = PlanReader::new(plan, now);
     let mut open: Vec<&Todo> = plan.all().filter(|t| look.is_open(t)).collect();
     open.sort_by_cached_key(|t| (t.effective_priority(), t.position, t.uid));
-    let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
+    let mut search =
+        ConflictSearch { plan, found: TodoConflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
     search.contents(&open);
     search.files(&open);
     search.found
 }
 
 /// Conflicts of one todo with any other, found without comparing the others.
-pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> Conflicts {
-    let look = Reader::new(plan, now);
+pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> TodoConflicts {
+    let look = PlanReader::new(plan, now);
     let is_open = |t: &&Todo| look.is_open(t);
-    let mut search = Search { plan, found: Conflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
+    let mut search =
+        ConflictSearch { plan, found: TodoConflicts::default(), steps: STEPS, pairs: PAIRS, named: HashSet::new() };
     let Some(todo) = plan.get(uid).filter(is_open) else { return search.found };
     let (mut words, mut theirs) = (String::new(), String::new());
     normalize(&todo.content, &mut words);
@@ -84,15 +86,15 @@ pub fn conflicts_of(plan: &Plan, uid: Uid, now: i64) -> Conflicts {
     search.found
 }
 
-struct Search<'a> {
+struct ConflictSearch<'a> {
     plan: &'a Plan,
-    found: Conflicts,
+    found: TodoConflicts,
     steps: usize,
     pairs: usize,
     named: HashSet<(Uid, Uid)>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ConflictSearch<'a> {
     fn contents(&mut self, open: &[&'a Todo]) {
         // Numbers of the contents first: hardly any two are alike, and no text has to be stored to see that.
         let mut words = String::new();
@@ -159,7 +161,7 @@ impl<'a> Search<'a> {
     fn add(&mut self, first: &Todo, second: &Todo, clash: Clash) {
         if self.named.insert((first.uid, second.uid)) {
             let ids = (first.id.clone(), second.id.clone());
-            self.found.pairs.push(Conflict { first: first.uid, second: second.uid, ids, clash });
+            self.found.pairs.push(TodoConflict { first: first.uid, second: second.uid, ids, clash });
         }
     }
 

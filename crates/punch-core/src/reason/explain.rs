@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::walk::reach;
-use super::{Capped, Cause, Reader, Reason};
+use super::{CappedList, Cause, PlanReader, WaitReason};
 use crate::{Hold, Plan, ShownStatus, Status, Uid};
 
 /// The answer of [`why`].
@@ -18,16 +18,16 @@ pub struct Explanation {
     /// What holds the todo itself.
     pub hold: Option<Hold>,
     /// What lies in the todo itself besides a hold: it has no content, or another owner works on it.
-    pub own: Option<Reason>,
+    pub own: Option<WaitReason>,
     /// What it waits for: its unmet dependencies in their order, and work in progress on its files.
-    pub waits_for: Capped<Reason>,
+    pub waits_for: CappedList<WaitReason>,
     /// Where the chains of waiting begin, nearest first: what must move before anything else can.
-    pub roots: Capped<Reason>,
+    pub roots: CappedList<WaitReason>,
 }
 
 /// Explains a todo of a whole plan; nothing if the plan does not have it.
 pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Explanation> {
-    let reader = Reader::new(plan, now);
+    let reader = PlanReader::new(plan, now);
     let todo = plan.get(uid)?;
     let mut out = Explanation {
         id: todo.id.clone(),
@@ -35,8 +35,8 @@ pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Explanation> {
         shown: reader.shown(todo),
         hold: todo.hold_at(now).cloned(),
         own: None,
-        waits_for: Capped::default(),
-        roots: Capped::default(),
+        waits_for: CappedList::default(),
+        roots: CappedList::default(),
     };
     for reason in reader.reasons(todo) {
         match reason.cause {

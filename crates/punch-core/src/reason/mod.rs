@@ -1,7 +1,7 @@
 //! Why a todo is not worked on: one enum of causes, and one place that judges them. Lists, `ready`, `next`, claims, starts,
 //! schedules, `why`, tools and hooks all ask here, so that they give the same answer.
 //!
-//! [`Reader`] looks at one todo and what is directly around it; [`roots`] walks down to where waiting begins; [`why`] and
+//! [`PlanReader`] looks at one todo and what is directly around it; [`roots`] walks down to where waiting begins; [`why`] and
 //! [`standstill()`] explain one todo and a whole plan. Slices answer with what must be loaded first.
 
 mod conflict;
@@ -15,13 +15,13 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub use conflict::{Clash, Conflict, Conflicts, conflicts, conflicts_of};
+pub use conflict::{Clash, TodoConflict, TodoConflicts, conflicts, conflicts_of};
 pub use explain::{Explanation, why};
 pub use ready::{is_busy, is_elsewhere, is_empty, is_optional, is_startable, own_work, shared_files};
 pub use standstill::{Standstill, StandstillRoot, standstill};
 pub use stranded::stranded;
 pub use unblock::{Unblocks, unblocks};
-pub use walk::{Roots, roots};
+pub use walk::{WaitRoots, roots};
 pub(crate) use words::shown;
 pub use words::summary;
 
@@ -109,7 +109,7 @@ impl Cause {
 
 /// One thing that stands in the way of a todo.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reason {
+pub struct WaitReason {
     /// How it stands in the way.
     pub cause: Cause,
     /// The id of what stands in the way; the todo's own id where the reason lies in the todo itself.
@@ -126,7 +126,7 @@ pub struct Reason {
     pub needed_by: String,
 }
 
-impl Reason {
+impl WaitReason {
     fn own(cause: Cause, todo: &Todo, now: i64) -> Self {
         Self {
             cause,
@@ -159,7 +159,7 @@ impl Reason {
 
 /// A plan as one reader sees it at one time.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'a> {
+pub struct PlanReader<'a> {
     /// The plan, whole or a slice. What is not loaded is not judged; see [`need`].
     pub plan: &'a Plan,
     /// The name under which the reader works; `None` is the user.
@@ -168,7 +168,7 @@ pub struct Reader<'a> {
     pub now: i64,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PlanReader<'a> {
     /// The plan as the user sees it.
     pub const fn new(plan: &'a Plan, now: i64) -> Self {
         Self { plan, owner: None, now }
@@ -217,8 +217,8 @@ impl<'a> Reader<'a> {
     }
 
     /// How the todo stands in the way of those that depend on it.
-    fn standing(self, todo: &Todo) -> Reason {
-        let own = |cause| Reason::own(cause, todo, self.now);
+    fn standing(self, todo: &Todo) -> WaitReason {
+        let own = |cause| WaitReason::own(cause, todo, self.now);
         match todo.status_at(self.now) {
             Status::Completed | Status::Cancelled | Status::Failed => own(Cause::Dropped).about(todo.status.name()),
             Status::InProgress if self.is_elsewhere(todo) => self.claim(todo),
@@ -234,8 +234,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn claim(self, todo: &Todo) -> Reason {
-        let reason = Reason::own(Cause::Elsewhere, todo, self.now);
+    fn claim(self, todo: &Todo) -> WaitReason {
+        let reason = WaitReason::own(Cause::Elsewhere, todo, self.now);
         reason.about(todo.owner.as_deref().unwrap_or_default()).until(todo.lease_until)
     }
 
@@ -243,44 +243,44 @@ impl<'a> Reader<'a> {
         todo.hold_at(self.now).map_or("", |hold| hold.reason.as_str())
     }
 
-    fn hold(self, todo: &Todo) -> Option<Reason> {
+    fn hold(self, todo: &Todo) -> Option<WaitReason> {
         let hold = todo.hold_at(self.now)?;
-        let reason = Reason::own(Cause::of_hold(hold.kind), todo, self.now);
+        let reason = WaitReason::own(Cause::of_hold(hold.kind), todo, self.now);
         // A todo that is parked without words has the word itself as its reason.
         let about = if hold.is_parked_without_words() { "" } else { &hold.reason };
         Some(reason.about(about).until(hold.until))
     }
 
     /// What keeps a pending todo from being started besides its dependencies.
-    fn own_reason(self, todo: &Todo) -> Option<Reason> {
-        let own = |cause| Reason::own(cause, todo, self.now);
+    fn own_reason(self, todo: &Todo) -> Option<WaitReason> {
+        let own = |cause| WaitReason::own(cause, todo, self.now);
         let blank = || is_empty(todo).then(|| own(Cause::Blank));
         self.hold(todo).or_else(blank).or_else(|| self.file_reason(todo))
     }
 
     /// The file conflict of a todo as a reason.
-    pub(crate) fn file_reason(self, todo: &Todo) -> Option<Reason> {
+    pub(crate) fn file_reason(self, todo: &Todo) -> Option<WaitReason> {
         let (other, mine, theirs) = self.file_conflict(todo)?;
         let files = if mine == theirs { mine } else { format!("{mine}, {theirs}") };
-        let reason = Reason::own(Cause::Files, other, self.now).about(files);
+        let reason = WaitReason::own(Cause::Files, other, self.now).about(files);
         Some(reason.until(other.lease_until).needed_by(todo))
     }
 
     /// An unmet dependency as a reason of the todo that waits for it.
-    fn dependency(self, waiting: &Todo, dep: &Dep, target: Option<&'a Todo>) -> Reason {
+    fn dependency(self, waiting: &Todo, dep: &Dep, target: Option<&'a Todo>) -> WaitReason {
         let Some(target) = target else {
             let id = match dep {
                 Dep::Dangling(id) => id.clone(),
                 Dep::On(uid) | Dep::Suspended(uid) => format!("#{}", uid.0),
             };
             let (about, needed_by) = (None, waiting.id.clone());
-            return Reason { cause: Cause::Missing, id, uid: None, status: None, about, until: None, needed_by };
+            return WaitReason { cause: Cause::Missing, id, uid: None, status: None, about, until: None, needed_by };
         };
         let reason = self.standing(target).needed_by(waiting);
         match dep {
             // A cancelled todo can be reopened, which a cycle cannot.
             Dep::Suspended(_) if reason.cause != Cause::Dropped => {
-                Reason { cause: Cause::Cycle, about: self.hold(target).and_then(|hold| hold.about), ..reason }
+                WaitReason { cause: Cause::Cycle, about: self.hold(target).and_then(|hold| hold.about), ..reason }
             }
             Dep::On(_) | Dep::Suspended(_) | Dep::Dangling(_) => reason,
         }
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
 
     /// What keeps an open todo from ever being worked on as things are, other open todos apart: a hold, no content, or a
     /// dependency that will not be met by working on it.
-    pub fn obstacle(self, todo: &'a Todo) -> Option<Reason> {
+    pub fn obstacle(self, todo: &'a Todo) -> Option<WaitReason> {
         let hopeless = |(dep, target): &(&Dep, Option<&Todo>)| {
             matches!(dep, Dep::Suspended(_)) || target.is_none_or(|target| self.state(target) == NodeState::Dropped)
         };
@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
             let (dep, target) = self.unmet(todo).find(hopeless)?;
             Some(self.dependency(todo, dep, target))
         };
-        let blank = || is_empty(todo).then(|| Reason::own(Cause::Blank, todo, self.now));
+        let blank = || is_empty(todo).then(|| WaitReason::own(Cause::Blank, todo, self.now));
         self.hold(todo).or_else(blank).or_else(dependency)
     }
 
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
 
     /// Everything that directly stands in the way of an open todo: unmet dependencies in their order, then what lies in the
     /// todo itself. Empty for what can be started, what the reader has in progress, and what is closed.
-    pub fn reasons(self, todo: &'a Todo) -> Vec<Reason> {
+    pub fn reasons(self, todo: &'a Todo) -> Vec<WaitReason> {
         if !self.is_open(todo) {
             return Vec::new();
         }
@@ -324,19 +324,19 @@ impl<'a> Reader<'a> {
         if self.is_elsewhere(todo) {
             out.push(self.claim(todo));
         } else if todo.flags.reported {
-            out.push(Reason::own(Cause::Reported, todo, self.now));
+            out.push(WaitReason::own(Cause::Reported, todo, self.now));
         }
         out
     }
 
     /// Everything that stands in the way of starting a todo, whatever its status is.
-    pub fn before_start(self, todo: &'a Todo) -> Vec<Reason> {
+    pub fn before_start(self, todo: &'a Todo) -> Vec<WaitReason> {
         let mut out = self.dependencies(todo);
         out.extend(self.own_reason(todo).filter(|own| out.is_empty() || own.cause.is_hold()));
         out
     }
 
-    fn dependencies(self, todo: &'a Todo) -> Vec<Reason> {
+    fn dependencies(self, todo: &'a Todo) -> Vec<WaitReason> {
         match todo.derived.unmet {
             0 => Vec::new(),
             _ => self.unmet(todo).map(|(dep, target)| self.dependency(todo, dep, target)).collect(),
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Asks for what must be loaded before [`Reader`] can judge these todos: the dependencies of those that wait, and all work
+/// Asks for what must be loaded before [`PlanReader`] can judge these todos: the dependencies of those that wait, and all work
 /// in progress where their files or those of a dependency matter. What a dependency needs is known once it is loaded, so
 /// ask until nothing is missing.
 pub fn need<'a>(plan: &Plan, todos: impl IntoIterator<Item = &'a Todo>) -> Result<(), Need> {
@@ -391,20 +391,20 @@ pub fn need<'a>(plan: &Plan, todos: impl IntoIterator<Item = &'a Todo>) -> Resul
 
 /// The first [`LISTED`] of something, and how many there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Capped<T> {
+pub struct CappedList<T> {
     /// The first of them.
     pub list: Vec<T>,
     /// All of them.
     pub total: usize,
 }
 
-impl<T> Default for Capped<T> {
+impl<T> Default for CappedList<T> {
     fn default() -> Self {
         Self { list: Vec::new(), total: 0 }
     }
 }
 
-impl<T> Capped<T> {
+impl<T> CappedList<T> {
     fn push(&mut self, item: T) {
         self.total += 1;
         if self.list.len() < LISTED {

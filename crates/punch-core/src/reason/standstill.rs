@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::unblock::Waiting;
-use super::{Capped, Cause, LISTED, Reader, Reason};
+use super::{CappedList, Cause, LISTED, PlanReader, WaitReason};
 use crate::{Plan, Status, Todo};
 
 /// One beginning of waiting, with what it stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandstillRoot {
     /// What it is.
-    pub reason: Reason,
+    pub reason: WaitReason,
     /// How many open todos wait for it, however indirectly.
     pub waiting: usize,
 }
@@ -21,18 +21,18 @@ pub struct Standstill {
     /// Open todos that have content.
     pub open: usize,
     /// Ids of what can be started, best first.
-    pub ready: Capped<String>,
+    pub ready: CappedList<String>,
     /// Ids of what is in progress and waits for nothing.
-    pub running: Capped<String>,
+    pub running: CappedList<String>,
     /// Ids of what failed for good, in list order.
-    pub failed: Capped<String>,
+    pub failed: CappedList<String>,
     /// In the order of [`Cause`]: users first, work in progress last.
-    pub roots: Capped<StandstillRoot>,
+    pub roots: CappedList<StandstillRoot>,
 }
 
 /// Looks at everything open in a whole plan.
 pub fn standstill(plan: &Plan, now: i64) -> Standstill {
-    let reader = Reader::new(plan, now);
+    let reader = PlanReader::new(plan, now);
     let mut open: Vec<&Todo> = plan.all().filter(|t| reader.is_open(t) && !t.is_parked()).collect();
     open.sort_by_cached_key(|t| (t.effective_priority(), t.position, t.uid));
     let mut out = Standstill { open: open.iter().filter(|t| !super::is_empty(t)).count(), ..Standstill::default() };
@@ -40,7 +40,7 @@ pub fn standstill(plan: &Plan, now: i64) -> Standstill {
     failed.sort_by_key(|t| (t.position, t.uid));
     failed.into_iter().for_each(|t| out.failed.push(t.id.clone()));
     let mut named: HashSet<(String, Cause)> = HashSet::new();
-    let mut found: Vec<(&Todo, Reason)> = Vec::new();
+    let mut found: Vec<(&Todo, WaitReason)> = Vec::new();
     for todo in open {
         let running = todo.status_at(now) == Status::InProgress && todo.derived.unmet == 0;
         if running {

@@ -1,6 +1,6 @@
 //! Which todos can no longer start because another one was cancelled or failed.
 
-use super::{Reader, shown};
+use super::{PlanReader, shown};
 use crate::{ShownStatus, Status, Todo};
 
 /// Ids that are written out of one list.
@@ -10,7 +10,7 @@ const REPORTED: usize = 10;
 
 /// One sentence for each of these todos that was cancelled or failed and that open todos depend on. Dependents that are not
 /// loaded are not judged.
-pub fn stranded(reader: Reader<'_>, closed: &[&Todo]) -> Vec<String> {
+pub fn stranded(reader: PlanReader<'_>, closed: &[&Todo]) -> Vec<String> {
     let dropped = closed.iter().filter(|todo| matches!(todo.status, Status::Cancelled | Status::Failed));
     let sentence = |todo: &&Todo| {
         let dependents = reader.plan.dependents_of(todo.uid).ok()?;

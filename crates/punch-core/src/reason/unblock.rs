@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::walk::reach;
-use super::{Capped, Reader, is_empty};
+use super::{CappedList, PlanReader, is_empty};
 use crate::graph::hash::Map;
 use crate::graph::kahn::Csr;
 use crate::{Dep, Plan, Todo, Uid};
@@ -14,16 +14,16 @@ pub struct Unblocks {
     /// The todo asked about.
     pub id: String,
     /// Ids of what becomes ready at once, in list order.
-    pub ready: Capped<String>,
+    pub ready: CappedList<String>,
     /// How many open todos wait for it, however indirectly.
     pub waiting: usize,
 }
 
 /// What becomes ready if the todo is completed now; nothing if the plan does not have it.
 pub fn unblocks(plan: &Plan, uid: Uid, now: i64) -> Option<Unblocks> {
-    let look = Reader::new(plan, now);
+    let look = PlanReader::new(plan, now);
     let todo = plan.get(uid)?;
-    let mut out = Unblocks { id: todo.id.clone(), ready: Capped::default(), waiting: 0 };
+    let mut out = Unblocks { id: todo.id.clone(), ready: CappedList::default(), waiting: 0 };
     if !todo.is_live() || look.state(todo).satisfied() {
         return Some(out);
     }
@@ -63,7 +63,7 @@ pub(super) struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    pub(super) fn of(look: Reader<'a>) -> Self {
+    pub(super) fn of(look: PlanReader<'a>) -> Self {
         let todos: Vec<&Todo> =
             look.plan.all().filter(|todo| todo.is_live() && !look.state(todo).satisfied()).collect();
         let numbers: Map<Uid, u32> = todos.iter().zip(0..).map(|(todo, number)| (todo.uid, number)).collect();

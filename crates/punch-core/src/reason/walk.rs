@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::{Cause, Reader, Reason, is_empty, is_optional};
+use super::{Cause, PlanReader, WaitReason, is_empty, is_optional};
 use crate::{Dep, Footprint, Need, Plan, Status, Todo, Uid};
 
 /// Everything that stands in the way of some todos.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Roots {
+pub struct WaitRoots {
     /// Each once, in the order of [`Cause`] and then of ids.
-    pub found: Vec<Reason>,
+    pub found: Vec<WaitReason>,
     /// There was too much to look at everything.
     pub cut: bool,
     /// Ids of open todos of the weakest priority that nothing stands in the way of.
@@ -17,9 +17,9 @@ pub struct Roots {
 }
 
 /// Walks down from `start`, looking at no more than `limit` todos. What the reader could work on is not in the answer.
-pub fn roots(plan: &Plan, start: &[Uid], owner: Option<&str>, now: i64, limit: usize) -> Result<Roots, Need> {
-    let reader = Reader::of(plan, owner, now);
-    let mut walk = Walk { reader, seen: HashSet::new(), out: Roots::default() };
+pub fn roots(plan: &Plan, start: &[Uid], owner: Option<&str>, now: i64, limit: usize) -> Result<WaitRoots, Need> {
+    let reader = PlanReader::of(plan, owner, now);
+    let mut walk = Walk { reader, seen: HashSet::new(), out: WaitRoots::default() };
     let mut layer: Vec<Uid> = start.to_vec();
     Footprint::gather(layer.iter().map(|uid| plan.need(*uid)))?;
     // What is parked stands in the way only of what waits for it.
@@ -45,9 +45,9 @@ pub fn roots(plan: &Plan, start: &[Uid], owner: Option<&str>, now: i64, limit: u
 }
 
 struct Walk<'a> {
-    reader: Reader<'a>,
+    reader: PlanReader<'a>,
     seen: HashSet<Uid>,
-    out: Roots,
+    out: WaitRoots,
 }
 
 impl<'a> Walk<'a> {
@@ -65,9 +65,9 @@ impl<'a> Walk<'a> {
             self.out.found.push(hold);
         } else if todo.derived.unmet == 0 {
             if is_empty(todo) {
-                self.out.found.push(Reason::own(Cause::Blank, todo, reader.now));
+                self.out.found.push(WaitReason::own(Cause::Blank, todo, reader.now));
             } else if todo.flags.reported && !pending {
-                self.out.found.push(Reason::own(Cause::Reported, todo, reader.now));
+                self.out.found.push(WaitReason::own(Cause::Reported, todo, reader.now));
             } else if let Some(files) = reader.own_reason(todo).filter(|_| pending) {
                 self.out.found.push(files);
             } else if is_optional(todo) {

@@ -1,6 +1,9 @@
 //! Reasons in words: half a line beside a todo, an item of a list, and the paragraphs of `why`. Everything is safe to print.
 
-use super::{Capped, Cause, Clash, Conflict, Conflicts, Explanation, Reason, Standstill, StandstillRoot, Unblocks};
+use super::{
+    CappedList, Cause, Clash, Explanation, Standstill, StandstillRoot, TodoConflict, TodoConflicts, Unblocks,
+    WaitReason,
+};
 use crate::text::{clip, neutral, shell};
 use crate::{HoldKind, ShownStatus, Status, time};
 
@@ -34,7 +37,7 @@ impl Cause {
     }
 }
 
-impl Reason {
+impl WaitReason {
     /// The id and how it stands in the way: `T-1 (in progress)`.
     pub fn text(&self) -> String {
         format!("{} ({})", shown(&self.id), self.words())
@@ -65,9 +68,9 @@ impl Reason {
 
 /// Why a todo is not worked on, in few words each: what it waits for, what it is stuck behind, its hold. Names at most
 /// `named` todos of a kind.
-pub fn summary(reasons: &[Reason], named: usize) -> Vec<String> {
+pub fn summary(reasons: &[WaitReason], named: usize) -> Vec<String> {
     let mut out = Vec::new();
-    let dropped: Vec<&Reason> = reasons.iter().filter(|reason| reason.cause == Cause::Dropped).collect();
+    let dropped: Vec<&WaitReason> = reasons.iter().filter(|reason| reason.cause == Cause::Dropped).collect();
     if let Some(first) = dropped.first() {
         let how = match first.status {
             Some(Status::Failed) => "which failed".to_owned(),
@@ -99,7 +102,7 @@ pub fn summary(reasons: &[Reason], named: usize) -> Vec<String> {
     out
 }
 
-fn waited_for(reason: &Reason) -> Option<String> {
+fn waited_for(reason: &WaitReason) -> Option<String> {
     let id = shown(&reason.id);
     match reason.cause {
         Cause::Dropped => None,
@@ -111,7 +114,7 @@ fn waited_for(reason: &Reason) -> Option<String> {
     }
 }
 
-fn about(reason: &Reason) -> String {
+fn about(reason: &WaitReason) -> String {
     reason.about.as_deref().map(|about| neutral(&clip(about, 120)).into_owned()).unwrap_or_default()
 }
 
@@ -125,7 +128,7 @@ pub(crate) fn shown(id: &str) -> String {
     if safe.contains(' ') { format!("`{safe}`") } else { safe }
 }
 
-impl<T> Capped<T> {
+impl<T> CappedList<T> {
     /// The first few in words, and how many more there are.
     fn words(&self, word: impl Fn(&T) -> String) -> String {
         let mut out: Vec<String> = self.list.iter().take(WRITTEN).map(word).collect();
@@ -153,8 +156,8 @@ impl Explanation {
     pub fn text(&self) -> String {
         let waits = match self.waits_for.total {
             0 => String::new(),
-            1 => format!("waiting for {}", self.waits_for.words(Reason::text)),
-            many => format!("waiting for {many} todos: {}", self.waits_for.words(Reason::text)),
+            1 => format!("waiting for {}", self.waits_for.words(WaitReason::text)),
+            many => format!("waiting for {many} todos: {}", self.waits_for.words(WaitReason::text)),
         };
         // A todo that only waits says for what at once.
         let plainly = self.shown == ShownStatus::Waiting && self.hold.is_none() && !waits.is_empty();
@@ -185,7 +188,7 @@ impl Explanation {
         }
         // Where waiting has only one step the beginnings are the same list again.
         if self.roots != self.waits_for && self.roots.total > 0 {
-            out += &format!("\nthe waiting begins with {}", self.roots.words(Reason::text));
+            out += &format!("\nthe waiting begins with {}", self.roots.words(WaitReason::text));
         }
         out
     }
@@ -258,7 +261,7 @@ impl Unblocks {
     }
 }
 
-impl Conflict {
+impl TodoConflict {
     /// Which two clash, and over what.
     pub fn text(&self) -> String {
         let (first, second) = (shown(&self.ids.0), shown(&self.ids.1));
@@ -271,13 +274,13 @@ impl Conflict {
     }
 }
 
-impl Conflicts {
+impl TodoConflicts {
     /// All of them on a line; empty without conflicts.
     pub fn text(&self) -> String {
         if self.pairs.total == 0 {
             return String::new();
         }
         let more = if self.cut { " or more" } else { "" };
-        format!("{}{more} in conflict: {}", self.pairs.total, self.pairs.words(Conflict::text))
+        format!("{}{more} in conflict: {}", self.pairs.total, self.pairs.words(TodoConflict::text))
     }
 }

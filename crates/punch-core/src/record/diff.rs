@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::diff_phases::Phases;
 use super::make::{Gone, depends_on};
-use super::{Document, Record, State, ops};
+use super::{Document, Record, RecordStatus, ops};
 use crate::{Edit, Hold, Keep, LabelEdit, Op, Plan, Ref, Status, Uid};
 
 impl Document {
@@ -103,18 +103,20 @@ impl Ops {
         }
         let t = target.clone();
         match new.status {
-            State::Blocked => self.ends.push(Op::Block(t)),
-            State::Stored(status) if old.status.stored() == status => {}
-            State::Stored(Status::Pending) => self.ends.push(Op::Reopen(t)),
-            State::Stored(Status::InProgress) => {
+            RecordStatus::Blocked => self.ends.push(Op::Block(t)),
+            RecordStatus::Stored(status) if old.status.stored() == status => {}
+            RecordStatus::Stored(Status::Pending) => self.ends.push(Op::Reopen(t)),
+            RecordStatus::Stored(Status::InProgress) => {
                 if old.status.stored() == Status::Completed {
                     self.ends.push(Op::Reopen(t.clone()));
                 }
                 self.starts.push(Op::Start(t));
             }
-            State::Stored(Status::Completed) => self.ends.push(Op::Done { target: t, evidence: None, fence: None }),
-            State::Stored(Status::Cancelled) => self.ends.push(Op::Drop(t)),
-            State::Stored(Status::Failed) => {
+            RecordStatus::Stored(Status::Completed) => {
+                self.ends.push(Op::Done { target: t, evidence: None, fence: None })
+            }
+            RecordStatus::Stored(Status::Cancelled) => self.ends.push(Op::Drop(t)),
+            RecordStatus::Stored(Status::Failed) => {
                 // Who writes that it failed does not ask for a retry.
                 if old.status.stored() != Status::Pending {
                     self.ends.push(Op::Reopen(t.clone()));

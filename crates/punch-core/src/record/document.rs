@@ -27,7 +27,7 @@ pub struct Document {
 
 /// What was read, and what was not understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedDocument {
     /// The plan.
     pub document: Document,
     /// Keys or lines that were skipped, for a warning.
@@ -61,13 +61,13 @@ impl Document {
 
     /// Reads that object, one with only `todos`, the bare list of todos, or a single todo. Unknown keys are reported, not
     /// refused.
-    pub fn from_json(text: &str) -> Result<Parsed, Refusal> {
+    pub fn from_json(text: &str) -> Result<ParsedDocument, Refusal> {
         let value = serde_json::from_str(text).map_err(|error| invalid("", format!("not JSON: {error}")))?;
         Self::from_value(value)
     }
 
     /// Reads a document from JSON that is already parsed.
-    pub fn from_value(value: Value) -> Result<Parsed, Refusal> {
+    pub fn from_value(value: Value) -> Result<ParsedDocument, Refusal> {
         let mut ignored = BTreeSet::new();
         let mut map = match value {
             Value::Array(todos) => Map::from_iter([("todos".to_owned(), Value::Array(todos))]),
@@ -103,7 +103,7 @@ impl Document {
         }
         let mut document = Self { phases, records, edges: Vec::new() };
         document.settle()?;
-        Ok(Parsed { document, ignored })
+        Ok(ParsedDocument { document, ignored })
     }
 
     /// Where each id stands; of several the first.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Marks, Record, Remark, State};
+use super::{Marks, Record, RecordStatus, Remark};
 use crate::{Dep, Phase, PhaseUid, Plan, Status, Todo};
 
 /// Makes records of many todos: the phases are looked at once.
@@ -37,7 +37,7 @@ impl Record {
         // For the next export only: foreign text of any kind that no reader asked for.
         out.extra = None;
         let blocked = todo.is_blocked(now);
-        out.status = if blocked { State::Blocked } else { State::Stored(todo.status_at(now)) };
+        out.status = if blocked { RecordStatus::Blocked } else { RecordStatus::Stored(todo.status_at(now)) };
         out.hold = todo.hold_at(now).cloned();
         out.depends_on = depends_on(plan, todo, Gone::Named);
         // A slice may not have the dependents; then they are not shown.
@@ -69,7 +69,7 @@ impl Record {
             id: Some(fields.id.clone()),
             content: fields.content.clone(),
             active_form: fields.active_form.clone(),
-            status: State::Stored(fields.status),
+            status: RecordStatus::Stored(fields.status),
             phase: phase.map(|place| place.name.to_owned()),
             phase_index: phase.filter(|place| place.repeated).map(|place| place.at as u64),
             priority: Some(fields.priority).filter(|priority| *priority != 3),

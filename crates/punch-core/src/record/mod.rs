@@ -16,10 +16,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
 use crate::{Complexity, Evidence, Extra, Hold, Label, Verify, schema};
-pub use document::{Document, Parsed};
+pub use document::{Document, ParsedDocument};
 pub use make::Records;
-use wire::Wire;
-pub use wire::{Marks, Remark, State};
+use wire::WireField;
+pub use wire::{Marks, RecordStatus, Remark};
 
 macro_rules! record {
     ($($(#[doc = $doc:literal])* $name:ident : $ty:ty = $key:literal;)*) => {
@@ -38,14 +38,14 @@ macro_rules! record {
             /// What each field may be, as JSON Schema.
             pub(crate) fn properties() -> Map<String, Value> {
                 let mut out = Map::new();
-                $(out.insert($key.to_owned(), described(<$ty as Wire>::schema(), concat!($($doc),*)));)*
+                $(out.insert($key.to_owned(), described(<$ty as WireField>::schema(), concat!($($doc),*)));)*
                 out
             }
 
             /// False for a key that no field has.
             fn set(&mut self, key: &str, value: Value) -> Result<bool, String> {
                 match key {
-                    $($key => self.$name = Wire::read(value)?,)*
+                    $($key => self.$name = WireField::read(value)?,)*
                     _ => return Ok(false),
                 }
                 Ok(true)
@@ -62,7 +62,7 @@ record! {
     /// The content in the present tense, shown while it runs.
     active_form: Option<String> = "activeForm";
     /// A stored status, or `blocked` where a reader is shown the derived one.
-    status: State = "status";
+    status: RecordStatus = "status";
     /// The name of the phase.
     phase: Option<String> = "phase";
     /// Which phase, where several have that name; counted from 0.
@@ -133,11 +133,11 @@ fn described(schema: Value, doc: &str) -> Value {
 }
 
 /// Why an object is not a record: the key, and what is wrong with its value.
-pub(crate) type Wrong = (String, String);
+pub(crate) type RecordError = (String, String);
 
 impl Record {
     /// Reads a JSON object. `null` is absent; unknown keys are added to `ignored`.
-    pub(crate) fn from_map(mut map: Map<String, Value>, ignored: &mut BTreeSet<String>) -> Result<Self, Wrong> {
+    pub(crate) fn from_map(mut map: Map<String, Value>, ignored: &mut BTreeSet<String>) -> Result<Self, RecordError> {
         let wrong = |key: &str, what: &str| (key.to_owned(), what.to_owned());
         match (crate::json::take(&mut map, "title").filter(|title| !title.is_null()), map.get("content")) {
             (Some(title), Some(content)) if !content.is_null() => {

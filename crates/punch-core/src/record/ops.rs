@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Document, Record, State};
+use super::{Document, Record, RecordStatus};
 use crate::{
-    Add, Carried, Edit, Hold, HoldKind, Keep, LabelEdit, ListPosition, Note, Op, PhaseRef, Ref, Refusal, Status,
+    Add, CarriedHistory, Edit, Hold, HoldKind, Keep, LabelEdit, ListPosition, Note, Op, PhaseRef, Ref, Refusal, Status,
 };
 
 impl Document {
@@ -55,11 +55,11 @@ impl Document {
 
     /// The records called blocked that depend on something in the document or on an unknown id that is not done.
     pub(super) fn waiting(&self) -> HashSet<usize> {
-        let blocked = |record: &Record| record.status == State::Blocked;
+        let blocked = |record: &Record| record.status == RecordStatus::Blocked;
         if !self.records.iter().any(blocked) {
             return HashSet::new();
         }
-        let open = |record: &&Record| record.status != State::Stored(Status::Completed);
+        let open = |record: &&Record| record.status != RecordStatus::Stored(Status::Completed);
         let done: HashSet<&str> =
             self.records.iter().filter(|record| !open(record)).filter_map(|record| record.id.as_deref()).collect();
         let held_up: HashSet<&str> =
@@ -76,7 +76,7 @@ impl Document {
 /// A new todo, and the notes to be added to it afterwards because it brings a history along.
 pub(super) fn add(record: &Record, phase: Option<PhaseRef>, waiting: bool) -> (Add, Vec<String>) {
     let (carried, plain) = history(record);
-    let carried = (carried != Carried::default()).then(|| Box::new(carried));
+    let carried = (carried != CarriedHistory::default()).then(|| Box::new(carried));
     // Whatever is carried has its own notes, so the others follow.
     let (notes, late) = if carried.is_none() { (plain, Vec::new()) } else { (Vec::new(), plain) };
     let add = Add {
@@ -133,7 +133,7 @@ fn hold(record: &Record, waiting: bool) -> Option<Hold> {
     if record.status.stored() != Status::Pending {
         return None;
     }
-    let needed = record.status == State::Blocked && !waiting;
+    let needed = record.status == RecordStatus::Blocked && !waiting;
     record.hold.clone().or_else(|| {
         needed.then(|| Hold {
             kind: HoldKind::Other,
@@ -146,7 +146,7 @@ fn hold(record: &Record, waiting: bool) -> Option<Hold> {
 }
 
 /// What is carried, and the notes at the end without a date: those are added as new ones.
-fn history(record: &Record) -> (Carried, Vec<String>) {
+fn history(record: &Record) -> (CarriedHistory, Vec<String>) {
     let dated = record.notes.iter().rposition(|note| note.at.is_some() || note.by.is_some()).map_or(0, |at| at + 1);
     let (carried, plain) = record.notes.split_at(dated);
     let mut last = record.created_at.unwrap_or_default();
@@ -154,7 +154,7 @@ fn history(record: &Record) -> (Carried, Vec<String>) {
         last = remark.at.unwrap_or(last);
         Note { text: remark.text.clone(), at: last, by: remark.by.clone().unwrap_or_default() }
     };
-    let carried = Carried {
+    let carried = CarriedHistory {
         notes: carried.iter().map(note).collect(),
         evidence: record.evidence.clone(),
         actual_tokens: record.actual_tokens.unwrap_or_default(),

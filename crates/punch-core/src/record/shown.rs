@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Record, Records};
-use crate::reason::{Reader, Reason};
+use crate::reason::{PlanReader, WaitReason};
 use crate::{Plan, Todo};
 
 /// Reasons that an answer names.
@@ -13,10 +13,10 @@ const REASONS: usize = 20;
 impl Record {
     /// One todo for programs, as the user sees it.
     pub fn answer<'a>(plan: &'a Plan, todo: &'a Todo, now: i64) -> Value {
-        Value::Object(Self::of(plan, todo, now).completed(Reader::new(plan, now), todo))
+        Value::Object(Self::of(plan, todo, now).completed(PlanReader::new(plan, now), todo))
     }
 
-    fn completed<'a>(&self, reader: Reader<'a>, todo: &'a Todo) -> Map<String, Value> {
+    fn completed<'a>(&self, reader: PlanReader<'a>, todo: &'a Todo) -> Map<String, Value> {
         let mut map = self.to_map();
         map.entry("priority").or_insert_with(|| json!(todo.priority));
         map.entry("dependsOn").or_insert_with(|| json!([]));
@@ -26,7 +26,7 @@ impl Record {
         let reasons = reader.reasons(todo);
         if !reasons.is_empty() {
             let reason =
-                |reason: &Reason| json!({"cause": reason.cause.name(), "id": reason.id, "text": reason.words()});
+                |reason: &WaitReason| json!({"cause": reason.cause.name(), "id": reason.id, "text": reason.words()});
             map.insert("reasons".into(), reasons.iter().take(REASONS).map(reason).collect());
         }
         if let Some(check) = todo.last_check() {
@@ -50,7 +50,7 @@ impl Record {
 impl<'a> Records<'a> {
     /// Many todos for programs, as the user sees them.
     pub fn answers(&self, todos: impl IntoIterator<Item = &'a Todo>, now: i64) -> Vec<Value> {
-        let reader = Reader::new(self.plan, now);
+        let reader = PlanReader::new(self.plan, now);
         todos.into_iter().map(|todo| Value::Object(self.of(todo, now).completed(reader, todo))).collect()
     }
 }

@@ -10,20 +10,20 @@ use crate::{Complexity, Evidence, Extra, Flags, Hold, HoldKind, Label, Note, Sta
 
 /// A stored status, or the derived one that readers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum RecordStatus {
     /// One of the five.
     Stored(Status),
     /// Pending, but waiting for others or on hold.
     Blocked,
 }
 
-impl Default for State {
+impl Default for RecordStatus {
     fn default() -> Self {
         Self::Stored(Status::Pending)
     }
 }
 
-impl State {
+impl RecordStatus {
     /// What is stored for it.
     pub const fn stored(self) -> Status {
         match self {
@@ -68,7 +68,7 @@ pub struct Marks {
 }
 
 /// One field: `None` is not written.
-pub(super) trait Wire: Sized {
+pub(super) trait WireField: Sized {
     fn write(&self) -> Option<Value>;
     fn read(value: Value) -> Result<Self, String>;
     /// What is written, and the shorter forms that are read.
@@ -78,7 +78,7 @@ pub(super) trait Wire: Sized {
 /// A field whose JSON form is the one that serde derives.
 macro_rules! derived {
     ($($ty:ty, $what:literal, $schema:expr;)*) => {$(
-        impl Wire for Option<$ty> {
+        impl WireField for Option<$ty> {
             fn write(&self) -> Option<Value> {
                 self.as_ref().and_then(|value| serde_json::to_value(value).ok())
             }
@@ -114,7 +114,7 @@ fn whole(value: Value) -> Value {
 /// A list whose items are what serde derives.
 macro_rules! lists {
     ($($ty:ty, $what:literal, $schema:expr;)*) => {$(
-        impl Wire for Vec<$ty> {
+        impl WireField for Vec<$ty> {
             fn write(&self) -> Option<Value> {
                 (!self.is_empty()).then(|| serde_json::to_value(self).ok()).flatten()
             }
@@ -133,7 +133,7 @@ lists! {
     Evidence, "must be a list of objects with `at` and any of text, command, exitCode, outputHash, commit, tree, observed", evidence();
 }
 
-impl Wire for BTreeSet<Label> {
+impl WireField for BTreeSet<Label> {
     fn write(&self) -> Option<Value> {
         (!self.is_empty()).then(|| self.iter().map(Label::as_str).collect())
     }
@@ -154,7 +154,7 @@ impl Wire for BTreeSet<Label> {
     }
 }
 
-impl Wire for String {
+impl WireField for String {
     fn write(&self) -> Option<Value> {
         Some(Value::String(self.clone()))
     }
@@ -166,7 +166,7 @@ impl Wire for String {
     }
 }
 
-impl Wire for State {
+impl WireField for RecordStatus {
     fn write(&self) -> Option<Value> {
         Some(self.name().into())
     }
@@ -184,7 +184,7 @@ impl Wire for State {
     }
 }
 
-impl Wire for Vec<Remark> {
+impl WireField for Vec<Remark> {
     fn write(&self) -> Option<Value> {
         let one = |remark: &Remark| match (&remark.at, &remark.by) {
             (None, None) => json!(remark.text),
@@ -215,7 +215,7 @@ impl Wire for Vec<Remark> {
     }
 }
 
-impl Wire for Option<Hold> {
+impl WireField for Option<Hold> {
     fn write(&self) -> Option<Value> {
         let hold = self.as_ref()?;
         let mut out = Map::new();
@@ -263,7 +263,7 @@ impl Wire for Option<Hold> {
     }
 }
 
-impl Wire for Marks {
+impl WireField for Marks {
     fn write(&self) -> Option<Value> {
         let Flags { resume, stale, stale_dependency, reported, unchecked } = self.stored;
         let set = [

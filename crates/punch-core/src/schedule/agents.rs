@@ -14,7 +14,7 @@ struct ScheduledTodo {
 
 /// One agent.
 #[derive(Clone, Default)]
-struct Agent {
+struct ScheduledAgent {
     /// Its windows so far, each as its todos and their sum.
     windows: Vec<(Vec<u32>, u64)>,
     free: u64,
@@ -23,12 +23,12 @@ struct Agent {
 /// Everybody.
 pub(super) struct Agents {
     budget: u64,
-    agents: Vec<Agent>,
+    agents: Vec<ScheduledAgent>,
     places: Vec<ScheduledTodo>,
 }
 
 /// What came out, with ids for numbers.
-pub(super) struct Placed {
+pub(super) struct AgentSchedule {
     pub windows: Vec<Window>,
     pub slots: Vec<Slot>,
     pub checkpoints: Vec<Break>,
@@ -36,7 +36,7 @@ pub(super) struct Placed {
 
 impl Agents {
     pub fn new(count: u32, budget: u64) -> Self {
-        Self { budget, agents: vec![Agent::default(); count as usize], places: Vec::new() }
+        Self { budget, agents: vec![ScheduledAgent::default(); count as usize], places: Vec::new() }
     }
 
     pub fn count(&self) -> u32 {
@@ -98,7 +98,7 @@ impl Agents {
         }
     }
 
-    pub fn end(self, id: impl Fn(u32) -> String) -> Placed {
+    pub fn end(self, id: impl Fn(u32) -> String) -> AgentSchedule {
         let slot = |place: &ScheduledTodo| Slot {
             todo: id(place.job),
             agent: place.agent + 1,
@@ -106,7 +106,8 @@ impl Agents {
             start: place.start,
             end: place.end,
         };
-        let mut out = Placed { slots: self.places.iter().map(slot).collect(), windows: vec![], checkpoints: vec![] };
+        let mut out =
+            AgentSchedule { slots: self.places.iter().map(slot).collect(), windows: vec![], checkpoints: vec![] };
         for (agent, own) in (1u32..).zip(&self.agents) {
             for (window, (todos, sum)) in (1u32..).zip(&own.windows) {
                 let todos: Vec<String> = todos.iter().map(|&job| id(job)).collect();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The ready todos of one set of files.
 #[derive(Clone, Default)]
-pub(super) struct Queue {
+pub(super) struct FileQueue {
     /// Their ranks, by size.
     ready: BTreeMap<u64, BTreeSet<u32>>,
     /// How many of them are not optional.
@@ -17,7 +17,7 @@ pub(super) struct Queue {
     pub offered: Vec<u32>,
 }
 
-impl Queue {
+impl FileQueue {
     pub fn add(&mut self, rank: u32, tokens: u64, required: bool) {
         self.ready.entry(tokens).or_default().insert(rank);
         self.required += usize::from(required);
@@ -53,7 +53,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_fits_first_is_among_the_best(sizes in prop::collection::vec(0u64..9, 0..20), gone in 0usize..20) {
-            let mut queue = Queue::default();
+            let mut queue = FileQueue::default();
             for (rank, &tokens) in (0u32..).zip(&sizes) {
                 queue.add(rank, tokens, rank % 2 == 0);
             }

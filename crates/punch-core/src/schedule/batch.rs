@@ -1,6 +1,6 @@
 //! The next batch for one agent: what fits into the tokens it has left.
 
-use super::{Ask, Estimate, budget, estimate, first_window};
+use super::{Estimate, ScheduleRequest, budget, estimate, first_window};
 use crate::{Plan, text};
 
 /// Todos named in a text.
@@ -21,13 +21,13 @@ pub struct Batch {
 
 /// What an agent with `left` tokens of its context left should do now, in the order of the default schedule.
 pub fn batch(plan: &Plan, left: u64, calibration: f64, now: i64) -> Batch {
-    let ask = Ask { context: left, calibration, ..Ask::default() };
+    let ask = ScheduleRequest { context: left, calibration, ..ScheduleRequest::default() };
     let sized = |id: &String| {
         let todo = plan.by_id(id);
         (id.clone(), todo.map_or(Estimate { tokens: 0, assumed: true }, |todo| estimate(todo, calibration)))
     };
     let first = |oversize| -> Vec<(String, Estimate)> {
-        first_window(plan, &Ask { oversize, ..ask }, now).iter().map(sized).collect()
+        first_window(plan, &ScheduleRequest { oversize, ..ask }, now).iter().map(sized).collect()
     };
     let todos = first(false);
     let tokens = todos.iter().fold(0u64, |sum, (_, estimate)| sum.saturating_add(estimate.tokens));

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Ask, Blocked, Group, budget, estimate};
+use super::{Blocked, ParallelGroup, ScheduleRequest, budget, estimate};
 use crate::files::Prefix;
 use crate::graph::kahn::{self, Csr};
-use crate::reason::{self, Reader, Reason, is_optional, shown};
+use crate::reason::{self, PlanReader, WaitReason, is_optional, shown};
 use crate::{Dep, Plan, Status, Todo, Uid};
 
 /// What can be worked on, numbered in list order.
@@ -29,7 +29,7 @@ pub(super) struct Jobs<'p> {
 }
 
 impl<'p> Jobs<'p> {
-    pub fn of(plan: &'p Plan, ask: &Ask, now: i64) -> Self {
+    pub fn of(plan: &'p Plan, ask: &ScheduleRequest, now: i64) -> Self {
         let open: Vec<&Todo> = plan.live().into_iter().filter(|todo| is_open(todo)).collect();
         let numbers: HashMap<Uid, u32> = (0u32..).zip(&open).map(|(at, todo)| (todo.uid, at)).collect();
         let number = |uid: &Uid| numbers.get(uid).copied();
@@ -38,7 +38,7 @@ impl<'p> Jobs<'p> {
             on.collect::<Vec<u32>>()
         }));
         let dependents = edges.reversed();
-        let reader = Reader::new(plan, now);
+        let reader = PlanReader::new(plan, now);
         let obstacles: Vec<Option<String>> = open.iter().map(|todo| obstacle(reader, todo, ask)).collect();
         let mut whys = spread(&open, &dependents, obstacles);
         let (budget, mut oversize) = (budget(ask.context), Vec::new());
@@ -154,8 +154,8 @@ fn is_open(todo: &Todo) -> bool {
 }
 
 /// What keeps a todo from being worked on, apart from other open todos and its size.
-fn obstacle(reader: Reader<'_>, todo: &Todo, ask: &Ask) -> Option<String> {
-    let words = |reason: Reason| reason::summary(&[reason], 1).join("; ");
+fn obstacle(reader: PlanReader<'_>, todo: &Todo, ask: &ScheduleRequest) -> Option<String> {
+    let words = |reason: WaitReason| reason::summary(&[reason], 1).join("; ");
     let optional = || (ask.skip_optional && is_optional(todo)).then(|| "optional, left out".to_owned());
     reader.obstacle(todo).map(words).or_else(optional)
 }
@@ -176,14 +176,14 @@ fn spread(open: &[&Todo], dependents: &Csr, mut whys: Vec<Option<String>>) -> Ve
 }
 
 /// All live todos by parallel group.
-pub(super) fn groups(plan: &Plan) -> Vec<Group> {
+pub(super) fn groups(plan: &Plan) -> Vec<ParallelGroup> {
     let mut groups: BTreeMap<u32, Vec<&Todo>> = BTreeMap::new();
     for todo in plan.live() {
         groups.entry(todo.derived.level).or_default().push(todo);
     }
     let group = |(group, mut todos): (u32, Vec<&Todo>)| {
         todos.sort_by_key(|todo| todo.priority);
-        Group { group, todos: todos.into_iter().map(|todo| todo.id.clone()).collect() }
+        ParallelGroup { group, todos: todos.into_iter().map(|todo| todo.id.clone()).collect() }
     };
     groups.into_iter().map(group).collect()
 }

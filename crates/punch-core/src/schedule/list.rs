@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use super::Order;
+use super::ScheduleOrder;
 use super::agents::Agents;
-use super::apart::Queue;
+use super::apart::FileQueue;
 use super::fill::{LOOKED_AT, first_of_fullest};
 use super::jobs::Jobs;
 use super::pick::Pick;
@@ -33,14 +33,14 @@ struct ListScheduler<'a> {
     /// Running jobs by their end.
     running: BinaryHeap<Reverse<(u64, u32)>>,
     /// Ready jobs by the set of files that they touch, where several can run at once.
-    queues: Vec<Queue>,
+    queues: Vec<FileQueue>,
     /// Sets of which nothing can begin before a job has ended, by that one.
     aside: Vec<Vec<u32>>,
     now: u64,
 }
 
 /// Schedules the jobs; ends early when an agent has begun more than `windows`.
-pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents, windows: usize) {
+pub(super) fn run(jobs: &Jobs<'_>, order: ScheduleOrder, agents: &mut Agents, windows: usize) {
     let len = jobs.len() as usize;
     let paths = jobs.paths();
     let ranked = ranked(jobs, &paths, order);
@@ -54,9 +54,9 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents, windows: u
         waiting: (0..jobs.len()).map(|job| jobs.deps.row(job).len() as u32).collect(),
         ran: vec![None; len],
         idle: (0..agents.count()).collect(),
-        fills: order == Order::List && agents.count() == 1,
+        fills: order == ScheduleOrder::List && agents.count() == 1,
         running: BinaryHeap::new(),
-        queues: vec![Queue::default(); if agents.count() > 1 { jobs.set_count() } else { 0 }],
+        queues: vec![FileQueue::default(); if agents.count() > 1 { jobs.set_count() } else { 0 }],
         aside: vec![Vec::new(); len],
         now: 0,
         left: jobs.total(),
@@ -88,7 +88,7 @@ pub(super) fn run(jobs: &Jobs<'_>, order: Order, agents: &mut Agents, windows: u
 }
 
 /// What is in progress first, then by the order asked for.
-fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: Order) -> Vec<u32> {
+fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: ScheduleOrder) -> Vec<u32> {
     let mut ranked: Vec<u32> = (0..jobs.len()).collect();
     ranked.sort_by_cached_key(|&job| {
         let todo = jobs.todo(job);
@@ -97,8 +97,8 @@ fn ranked(jobs: &Jobs<'_>, paths: &[u64], order: Order) -> Vec<u32> {
         let (priority, path) = (todo.effective_priority(), Reverse(paths[job as usize]));
         match order {
             // Optional todos are last under every order (rule 47).
-            Order::Makespan => (begun, u8::from(jobs.is_optional(job)), path, priority, job),
-            Order::List | Order::Level => (begun, priority, path, 0, job),
+            ScheduleOrder::Makespan => (begun, u8::from(jobs.is_optional(job)), path, priority, job),
+            ScheduleOrder::List | ScheduleOrder::Level => (begun, priority, path, 0, job),
         }
     });
     ranked

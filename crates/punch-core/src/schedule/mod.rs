@@ -31,7 +31,7 @@ pub use next::{Ranking, startable};
 /// In which order work is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum ScheduleOrder {
     /// Whenever an agent is free, the best ready todo by (effective priority, longest remaining path, position) that
     /// fits its window. One agent alone takes, of the equally urgent, those that fill its window.
     #[default]
@@ -42,7 +42,7 @@ pub enum Order {
     Makespan,
 }
 
-impl Order {
+impl ScheduleOrder {
     /// Every order.
     pub const ALL: [Self; 3] = [Self::List, Self::Level, Self::Makespan];
 
@@ -58,9 +58,9 @@ impl Order {
 
 /// What a schedule is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ask {
+pub struct ScheduleRequest {
     /// In which order.
-    pub order: Order,
+    pub order: ScheduleOrder,
     /// How many agents; none is read as one.
     pub agents: u32,
     /// Tokens that the context of an agent holds.
@@ -73,10 +73,10 @@ pub struct Ask {
     pub oversize: bool,
 }
 
-impl Default for Ask {
+impl Default for ScheduleRequest {
     fn default() -> Self {
         Self {
-            order: Order::List,
+            order: ScheduleOrder::List,
             agents: 1,
             context: 200_000,
             calibration: 1.0,
@@ -88,7 +88,7 @@ impl Default for Ask {
 
 /// The todos of one parallel group, closed ones too, by (priority, position).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Group {
+pub struct ParallelGroup {
     /// Counted from 1.
     pub group: u32,
     /// Their ids.
@@ -149,7 +149,7 @@ pub struct Blocked {
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
     /// The order that was asked for.
-    pub policy: Order,
+    pub policy: ScheduleOrder,
     /// How many agents.
     pub agents: u32,
     /// Tokens of a context.
@@ -157,7 +157,7 @@ pub struct Schedule {
     /// Tokens of work that a window may hold.
     pub budget: u64,
     /// All todos by parallel group.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ParallelGroup>,
     /// By agent, then window.
     pub windows: Vec<Window>,
     /// In the order in which they were given out.
@@ -175,13 +175,13 @@ pub struct Schedule {
 }
 
 /// Schedules the open todos of a whole plan.
-pub fn schedule(plan: &Plan, ask: &Ask, now: i64) -> Schedule {
+pub fn schedule(plan: &Plan, ask: &ScheduleRequest, now: i64) -> Schedule {
     let jobs = Jobs::of(plan, ask, now);
     let (count, budget) = (ask.agents.max(1), budget(ask.context));
     let mut agents = Agents::new(count, budget);
     match ask.order {
-        Order::List | Order::Makespan => list::run(&jobs, ask.order, &mut agents, usize::MAX),
-        Order::Level => level::run(&jobs, &mut agents),
+        ScheduleOrder::List | ScheduleOrder::Makespan => list::run(&jobs, ask.order, &mut agents, usize::MAX),
+        ScheduleOrder::Level => level::run(&jobs, &mut agents),
     }
     let critical = jobs.paths().into_iter().max().unwrap_or(0);
     let id = |job: u32| jobs.id(job).to_owned();
@@ -202,11 +202,11 @@ pub fn schedule(plan: &Plan, ask: &Ask, now: i64) -> Schedule {
     }
 }
 
-/// The todos of the first window of one agent, as in [`schedule()`] with [`Order::List`], without scheduling what follows.
-fn first_window(plan: &Plan, ask: &Ask, now: i64) -> Vec<String> {
+/// The todos of the first window of one agent, as in [`schedule()`] with [`ScheduleOrder::List`], without scheduling what follows.
+fn first_window(plan: &Plan, ask: &ScheduleRequest, now: i64) -> Vec<String> {
     let jobs = Jobs::of(plan, ask, now);
     let mut agents = Agents::new(1, budget(ask.context));
-    list::run(&jobs, Order::List, &mut agents, 1);
+    list::run(&jobs, ScheduleOrder::List, &mut agents, 1);
     let windows = agents.end(|job| jobs.id(job).to_owned()).windows;
     windows.into_iter().next().map(|window| window.todos).unwrap_or_default()
 }

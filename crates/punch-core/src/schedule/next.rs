@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::jobs::Jobs;
-use super::{Ask, Order};
+use super::{ScheduleOrder, ScheduleRequest};
 use crate::reason::{is_busy, is_startable};
 use crate::{Plan, Todo, Uid};
 
@@ -21,7 +21,7 @@ pub struct Ranking {
 
 impl Ranking {
     /// Ranks a whole plan.
-    pub fn of(plan: &Plan, ask: &Ask, now: i64) -> Self {
+    pub fn of(plan: &Plan, ask: &ScheduleRequest, now: i64) -> Self {
         let jobs = Jobs::of(plan, ask, now);
         let paths = jobs.paths();
         let mut order: Vec<u32> = (0..jobs.len()).collect();
@@ -29,8 +29,8 @@ impl Ranking {
             let (priority, path) = (jobs.todo(*job).effective_priority(), Reverse(paths[*job as usize]));
             let oversize = jobs.is_oversize(*job);
             match ask.order {
-                Order::Makespan => (oversize, u8::from(jobs.is_optional(*job)), path, priority, *job),
-                Order::List | Order::Level => (oversize, priority, path, 0, *job),
+                ScheduleOrder::Makespan => (oversize, u8::from(jobs.is_optional(*job)), path, priority, *job),
+                ScheduleOrder::List | ScheduleOrder::Level => (oversize, priority, path, 0, *job),
             }
         });
         let timers = plan.all().filter(|todo| todo.is_live()).filter_map(|todo| todo.hold_at(now)?.until);
@@ -62,6 +62,6 @@ impl Ranking {
 
 /// What can be started now, best first: ready, and touching no files of anything that runs. Optional todos come last and
 /// are left out where the question says so. What is `reserved` counts as running.
-pub fn startable(plan: &Plan, ask: &Ask, reserved: &[Uid], now: i64) -> Vec<Uid> {
+pub fn startable(plan: &Plan, ask: &ScheduleRequest, reserved: &[Uid], now: i64) -> Vec<Uid> {
     Ranking::of(plan, ask, now).startable(plan, reserved, now).collect()
 }

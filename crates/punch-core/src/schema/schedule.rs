@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{about, count, list, object, text, word};
-use crate::schedule::Order;
+use crate::schedule::ScheduleOrder;
 
 /// Fields of a schedule, all of them always there.
 pub fn schedule() -> Vec<(&'static str, Value)> {
@@ -16,7 +16,7 @@ pub fn schedule() -> Vec<(&'static str, Value)> {
     let checkpoint = object(&[("after", text()), ("agent", count()), ("window", count())], &[]);
     let blocked = object(&[("id", text()), ("why", text())], &[]);
     vec![
-        ("policy", word(Order::ALL.map(Order::name))),
+        ("policy", word(ScheduleOrder::ALL.map(ScheduleOrder::name))),
         ("agents", count()),
         ("contextWindow", about(count(), "tokens")),
         ("budget", about(count(), "tokens of work that a window may hold")),

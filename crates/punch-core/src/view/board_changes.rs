@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::BoardRow;
 use crate::graph::hash::Map;
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{Dep, Plan, Status, Todo, Uid};
 
 /// What the rows of a plan looked like at the last look.
@@ -33,7 +33,7 @@ impl BoardDigests {
     }
 
     /// Looks at every todo of a whole plan.
-    pub fn refresh_all(&mut self, reader: Reader<'_>) -> RowChanges {
+    pub fn refresh_all(&mut self, reader: PlanReader<'_>) -> RowChanges {
         let todos = reader.plan.all().map(|todo| todo.uid);
         let uids: BTreeSet<Uid> = todos.chain(self.digests.keys().copied()).collect();
         self.look(reader, uids)
@@ -43,7 +43,7 @@ impl BoardDigests {
     /// they were before, or because of the time.
     pub fn refresh<'a>(
         &mut self,
-        reader: Reader<'_>,
+        reader: PlanReader<'_>,
         before: impl IntoIterator<Item = (Uid, Option<&'a Todo>)>,
     ) -> RowChanges {
         let mut reach = Reach { plan: reader.plan, uids: BTreeSet::new(), files: false };
@@ -54,7 +54,7 @@ impl BoardDigests {
         self.look(reader, reach.all())
     }
 
-    fn look(&mut self, reader: Reader<'_>, uids: BTreeSet<Uid>) -> RowChanges {
+    fn look(&mut self, reader: PlanReader<'_>, uids: BTreeSet<Uid>) -> RowChanges {
         self.now = reader.now;
         let mut out = RowChanges::default();
         for uid in uids {

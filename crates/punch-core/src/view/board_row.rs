@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Badge, Plain, TodoRow};
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{Dep, PhaseUid, ShownStatus, Todo, Uid};
 
 /// A todo as a row of a board.
@@ -83,7 +83,7 @@ pub const MARKS: [(&str, Badge); 9] = [
 
 impl BoardRow {
     /// The row of a todo of a whole plan.
-    pub fn of<'a>(reader: Reader<'a>, todo: &'a Todo) -> Self {
+    pub fn of<'a>(reader: PlanReader<'a>, todo: &'a Todo) -> Self {
         let row = TodoRow::of(reader, todo);
         let plan = reader.plan;
         let need = |dep: &Dep| match dep {
@@ -126,7 +126,7 @@ impl BoardRow {
     }
 
     /// The rows of every live todo of a whole plan, in list order.
-    pub fn all(reader: Reader<'_>) -> Vec<Self> {
+    pub fn all(reader: PlanReader<'_>) -> Vec<Self> {
         reader.plan.live().into_iter().map(|todo| Self::of(reader, todo)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! The size cap of a view, and the page that keeps it.
 
-use super::spans::{self, Line, Role};
+use super::spans::{self, SpanRole, ViewLine};
 
 /// How large a view may become. Views say how many todos they left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Default for Cap {
 
 /// What follows a line besides the foot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum LineEnd {
     /// Further lines: room is kept for the line that counts what was left out.
     More,
     /// Nothing.
@@ -49,14 +49,14 @@ pub(super) enum Then {
 
 /// Lines that come one by one until the cap is reached.
 #[derive(Clone)]
-pub(super) struct Page {
+pub(super) struct CappedLines {
     cap: Cap,
-    lines: Vec<Line>,
+    lines: Vec<ViewLine>,
     bytes: usize,
     foot: String,
 }
 
-impl Page {
+impl CappedLines {
     /// No number makes `+N more` longer than this.
     const MORE: usize = 32;
 
@@ -66,14 +66,14 @@ impl Page {
     }
 
     /// Appends a line if it fits together with all that must follow, and says whether it did.
-    pub(super) fn line(&mut self, line: impl Into<Line>, then: Then) -> bool {
+    pub(super) fn line(&mut self, line: impl Into<ViewLine>, then: LineEnd) -> bool {
         let line = line.into();
         let (mut lines, mut bytes) = (self.lines.len() + 1, self.bytes + line.bytes() + 1);
         if !self.foot.is_empty() {
             lines += 1 + self.foot.matches('\n').count();
             bytes += self.foot.len() + 1;
         }
-        if then == Then::More {
+        if then == LineEnd::More {
             lines += 1;
             bytes += Self::MORE;
         }
@@ -91,11 +91,11 @@ impl Page {
     }
 
     /// As [`Self::end`], as lines.
-    pub(super) fn lines(mut self, left_out: usize) -> Vec<Line> {
+    pub(super) fn lines(mut self, left_out: usize) -> Vec<ViewLine> {
         if left_out > 0 {
-            self.lines.push(Line::default().with(Role::Detail, format!("+{left_out} more")));
+            self.lines.push(ViewLine::default().with(SpanRole::Detail, format!("+{left_out} more")));
         }
-        self.lines.extend(self.foot.lines().map(Line::from));
+        self.lines.extend(self.foot.lines().map(ViewLine::from));
         self.lines
     }
 }

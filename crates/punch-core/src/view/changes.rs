@@ -1,15 +1,15 @@
 //! What a write changed on one todo, a line for each field: the answer to `edit`, `hold` and `note`.
 
-use super::{Glyphs, Line, Plain, Role};
+use super::{Glyphs, Plain, SpanRole, ViewLine};
 use crate::text::grouped;
-use crate::{Change, Dep, Event, Hold, Kind, Label, Patch, Phase, Plan, Status, Swap, Uid, Verify};
+use crate::{Dep, Event, EventKind, FieldChange, Hold, Label, Patch, Phase, Plan, Status, Swap, Uid, Verify};
 
 /// Characters of a value.
 const VALUE: usize = 200;
 
 /// The changed fields of a todo. Fields that the answer shows anyway, such as the status, are left out; of a new todo only
 /// what it needs is named.
-pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Line> {
+pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<ViewLine> {
     let mut out = Vec::new();
     for event in events {
         let Patch::Todo(of, changes) = &event.patch else { continue };
@@ -17,10 +17,10 @@ pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Lin
             continue;
         }
         for change in changes {
-            if let Change::Status(Swap { before: Status::Failed, after: Status::InProgress }) = change {
-                out.push(Line::default().with(Role::Detail, format!("  {}", tried_again(plan, uid))));
+            if let FieldChange::Status(Swap { before: Status::Failed, after: Status::InProgress }) = change {
+                out.push(ViewLine::default().with(SpanRole::Detail, format!("  {}", tried_again(plan, uid))));
             }
-            if event.kind != Kind::Added || matches!(change, Change::DependsOn(_)) {
+            if event.kind != EventKind::Added || matches!(change, FieldChange::DependsOn(_)) {
                 out.extend(describe(plan, change, glyphs));
             }
         }
@@ -28,7 +28,7 @@ pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Lin
     out
 }
 
-fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
+fn describe(plan: &Plan, change: &FieldChange, glyphs: Glyphs) -> Vec<ViewLine> {
     let swap = |name: &'static str, before: Option<String>, after: Option<String>| {
         vec![field(
             name,
@@ -43,41 +43,45 @@ fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
         )]
     };
     match change {
-        Change::Id(it) => swap("id", Some(it.before.clone()), Some(it.after.clone())),
-        Change::Content(it) => swap("text", Some(it.before.clone()), Some(it.after.clone())),
-        Change::ActiveForm(it) => swap("active form", it.before.clone(), it.after.clone()),
-        Change::Description(it) => swap("description", it.before.clone(), it.after.clone()),
-        Change::Phase(it) => {
+        FieldChange::Id(it) => swap("id", Some(it.before.clone()), Some(it.after.clone())),
+        FieldChange::Content(it) => swap("text", Some(it.before.clone()), Some(it.after.clone())),
+        FieldChange::ActiveForm(it) => swap("active form", it.before.clone(), it.after.clone()),
+        FieldChange::Description(it) => swap("description", it.before.clone(), it.after.clone()),
+        FieldChange::Phase(it) => {
             let name = |uid: Option<crate::PhaseUid>| {
                 let phase: Option<&Phase> = uid.and_then(|uid| plan.row.phases.iter().find(|phase| phase.uid == uid));
                 phase.map(|phase| phase.name.clone())
             };
             swap("phase", name(it.before), name(it.after))
         }
-        Change::Priority(it) => swap("priority", Some(it.before.to_string()), Some(it.after.to_string())),
-        Change::Complexity(it) => {
+        FieldChange::Priority(it) => swap("priority", Some(it.before.to_string()), Some(it.after.to_string())),
+        FieldChange::Complexity(it) => {
             let name = |size: Option<crate::Complexity>| size.map(|size| size.name().to_owned());
             swap("size", name(it.before), name(it.after))
         }
-        Change::EstimatedTokens(it) => swap("tokens", it.before.map(grouped), it.after.map(grouped)),
-        Change::Criteria(it) => swap("criteria", it.before.clone(), it.after.clone()),
-        Change::Verify(it) => swap("verify", it.before.as_ref().map(Verify::line), it.after.as_ref().map(Verify::line)),
-        Change::Hold(it) => match (&it.before, &it.after) {
+        FieldChange::EstimatedTokens(it) => swap("tokens", it.before.map(grouped), it.after.map(grouped)),
+        FieldChange::Criteria(it) => swap("criteria", it.before.clone(), it.after.clone()),
+        FieldChange::Verify(it) => {
+            swap("verify", it.before.as_ref().map(Verify::line), it.after.as_ref().map(Verify::line))
+        }
+        FieldChange::Hold(it) => match (&it.before, &it.after) {
             (_, Some(hold)) if hold.is_parked_without_words() => {
-                vec![Line::default().with(Role::Detail, format!("  {}", Hold::PARKED))]
+                vec![ViewLine::default().with(SpanRole::Detail, format!("  {}", Hold::PARKED))]
             }
             (_, Some(hold)) => vec![field(hold.word(), &hold_words(hold))],
-            (Some(hold), None) => vec![Line::default().with(Role::Detail, format!("  no longer {}", hold.word()))],
+            (Some(hold), None) => {
+                vec![ViewLine::default().with(SpanRole::Detail, format!("  no longer {}", hold.word()))]
+            }
             (None, None) => Vec::new(),
         },
-        Change::Labels(it) => {
+        FieldChange::Labels(it) => {
             let sign = |sign: &'static str, labels: &std::collections::BTreeSet<Label>| -> Vec<String> {
                 labels.iter().map(|label| format!("{sign}{}", label.as_str())).collect()
             };
             let all = [sign("+", &it.added), sign("-", &it.removed)].concat();
             vec![field("labels", &clipped(&all.join(" ")))]
         }
-        Change::DependsOn(it) => {
+        FieldChange::DependsOn(it) => {
             let name = |dep: &Dep| match dep {
                 Dep::Dangling(id) => format!("{} (unknown)", Plain::id(id)),
                 Dep::On(uid) | Dep::Suspended(uid) => match plan.get(*uid) {
@@ -90,15 +94,15 @@ fn describe(plan: &Plan, change: &Change, glyphs: Glyphs) -> Vec<Line> {
             let added = added.map(|dep| field("needs", &name(dep)));
             added.chain(removed.map(|dep| field("no longer needs", &name(dep)))).collect()
         }
-        Change::Files(it) => {
+        FieldChange::Files(it) => {
             let sign = |sign: &str, files: &[String]| -> Vec<String> {
                 files.iter().map(|file| format!("{sign}{file}")).collect()
             };
             let all = [sign("+", &it.added), sign("-", &it.removed)].concat();
             vec![field("files", &clipped(&all.join(" ")))]
         }
-        Change::Notes(it) => it.added.iter().map(|note| field("note", &clipped(&note.text))).collect(),
-        Change::LastError(it) => swap("error", None, it.after.clone()),
+        FieldChange::Notes(it) => it.added.iter().map(|note| field("note", &clipped(&note.text))).collect(),
+        FieldChange::LastError(it) => swap("error", None, it.after.clone()),
         _ => Vec::new(),
     }
 }
@@ -121,6 +125,6 @@ fn clipped(text: &str) -> String {
     Plain::clipped(text, VALUE).to_string()
 }
 
-fn field(name: &str, value: &str) -> Line {
-    Line::default().with(Role::Heading, format!("  {name}: ")).with(Role::Text, value)
+fn field(name: &str, value: &str) -> ViewLine {
+    ViewLine::default().with(SpanRole::Heading, format!("  {name}: ")).with(SpanRole::Text, value)
 }

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::cap::{Cap, Page, Then};
-use super::row::{Row, tidy, window};
+use super::cap::{Cap, CappedLines, LineEnd};
+use super::row::{ListRow, tidy, window};
 use super::{Glyphs, NONE, Progress};
-use crate::{Change, Event, Patch, Plan, ShownStatus, Status, Uid};
+use crate::{Event, FieldChange, Patch, Plan, ShownStatus, Status, Uid};
 
 /// The list exactly as the todowrite tool answers: status, content and active form of each item, nothing escaped
 /// and nothing cut. The tool's own limits (20 items of 500 units) are its size cap.
@@ -29,11 +29,11 @@ pub fn render<'a>(items: impl Iterator<Item = (Status, &'a str, &'a str)>) -> St
 }
 
 /// The list for users: control characters neutralized, every status, capped. `progress` is what the last line counts.
-pub fn list(rows: &[Row<'_>], progress: Progress, cap: Cap) -> String {
+pub fn list(rows: &[ListRow<'_>], progress: Progress, cap: Cap) -> String {
     if rows.is_empty() {
         return NONE.to_owned();
     }
-    let mut page = Page::new(cap, foot(progress));
+    let mut page = CappedLines::new(cap, foot(progress));
     let shown = fill(&mut page, rows, |row| {
         let mut line = String::new();
         let active = (row.active != row.content).then(|| tidy(row.active));
@@ -44,15 +44,15 @@ pub fn list(rows: &[Row<'_>], progress: Progress, cap: Cap) -> String {
 }
 
 /// What the user reads when the list was written: a heading and one row per todo.
-pub fn notice(rows: &[Row<'_>], glyphs: Glyphs, cap: Cap) -> String {
-    let mut page = Page::new(cap, String::new());
+pub fn notice(rows: &[ListRow<'_>], glyphs: Glyphs, cap: Cap) -> String {
+    let mut page = CappedLines::new(cap, String::new());
     let heading = match glyphs {
         Glyphs::Unicode => "📋 Todo list updated:",
         Glyphs::Ascii => "Todo list updated:",
     };
-    page.line(heading, Then::More);
+    page.line(heading, LineEnd::More);
     if rows.is_empty() {
-        page.line(format!("  {NONE}"), Then::End);
+        page.line(format!("  {NONE}"), LineEnd::End);
     }
     let shown = fill(&mut page, rows, |row| format!("  {} {}", glyphs.status(row.status), tidy(row.shown())));
     page.end(rows.len() - shown)
@@ -66,7 +66,7 @@ pub fn transitions(plan: &Plan, events: &[Event], glyphs: Glyphs, cap: Cap) -> S
     for event in events {
         let Patch::Todo(uid, changes) = &event.patch else { continue };
         for change in changes {
-            let Change::Status(swap) = change else { continue };
+            let FieldChange::Status(swap) = change else { continue };
             let place = *places.entry(*uid).or_insert_with(|| {
                 order.push((*uid, swap.before, swap.before));
                 order.len() - 1
@@ -74,27 +74,27 @@ pub fn transitions(plan: &Plan, events: &[Event], glyphs: Glyphs, cap: Cap) -> S
             order[place].2 = swap.after;
         }
     }
-    let moved: Vec<Row<'_>> = order
+    let moved: Vec<ListRow<'_>> = order
         .into_iter()
         .filter(|(_, before, after)| before != after)
         .filter_map(|(uid, _, status)| {
             let todo = plan.get(uid)?;
-            Some(Row { status: status.into(), content: &todo.content, active: todo.active_text() })
+            Some(ListRow { status: status.into(), content: &todo.content, active: todo.active_text() })
         })
         .collect();
     let arrow = glyphs.arrow(false);
-    let mut page = Page::new(cap, String::new());
+    let mut page = CappedLines::new(cap, String::new());
     let shown =
         fill(&mut page, &moved, |row| format!("[Todo: \"{}\" {arrow} {}]", tidy(row.shown()), stored(row.status)));
     page.end(moved.len() - shown)
 }
 
 /// Appends the rows worth showing, as many as fit, and says how many that were.
-fn fill(page: &mut Page, rows: &[Row<'_>], line: impl Fn(&Row<'_>) -> String) -> usize {
-    let run = |page: &mut Page, part: Range<usize>| {
+fn fill(page: &mut CappedLines, rows: &[ListRow<'_>], line: impl Fn(&ListRow<'_>) -> String) -> usize {
+    let run = |page: &mut CappedLines, part: Range<usize>| {
         let (start, all) = (part.start, part.len() == rows.len());
-        let fits = |(at, row): &(usize, &Row<'_>)| {
-            let then = if all && at + 1 == rows.len() { Then::End } else { Then::More };
+        let fits = |(at, row): &(usize, &ListRow<'_>)| {
+            let then = if all && at + 1 == rows.len() { LineEnd::End } else { LineEnd::More };
             page.line(line(row), then)
         };
         rows[part].iter().enumerate().map(|(at, row)| (start + at, row)).take_while(fits).count()

@@ -2,7 +2,7 @@
 
 use super::table::{self, TableRow};
 use super::width::columns;
-use super::{Glyphs, Layout, Line, PlanSummary, Progress, Role, Section, TodoRow};
+use super::{Glyphs, Layout, PlanSummary, Progress, SpanRole, SummarySection, TodoRow, ViewLine};
 use crate::ShownStatus;
 use crate::inbox::{InboxItem, InboxKind};
 use crate::text::clip;
@@ -29,7 +29,7 @@ pub struct Dashboard<'a> {
 }
 
 /// A row of the screen with the name of its section.
-struct Entry {
+struct DashboardEntry {
     name: &'static str,
     row: TableRow,
     /// A command that does not fit beside the text.
@@ -39,61 +39,65 @@ struct Entry {
 }
 
 /// What an entry has besides its row: the name of its section, a command below it, and how many more there are.
-type Head<'a> = (&'a str, Option<String>, Option<(usize, &'static str)>);
+type EntryHead<'a> = (&'a str, Option<String>, Option<(usize, &'static str)>);
 
 impl Dashboard<'_> {
     /// The screen, line by line.
-    pub fn lines(&self, layout: Layout) -> Vec<Line> {
-        let blank = layout.width.map(|_| Line::default());
+    pub fn lines(&self, layout: Layout) -> Vec<ViewLine> {
+        let blank = layout.width.map(|_| ViewLine::default());
         let mut out = vec![self.head(layout)];
         let entries = self.entries(layout);
         out.extend(blank.clone().filter(|_| !entries.is_empty()));
         let inner = Layout { width: layout.width.map(|width| width.saturating_sub(NAME)), ..layout };
-        let (rows, heads): (Vec<TableRow>, Vec<Head<'_>>) =
+        let (rows, heads): (Vec<TableRow>, Vec<EntryHead<'_>>) =
             entries.into_iter().map(|entry| (entry.row, (entry.name, entry.below, entry.more))).unzip();
         let mut last = "";
         for (line, (name, below, more)) in table::lines(rows, inner).into_iter().zip(heads) {
             let shown = if name == last { "" } else { name };
             last = name;
-            let mut whole = Line::default().with(Role::Heading, format!("{shown:NAME$}"));
+            let mut whole = ViewLine::default().with(SpanRole::Heading, format!("{shown:NAME$}"));
             whole.0.extend(line.0);
             out.push(whole);
             if let Some(command) = below {
-                out.push(Line::default().with(Role::Text, format!("{:NAME$}  ", "")).with(Role::Command, command));
+                out.push(
+                    ViewLine::default()
+                        .with(SpanRole::Text, format!("{:NAME$}  ", ""))
+                        .with(SpanRole::Command, command),
+                );
             }
             out.extend(more.map(|(more, command)| {
-                let line = Line::default().with(Role::Text, format!("{:NAME$}", ""));
-                line.with(Role::Detail, format!("and {more} more: ")).with(Role::Command, command)
+                let line = ViewLine::default().with(SpanRole::Text, format!("{:NAME$}", ""));
+                line.with(SpanRole::Detail, format!("and {more} more: ")).with(SpanRole::Command, command)
             }));
         }
         out.extend(blank.filter(|_| !self.foot.is_empty()));
         let cut =
-            |line: Line| layout.width.map_or_else(|| line.clone(), |width| line.clone().fit(width, layout.glyphs));
-        out.extend(self.foot.iter().map(|text| cut(Line::default().with(Role::Detail, text.as_str()))));
+            |line: ViewLine| layout.width.map_or_else(|| line.clone(), |width| line.clone().fit(width, layout.glyphs));
+        out.extend(self.foot.iter().map(|text| cut(ViewLine::default().with(SpanRole::Detail, text.as_str()))));
         out
     }
 
-    fn head(&self, layout: Layout) -> Line {
+    fn head(&self, layout: Layout) -> ViewLine {
         let Progress { completed, total } = self.summary.progress;
-        let line = Line::default().with(Role::Heading, clip(self.plan, 40));
+        let line = ViewLine::default().with(SpanRole::Heading, clip(self.plan, 40));
         let gap = if layout.width.is_some() { layout.dot() } else { ": " };
-        let line = line.with(Role::Detail, gap).with(Role::Text, format!("{completed} of {total} done"));
+        let line = line.with(SpanRole::Detail, gap).with(SpanRole::Text, format!("{completed} of {total} done"));
         if layout.width.is_none() {
-            return line.with(Role::Text, format!(" ({}%)", self.summary.progress.percent()));
+            return line.with(SpanRole::Text, format!(" ({}%)", self.summary.progress.percent()));
         }
         let [full, empty] = match layout.glyphs {
             Glyphs::Unicode => ["━", "─"],
             Glyphs::Ascii => ["#", "-"],
         };
         let filled = self.summary.progress.filled(CELLS);
-        let line = line.with(Role::Text, "  ").with(Role::Done, full.repeat(filled));
-        let line = line.with(Role::Detail, empty.repeat(CELLS - filled));
-        line.with(Role::Text, format!("  {}%", self.summary.progress.percent()))
+        let line = line.with(SpanRole::Text, "  ").with(SpanRole::Done, full.repeat(filled));
+        let line = line.with(SpanRole::Detail, empty.repeat(CELLS - filled));
+        line.with(SpanRole::Text, format!("  {}%", self.summary.progress.percent()))
     }
 
-    fn entries(&self, layout: Layout) -> Vec<Entry> {
+    fn entries(&self, layout: Layout) -> Vec<DashboardEntry> {
         let items = self.inbox.unwrap_or_default();
-        let mut out: Vec<Entry> = items.iter().take(ITEMS).map(|item| entry(item, layout)).collect();
+        let mut out: Vec<DashboardEntry> = items.iter().take(ITEMS).map(|item| entry(item, layout)).collect();
         // Each section once, in the order of its first item.
         let sections: Vec<&str> = out.iter().map(|entry| entry.name).collect();
         out.sort_by_key(|entry| sections.iter().position(|name| *name == entry.name));
@@ -101,7 +105,7 @@ impl Dashboard<'_> {
             last.more = Some((more, "punch inbox"));
         }
         let in_inbox = |row: &TodoRow| items.iter().any(|item| item.todo.as_deref() == Some(row.id.as_str()));
-        let entry = |name: &'static str, row: &TodoRow| Entry {
+        let entry = |name: &'static str, row: &TodoRow| DashboardEntry {
             name,
             row: row.clone().table_row(layout),
             below: None,
@@ -112,7 +116,7 @@ impl Dashboard<'_> {
         if let (Some(last), more @ 1..) = (out.last_mut(), working.total.saturating_sub(working.rows.len())) {
             last.more = Some((more, "punch list is:working"));
         }
-        let mut section = |name: &'static str, section: &Section| {
+        let mut section = |name: &'static str, section: &SummarySection| {
             out.extend(section.rows.iter().filter(|row| !in_inbox(row)).map(|row| entry(name, row)));
         };
         section("Next", &self.summary.ready);
@@ -127,29 +131,30 @@ impl Dashboard<'_> {
     }
 }
 
-fn entry(item: &InboxItem, layout: Layout) -> Entry {
+fn entry(item: &InboxItem, layout: Layout) -> DashboardEntry {
     let (name, sign) = match item.kind {
-        InboxKind::Question | InboxKind::Approval => ("Needs you", (Role::Warning, "?")),
+        InboxKind::Question | InboxKind::Approval => ("Needs you", (SpanRole::Warning, "?")),
         InboxKind::Hold => ("Needs you", status(ShownStatus::Held, layout)),
         InboxKind::Failed => ("Failed", status(ShownStatus::Failed, layout)),
-        InboxKind::Stuck => ("Needs you", (Role::Warning, "!")),
-        InboxKind::Conflict => ("Conflict", (Role::Warning, "!")),
-        InboxKind::Budget => ("Budget", (Role::Warning, "!")),
-        InboxKind::Quiet => ("Quiet", (Role::Warning, "!")),
+        InboxKind::Stuck => ("Needs you", (SpanRole::Warning, "!")),
+        InboxKind::Conflict => ("Conflict", (SpanRole::Warning, "!")),
+        InboxKind::Budget => ("Budget", (SpanRole::Warning, "!")),
+        InboxKind::Quiet => ("Quiet", (SpanRole::Warning, "!")),
         InboxKind::Finished => ("Finished", status(ShownStatus::Completed, layout)),
     };
     let blocks = if item.blocks > 0 { format!(" (blocks {})", item.blocks) } else { String::new() };
     let beside = columns(&item.action) <= COMMAND;
-    let remark = if beside { Line::default().with(Role::Command, item.action.as_str()) } else { Line::default() };
+    let remark =
+        if beside { ViewLine::default().with(SpanRole::Command, item.action.as_str()) } else { ViewLine::default() };
     let row = TableRow {
         sign,
         id: item.todo.clone().map(|id| super::Plain::id(&id).to_string()).unwrap_or_default(),
-        text: (Role::Text, format!("{}{blocks}", item.text)),
+        text: (SpanRole::Text, format!("{}{blocks}", item.text)),
         remark,
     };
-    Entry { name, row, below: (!beside).then(|| item.action.clone()), more: None }
+    DashboardEntry { name, row, below: (!beside).then(|| item.action.clone()), more: None }
 }
 
-const fn status(status: ShownStatus, layout: Layout) -> (Role, &'static str) {
-    (Role::Status(status), layout.glyphs.status(status))
+const fn status(status: ShownStatus, layout: Layout) -> (SpanRole, &'static str) {
+    (SpanRole::Status(status), layout.glyphs.status(status))
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{Dep, Plan, ShownStatus, Todo, Uid, text};
 
 /// How much of a content stands in a node, in characters.
@@ -60,7 +60,7 @@ pub fn dot(plan: &Plan, todos: &[&Todo], now: i64) -> String {
         "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
     );
     for todo in todos {
-        let (_, color) = style(Reader::new(plan, now).shown(todo));
+        let (_, color) = style(PlanReader::new(plan, now).shown(todo));
         let (id, content) = (dot_text(&todo.id), dot_text(&todo.content));
         let _ = writeln!(out, "  n{} [label=\"{id}\\n{content}\", fillcolor=\"{color}\"];", todo.uid.0);
     }
@@ -89,7 +89,7 @@ pub fn mermaid(plan: &Plan, todos: &[&Todo], now: i64) -> String {
         let _ = writeln!(out, "  classDef {name} fill:{color},stroke:#666,color:#000");
     }
     for todo in todos {
-        let (class, _) = style(Reader::new(plan, now).shown(todo));
+        let (class, _) = style(PlanReader::new(plan, now).shown(todo));
         let (id, content) = (mermaid_text(&todo.id), mermaid_text(&todo.content));
         let _ = writeln!(out, "  n{}[\"{id}: {content}\"]:::{class}", todo.uid.0);
     }

@@ -12,19 +12,19 @@ mod line;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::text::{nearest, neutral};
-use crate::{Document, Record, Refusal, State, Status};
-use line::{Item, mark, read_item};
+use crate::{Document, Record, RecordStatus, Refusal, Status};
+use line::{SheetLine, mark, read_item};
 
 /// The todos that are shown: open ones and failed ones, or all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum SheetTodos {
     /// What is not closed.
     Unfinished,
     /// Everything.
     All,
 }
 
-impl Shown {
+impl SheetTodos {
     fn has(self, record: &Record) -> bool {
         let unfinished = !matches!(record.status.stored(), Status::Completed | Status::Cancelled);
         record.id.as_deref().is_some_and(line::can_show) && (self == Self::All || unfinished)
@@ -32,7 +32,7 @@ impl Shown {
 }
 
 /// Writes a plan: todos without a phase first, then the phases as headings.
-pub fn write(document: &Document, shown: Shown) -> String {
+pub fn write(document: &Document, shown: SheetTodos) -> String {
     let place = document.phase_places();
     let mut sections: Vec<Vec<&Record>> = vec![Vec::new(); document.phases.len() + 1];
     for record in document.records.iter().filter(|record| shown.has(record)) {
@@ -55,7 +55,7 @@ pub fn write(document: &Document, shown: Shown) -> String {
 }
 
 /// Reads what the user left of `before`: the plan as it should be. Refuses with every line that is not understood.
-pub fn read(text: &str, before: &Document, shown: Shown) -> Result<Document, Refusal> {
+pub fn read(text: &str, before: &Document, shown: SheetTodos) -> Result<Document, Refusal> {
     let known: HashMap<&str, &Record> =
         before.records.iter().filter(|r| shown.has(r)).filter_map(|r| Some((r.id.as_deref()?, r))).collect();
     // What was missing before may stay missing.
@@ -128,7 +128,12 @@ fn id_of<'a>(record: &&'a Record) -> &'a str {
 /// Says what is wrong with the id of a line that was read as a new todo, if it begins with something that was meant as one:
 /// the id of a todo that is not shown, a word in the place or the form of an id, or any word before the text of a todo
 /// that has no line anymore.
-fn mistaken_id(line: &str, item: &Item, closed: &HashMap<&str, Status>, without_line: &[&Record]) -> Option<String> {
+fn mistaken_id(
+    line: &str,
+    item: &SheetLine,
+    closed: &HashMap<&str, Status>,
+    without_line: &[&Record],
+) -> Option<String> {
     let start = line::LineStart::of(line)?;
     let id = neutral(start.id);
     if let Some(status) = closed.get(start.id) {
@@ -149,7 +154,7 @@ fn mistaken_id(line: &str, item: &Item, closed: &HashMap<&str, Status>, without_
 }
 
 /// The record of a line: the known one with what the line says, or a new one.
-fn record(known: &HashMap<&str, &Record>, phases: &[String], heading: &str, item: Item) -> Record {
+fn record(known: &HashMap<&str, &Record>, phases: &[String], heading: &str, item: SheetLine) -> Record {
     let mut record = item.id.as_deref().and_then(|id| known.get(id)).map_or_else(Record::default, |old| (*old).clone());
     if line::shown_text(record.phase.as_deref().unwrap_or_default()) != heading {
         let known = phases.iter().find(|name| line::shown_text(name) == heading).cloned();
@@ -157,7 +162,7 @@ fn record(known: &HashMap<&str, &Record>, phases: &[String], heading: &str, item
         (record.phase, record.phase_index) = (known.or(new), None);
     }
     if mark(record.status.stored()) != item.mark {
-        record.status = State::Stored(line::status(item.mark));
+        record.status = RecordStatus::Stored(line::status(item.mark));
     }
     // A text that is too long for a line, or has several, is shown shortened: unchanged, it stays whole.
     if line::shown_text(&record.content) != item.text {

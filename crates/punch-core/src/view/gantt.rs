@@ -1,8 +1,8 @@
 //! A schedule as a small chart: one row an agent, then the windows, and what has no place.
 
-use super::cap::{Cap, Page, Then};
+use super::cap::{Cap, CappedLines, LineEnd};
 use super::width::{columns, fit};
-use super::{Glyphs, Line, Plain, Role, ScheduleView, SlotRow};
+use super::{Glyphs, Plain, ScheduleView, SlotRow, SpanRole, ViewLine};
 use crate::text::grouped;
 
 /// How much of an id is shown, in columns.
@@ -23,12 +23,12 @@ pub struct Gantt {
 
 impl Gantt {
     /// Draws it, and says how many lines were left out.
-    pub fn draw(&self, view: &ScheduleView) -> (Vec<Line>, usize) {
+    pub fn draw(&self, view: &ScheduleView) -> (Vec<ViewLine>, usize) {
         let lines = self.lines(view);
         let count = lines.len();
-        let mut page = Page::new(self.cap, String::new());
+        let mut page = CappedLines::new(self.cap, String::new());
         for (at, line) in lines.into_iter().enumerate() {
-            let then = if at + 1 == count { Then::End } else { Then::More };
+            let then = if at + 1 == count { LineEnd::End } else { LineEnd::More };
             if !page.line(line.fit(self.width, self.glyphs), then) {
                 return (page.lines(count - at), count - at);
             }
@@ -36,7 +36,7 @@ impl Gantt {
         (page.lines(0), 0)
     }
 
-    fn lines(&self, view: &ScheduleView) -> Vec<Line> {
+    fn lines(&self, view: &ScheduleView) -> Vec<ViewLine> {
         let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         let head = format!(
             "{}: {} for {}, {} of {} tokens",
@@ -47,7 +47,7 @@ impl Gantt {
             grouped(view.budget),
         );
         let length = format!("total {} tokens (lower bound {})", grouped(view.makespan), grouped(view.lower_bound));
-        let mut lines = vec![Line::default().with(Role::Heading, head), length.into()];
+        let mut lines = vec![ViewLine::default().with(SpanRole::Heading, head), length.into()];
         if view.makespan > 0 {
             lines.extend((1..=view.agents.min(AGENTS)).map(|agent| self.row(view, agent).into()));
             let more = view.agents.saturating_sub(AGENTS);
@@ -56,14 +56,15 @@ impl Gantt {
         for window in &view.windows {
             let ids = window.todos.iter().map(shown).collect::<Vec<_>>().join(", ");
             let head = format!("agent {} window {} ({}): ", window.agent, window.window, grouped(window.tokens));
-            lines.push(Line::default().with(Role::Text, head).with(Role::Id, ids));
+            lines.push(ViewLine::default().with(SpanRole::Text, head).with(SpanRole::Id, ids));
         }
-        let todo = |words: &str, id: &Plain| Line::default().with(Role::Detail, words).with(Role::Id, shown(id));
+        let todo =
+            |words: &str, id: &Plain| ViewLine::default().with(SpanRole::Detail, words).with(SpanRole::Id, shown(id));
         for id in &view.oversize {
-            lines.push(todo("oversize: ", id).with(Role::Text, " is larger than a window; split it"));
+            lines.push(todo("oversize: ", id).with(SpanRole::Text, " is larger than a window; split it"));
         }
         for row in &view.left_out {
-            lines.push(todo("left out: ", &row.id).with(Role::Text, format!(" {}", row.why)));
+            lines.push(todo("left out: ", &row.id).with(SpanRole::Text, format!(" {}", row.why)));
         }
         lines
     }

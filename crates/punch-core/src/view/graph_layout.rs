@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::{Plain, TodoRow};
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{Dep, Status, Todo, Uid};
 
 /// How a todo needs another one.
@@ -80,7 +80,7 @@ pub struct GraphLayout {
 
 impl GraphLayout {
     /// Lays out these todos of the reader's plan, which are in list order.
-    pub fn of<'a>(reader: Reader<'a>, todos: &[&'a Todo]) -> Self {
+    pub fn of<'a>(reader: PlanReader<'a>, todos: &[&'a Todo]) -> Self {
         let mut nodes = Vec::with_capacity(todos.len());
         for (layer, todos) in layers(todos).into_iter().enumerate() {
             for (order, todo) in todos.into_iter().enumerate() {
@@ -126,7 +126,7 @@ fn mean(todo: &Todo, orders: &HashMap<Uid, usize>) -> Option<u64> {
     u64::checked_div(sum, count)
 }
 
-fn edge(reader: Reader<'_>, dep: &Dep) -> GraphEdge {
+fn edge(reader: PlanReader<'_>, dep: &Dep) -> GraphEdge {
     let (uid, id) = match dep {
         Dep::On(uid) | Dep::Suspended(uid) => {
             (Some(*uid), reader.plan.get(*uid).map_or_else(|| format!("#{}", uid.0), |todo| todo.id.clone()))

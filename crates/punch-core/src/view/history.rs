@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{Layout, Line, Plain, Role};
+use super::{Layout, Plain, SpanRole, ViewLine};
 use crate::text::clip;
-use crate::{Change, Event, Fate, Flags, Footprint, Kind, Patch, Plan, Status, Swap, Uid};
+use crate::{Event, EventKind, FieldChange, Flags, Footprint, Patch, Plan, Status, Swap, Uid, UndoState};
 
 /// Todos named for each thing that happened.
 const NAMED: usize = 4;
@@ -17,7 +17,7 @@ const THINGS: usize = 6;
 const ERROR: usize = 120;
 
 /// What happened to which todos in one revision; what happened to several todos is said once.
-pub struct Story {
+pub struct RevisionStory {
     parts: Vec<(String, Vec<Uid>)>,
     /// The content of a todo that came alone.
     came: Option<String>,
@@ -25,17 +25,17 @@ pub struct Story {
     more: u64,
 }
 
-impl Story {
+impl RevisionStory {
     /// Gathers the events of one revision.
     pub fn of(events: &[Event]) -> Self {
         let mut parts: Vec<(String, Vec<Uid>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut came = Vec::new();
-        let failures = Failure::all_in(events);
+        let failures = FailedAttempt::all_in(events);
         for event in events {
             let phrase = match failures.of(event) {
                 // The edit before a failure only counts the attempt: the failure says so.
-                Some(_) if event.kind == Kind::Edited => continue,
+                Some(_) if event.kind == EventKind::Edited => continue,
                 Some(failure) => failure.phrase(),
                 None => phrase(event),
             };
@@ -47,9 +47,9 @@ impl Story {
             if parts[at].1.last() != Some(uid) {
                 parts[at].1.push(*uid);
             }
-            if event.kind == Kind::Added && came.len() < 2 {
+            if event.kind == EventKind::Added && came.len() < 2 {
                 came.push(changes.iter().find_map(|c| match c {
-                    Change::Content(swap) => Some(swap.after.clone()),
+                    FieldChange::Content(swap) => Some(swap.after.clone()),
                     _ => None,
                 }));
             }
@@ -100,28 +100,28 @@ impl Story {
 
 /// A failed attempt at a todo in one revision.
 #[derive(Default)]
-struct Failure {
+struct FailedAttempt {
     attempt: Option<u32>,
     is_final: bool,
     error: Option<String>,
 }
 
 /// The failed attempts of one revision.
-struct Failures(HashMap<Uid, Failure>);
+struct Failures(HashMap<Uid, FailedAttempt>);
 
-impl Failure {
+impl FailedAttempt {
     /// Gathers each failure from its own event and from the edits that count the attempt and record the reason.
     fn all_in(events: &[Event]) -> Failures {
-        let failed = events.iter().filter(|event| event.kind == Kind::Failed);
+        let failed = events.iter().filter(|event| event.kind == EventKind::Failed);
         let mut out: HashMap<Uid, Self> = failed.filter_map(uid).map(|uid| (uid, Self::default())).collect();
         for event in events {
             let Patch::Todo(uid, changes) = &event.patch else { continue };
             let Some(failure) = out.get_mut(uid).filter(|_| is_about_failure(event)) else { continue };
             for change in changes {
                 match change {
-                    Change::Attempts(swap) => failure.attempt = Some(swap.after),
-                    Change::LastError(swap) => failure.error.clone_from(&swap.after),
-                    Change::Status(swap) => failure.is_final = swap.after == Status::Failed,
+                    FieldChange::Attempts(swap) => failure.attempt = Some(swap.after),
+                    FieldChange::LastError(swap) => failure.error.clone_from(&swap.after),
+                    FieldChange::Status(swap) => failure.is_final = swap.after == Status::Failed,
                     _ => {}
                 }
             }
@@ -142,7 +142,7 @@ impl Failure {
 
 impl Failures {
     /// The failure that an event is a part of.
-    fn of(&self, event: &Event) -> Option<&Failure> {
+    fn of(&self, event: &Event) -> Option<&FailedAttempt> {
         uid(event).filter(|_| is_about_failure(event)).and_then(|uid| self.0.get(&uid))
     }
 }
@@ -150,8 +150,8 @@ impl Failures {
 /// Returns true for a failure, and for an edit that only counts an attempt or records its reason.
 fn is_about_failure(event: &Event) -> bool {
     let Patch::Todo(_, changes) = &event.patch else { return false };
-    let is_count = |change: &Change| matches!(change, Change::Attempts(_) | Change::LastError(_));
-    event.kind == Kind::Failed || (event.kind == Kind::Edited && changes.iter().all(is_count))
+    let is_count = |change: &FieldChange| matches!(change, FieldChange::Attempts(_) | FieldChange::LastError(_));
+    event.kind == EventKind::Failed || (event.kind == EventKind::Edited && changes.iter().all(is_count))
 }
 
 const fn uid(event: &Event) -> Option<Uid> {
@@ -191,9 +191,9 @@ pub struct HistoryRow {
 }
 
 impl HistoryRow {
-    /// The row of a revision; `plan` has the todos that [`Story::names`] names.
-    pub fn of(plan: &Plan, (revision, at, by): (u64, i64, &str), story: &Story, fate: Fate) -> Self {
-        let Fate { undoes, undone_by, .. } = fate;
+    /// The row of a revision; `plan` has the todos that [`RevisionStory::names`] names.
+    pub fn of(plan: &Plan, (revision, at, by): (u64, i64, &str), story: &RevisionStory, fate: UndoState) -> Self {
+        let UndoState { undoes, undone_by, .. } = fate;
         Self { revision, at, by: Plain::clipped(by, 40), changes: story.words(plan), undoes, undone_by, redoes: None }
     }
 
@@ -204,7 +204,7 @@ impl HistoryRow {
     }
 
     /// The row for users; `width` aligns the numbers.
-    pub fn line(&self, width: usize, layout: Layout) -> Line {
+    pub fn line(&self, width: usize, layout: Layout) -> ViewLine {
         let undoes = match (self.redoes, self.undoes) {
             (Some(of), _) => format!("redid {of}: "),
             (None, Some(of)) => format!("undid {of}: "),
@@ -214,15 +214,15 @@ impl HistoryRow {
         let when = layout.moment(self.at);
         // "59 minutes ago": times are aligned where they are relative.
         let when = if layout.width.is_some() { format!("{when:14}") } else { when };
-        let line = Line::default().with(Role::Id, format!("{:>width$}", self.revision));
+        let line = ViewLine::default().with(SpanRole::Id, format!("{:>width$}", self.revision));
         // Most names are short: "user", "run 4".
         let by = if layout.width.is_some() { format!("{:5}", self.by.as_str()) } else { self.by.as_str().to_owned() };
-        let line = line.with(Role::Detail, format!("  {when}  ")).with(Role::Owner, by);
-        let line = line.with(Role::Text, "  ").with(Role::Detail, undoes);
+        let line = line.with(SpanRole::Detail, format!("  {when}  ")).with(SpanRole::Owner, by);
+        let line = line.with(SpanRole::Text, "  ").with(SpanRole::Detail, undoes);
         // A redo changes nothing back: what it redoes is named before.
         let changes = self.changes.as_str();
         let changes = self.redoes.and_then(|_| changes.strip_suffix(" changed back")).unwrap_or(changes);
-        let line = line.with(Role::Text, changes).with(Role::Detail, undone);
+        let line = line.with(SpanRole::Text, changes).with(SpanRole::Detail, undone);
         match layout.width {
             Some(width) => line.fit(width, layout.glyphs),
             None => line,
@@ -238,36 +238,36 @@ impl HistoryRow {
 }
 
 fn phrase(event: &Event) -> String {
-    let changes: &[Change] = if let Patch::Todo(_, changes) = &event.patch { changes } else { &[] };
+    let changes: &[FieldChange] = if let Patch::Todo(_, changes) = &event.patch { changes } else { &[] };
     let word = match event.kind {
-        Kind::Added => "added",
-        Kind::Moved => "moved",
-        Kind::Rewired => "dependencies changed",
-        Kind::Started => "started",
-        Kind::Claimed => "claimed",
-        Kind::Completed => "completed",
-        Kind::Cancelled => "cancelled",
-        Kind::Failed => "failed",
-        Kind::Reopened => "reopened",
-        Kind::Held => "put on hold",
-        Kind::Released => "taken off hold",
-        Kind::Demoted => "put back",
-        Kind::LeaseExpired => "put back: its lease expired",
-        Kind::Flagged => return flagged(changes),
-        Kind::Noted => "got a note",
-        Kind::Removed => "archived",
-        Kind::Phased => "the list of phases changed",
-        Kind::PolicySet => "the plan's policy changed",
-        Kind::Reverted => "changed back",
-        Kind::Edited => return edited(changes),
+        EventKind::Added => "added",
+        EventKind::Moved => "moved",
+        EventKind::Rewired => "dependencies changed",
+        EventKind::Started => "started",
+        EventKind::Claimed => "claimed",
+        EventKind::Completed => "completed",
+        EventKind::Cancelled => "cancelled",
+        EventKind::Failed => "failed",
+        EventKind::Reopened => "reopened",
+        EventKind::Held => "put on hold",
+        EventKind::Released => "taken off hold",
+        EventKind::Demoted => "put back",
+        EventKind::LeaseExpired => "put back: its lease expired",
+        EventKind::Flagged => return flagged(changes),
+        EventKind::Noted => "got a note",
+        EventKind::Removed => "archived",
+        EventKind::Phased => "the list of phases changed",
+        EventKind::PolicySet => "the plan's policy changed",
+        EventKind::Reverted => "changed back",
+        EventKind::Edited => return edited(changes),
     };
     word.to_owned()
 }
 
 /// A flag, or what a check found.
-fn flagged(changes: &[Change]) -> String {
-    let [Change::Evidence(evidence)] = changes else {
-        let flags = changes.iter().find_map(|c| if let Change::Flags(swap) = c { Some(swap) } else { None });
+fn flagged(changes: &[FieldChange]) -> String {
+    let [FieldChange::Evidence(evidence)] = changes else {
+        let flags = changes.iter().find_map(|c| if let FieldChange::Flags(swap) = c { Some(swap) } else { None });
         let set = |flag: fn(&Flags) -> bool| flags.is_some_and(|swap| flag(&swap.after) && !flag(&swap.before));
         let word = match () {
             () if set(|flags| flags.stale) => "outdated: its work is no longer in git",
@@ -285,12 +285,12 @@ fn flagged(changes: &[Change]) -> String {
     }
 }
 
-fn edited(changes: &[Change]) -> String {
+fn edited(changes: &[FieldChange]) -> String {
     // A todo that had failed already failed again with another text.
-    if let [Change::LastError(Swap { after: Some(error), .. })] = changes {
+    if let [FieldChange::LastError(Swap { after: Some(error), .. })] = changes {
         return format!("failed: {}", clip(error, ERROR));
     }
-    let mut fields: Vec<&str> = changes.iter().map(Change::words).collect();
+    let mut fields: Vec<&str> = changes.iter().map(FieldChange::words).collect();
     fields.dedup();
     match fields.as_slice() {
         [] => "changed".to_owned(),

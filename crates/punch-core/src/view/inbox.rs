@@ -1,7 +1,7 @@
 //! The inbox as lines: one for each item, and the command to type below it where the reader is the user.
 
-use super::cap::{Page, Then};
-use super::{Cap, Line, Plain, Role};
+use super::cap::{CappedLines, LineEnd};
+use super::{Cap, Plain, SpanRole, ViewLine};
 use crate::inbox::InboxItem;
 
 /// An item for programs, as `punch inbox --json` prints it.
@@ -23,12 +23,12 @@ pub const EMPTY: &str = "Nothing needs you.";
 const KIND: usize = 10;
 
 /// The inbox for the user: every item with the command to type.
-pub fn full(items: &[InboxItem]) -> Vec<Line> {
+pub fn full(items: &[InboxItem]) -> Vec<ViewLine> {
     if items.is_empty() {
         return vec![EMPTY.into()];
     }
-    let indent = || Line::default().with(Role::Text, " ".repeat(KIND));
-    let action = |item: &InboxItem| indent().with(Role::Command, item.action.as_str());
+    let indent = || ViewLine::default().with(SpanRole::Text, " ".repeat(KIND));
+    let action = |item: &InboxItem| indent().with(SpanRole::Command, item.action.as_str());
     items.iter().flat_map(|item| [line(item), action(item)]).collect()
 }
 
@@ -37,9 +37,9 @@ pub fn capped(items: &[InboxItem], cap: Cap) -> String {
     if items.is_empty() {
         return "Nothing needs the user.".to_owned();
     }
-    let mut page = Page::new(cap, String::new());
+    let mut page = CappedLines::new(cap, String::new());
     for (at, item) in items.iter().enumerate() {
-        let then = if at + 1 < items.len() { Then::More } else { Then::End };
+        let then = if at + 1 < items.len() { LineEnd::More } else { LineEnd::End };
         if !page.line(line(item), then) {
             return page.end(items.len() - at);
         }
@@ -56,15 +56,15 @@ pub fn count(items: usize) -> String {
     }
 }
 
-fn line(item: &InboxItem) -> Line {
-    let mut line = Line::default().with(Role::Heading, format!("{:KIND$}", item.kind.name()));
+fn line(item: &InboxItem) -> ViewLine {
+    let mut line = ViewLine::default().with(SpanRole::Heading, format!("{:KIND$}", item.kind.name()));
     if let Some(id) = &item.todo {
-        line = line.id(&Plain::id(id)).with(Role::Text, "  ");
+        line = line.id(&Plain::id(id)).with(SpanRole::Text, "  ");
     }
     let blocks = match item.blocks {
         0 => String::new(),
         1 => " (blocks 1 open todo)".to_owned(),
         more => format!(" (blocks {more} open todos)"),
     };
-    line.with(Role::Text, item.text.as_str()).with(Role::Detail, blocks)
+    line.with(SpanRole::Text, item.text.as_str()).with(SpanRole::Detail, blocks)
 }

@@ -1,8 +1,8 @@
 //! The graph as text: one block of lines for each parallel group, and what each todo needs.
 
-use super::cap::{Cap, Page, Then};
+use super::cap::{Cap, CappedLines, LineEnd};
 use super::graph_layout::{EdgeKind, GraphEdge, GraphLayout, GraphNode};
-use super::{Glyphs, Line, NONE, Role};
+use super::{Glyphs, NONE, SpanRole, ViewLine};
 
 /// How many dependencies are named after a todo.
 const NAMED: usize = 8;
@@ -20,17 +20,17 @@ pub struct Layers {
 
 impl Layers {
     /// Draws a layout, and says how many todos were left out.
-    pub fn draw(&self, layout: &GraphLayout) -> (Vec<Line>, usize) {
+    pub fn draw(&self, layout: &GraphLayout) -> (Vec<ViewLine>, usize) {
         if layout.nodes.is_empty() {
             return (vec![NONE.into()], 0);
         }
-        let mut page = Page::new(self.cap, String::new());
+        let mut page = CappedLines::new(self.cap, String::new());
         let mut shown = 0;
         for layer in layout.nodes.chunk_by(|a, b| a.layer == b.layer) {
-            let heading = Line::default().with(Role::Heading, format!("group {}", layer[0].group));
-            let mut fits = page.line(heading, Then::More);
+            let heading = ViewLine::default().with(SpanRole::Heading, format!("group {}", layer[0].group));
+            let mut fits = page.line(heading, LineEnd::More);
             for node in layer {
-                let then = if shown + 1 == layout.nodes.len() { Then::End } else { Then::More };
+                let then = if shown + 1 == layout.nodes.len() { LineEnd::End } else { LineEnd::More };
                 fits = fits && page.line(self.node(node), then);
                 shown += usize::from(fits);
             }
@@ -42,9 +42,9 @@ impl Layers {
         (page.lines(left), left)
     }
 
-    fn node(&self, node: &GraphNode) -> Line {
-        let line = Line::default().with(Role::Text, "  ").and(node.row.line(self.glyphs));
-        let needs = Line::default().with(Role::Detail, self.needs(&node.edges));
+    fn node(&self, node: &GraphNode) -> ViewLine {
+        let line = ViewLine::default().with(SpanRole::Text, "  ").and(node.row.line(self.glyphs));
+        let needs = ViewLine::default().with(SpanRole::Detail, self.needs(&node.edges));
         let Some(width) = self.width.map(|width| width.max(20)) else { return line.and(needs) };
         let room = width.saturating_sub(needs.columns()).max(width / 2);
         line.fit(room, self.glyphs).and(needs).fit(width, self.glyphs)

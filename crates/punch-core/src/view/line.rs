@@ -1,6 +1,6 @@
 //! The whole list on one line, for status bars and receipts.
 
-use super::row::{Row, tidy};
+use super::row::{ListRow, tidy};
 use super::width::{columns, fit};
 use super::{Glyphs, NONE, Progress};
 
@@ -11,7 +11,7 @@ const NARROWEST: usize = 8;
 
 /// `[x] A  [>] B  [ ] C  (1/3)` in at most `width` columns. What does not fit is counted (`+N`); the counts at the
 /// end are always kept.
-pub fn draw(rows: &[Row<'_>], progress: Progress, width: usize, glyphs: Glyphs) -> String {
+pub fn draw(rows: &[ListRow<'_>], progress: Progress, width: usize, glyphs: Glyphs) -> String {
     let width = width.min(WIDEST);
     if rows.is_empty() {
         return fit(NONE, width, glyphs.ellipsis()).into_owned();
@@ -27,7 +27,7 @@ pub fn draw(rows: &[Row<'_>], progress: Progress, width: usize, glyphs: Glyphs) 
 }
 
 /// All todos if they fit, else as many as fit from the first one that matters now, and how many are missing.
-fn parts(rows: &[Row<'_>], room: usize, glyphs: Glyphs) -> String {
+fn parts(rows: &[ListRow<'_>], room: usize, glyphs: Glyphs) -> String {
     // A todo needs more than five columns with its gap: a longer list need not be tried.
     if rows.len() <= room / 5 + 1 {
         let all = rows.iter().map(part).collect::<Vec<_>>().join("  ");
@@ -62,7 +62,7 @@ fn parts(rows: &[Row<'_>], room: usize, glyphs: Glyphs) -> String {
     out
 }
 
-fn part(row: &Row<'_>) -> String {
+fn part(row: &ListRow<'_>) -> String {
     format!("{} {}", row.status.check_box(), tidy(row.content))
 }
 

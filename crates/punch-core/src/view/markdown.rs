@@ -5,8 +5,8 @@
 use serde_json::{Map, Value, json};
 
 use super::hashtags;
-use super::markdown_text::{Line, bullet, comment, is_plain, is_plain_line, shown, stamp};
-use crate::{Document, Label, Record, Remark, State};
+use super::markdown_text::{MarkdownLine, bullet, comment, is_plain, is_plain_line, shown, stamp};
+use crate::{Document, Label, Record, RecordStatus, Remark};
 
 /// Writes a document, under a title if one is given.
 pub fn write(document: &Document, title: Option<&str>) -> String {
@@ -50,7 +50,7 @@ fn todo(out: &mut String, record: &Record, place: Option<usize>) {
     for visible in ["content", "status", "phase", "phaseIndex", "notes"] {
         crate::json::take(&mut rest, visible);
     }
-    if record.status == State::Blocked {
+    if record.status == RecordStatus::Blocked {
         rest.insert("status".to_owned(), record.status.name().into());
     }
     let (visible, exact) = todo_text(record);
@@ -139,7 +139,8 @@ fn note(remark: &Remark) -> (String, Value) {
 fn is_paragraph(text: &str) -> bool {
     let ends = [text.split('\n').next(), text.rsplit('\n').next()];
     let line = |line: &str| {
-        line.is_empty() || (is_plain_line(line) && matches!(Line::of(&format!("  {line}")), Line::Other { .. }))
+        line.is_empty()
+            || (is_plain_line(line) && matches!(MarkdownLine::of(&format!("  {line}")), MarkdownLine::Other { .. }))
     };
     ends.into_iter().all(|end| end.is_some_and(|end| !end.is_empty())) && text.split('\n').all(line)
 }

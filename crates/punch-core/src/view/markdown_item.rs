@@ -15,7 +15,7 @@ pub(super) struct MarkdownTodo {
     indent: usize,
     rest: Map<String, Value>,
     place: Option<u64>,
-    metas: Vec<Meta>,
+    metas: Vec<NoteComment>,
     paragraph: Vec<String>,
     blocks: Vec<String>,
     blanks: usize,
@@ -23,7 +23,7 @@ pub(super) struct MarkdownTodo {
 }
 
 /// What the comment says about a note.
-struct Meta {
+struct NoteComment {
     remark: Remark,
     exact: bool,
     shown: Option<String>,
@@ -137,7 +137,7 @@ fn label(rest: &mut Map<String, Value>, labels: &BTreeSet<Label>, edited: bool) 
 
 const NOTES: &str = "notes must be a list of objects with text, at, by, shown";
 
-fn meta(value: Value) -> Option<Meta> {
+fn meta(value: Value) -> Option<NoteComment> {
     let Value::Object(mut map) = value else { return None };
     let mut text = |key: &str| match crate::json::take(&mut map, key) {
         None | Some(Value::Null) => Some(None),
@@ -149,16 +149,16 @@ fn meta(value: Value) -> Option<Meta> {
         None | Some(Value::Null) => None,
         Some(at) => Some(at.as_i64()?),
     };
-    Some(Meta { exact: exact.is_some(), remark: Remark { text: exact.unwrap_or_default(), at, by }, shown })
+    Some(NoteComment { exact: exact.is_some(), remark: Remark { text: exact.unwrap_or_default(), at, by }, shown })
 }
 
 /// Gives every visible note its time and author: one by one while none was added or deleted, else only where the
 /// text is still the same.
-fn align(blocks: Vec<String>, metas: Vec<Meta>) -> Vec<Remark> {
+fn align(blocks: Vec<String>, metas: Vec<NoteComment>) -> Vec<Remark> {
     if blocks.len() == metas.len() {
         return blocks.into_iter().zip(metas).map(|(block, meta)| dated(block, Some(meta))).collect();
     }
-    let mut known: HashMap<String, VecDeque<(usize, Meta)>> = HashMap::new();
+    let mut known: HashMap<String, VecDeque<(usize, NoteComment)>> = HashMap::new();
     for (at, meta) in metas.into_iter().enumerate() {
         if let Some(shown) = meta.shown.clone() {
             known.entry(shown).or_default().push_back((at, meta));
@@ -179,7 +179,7 @@ fn align(blocks: Vec<String>, metas: Vec<Meta>) -> Vec<Remark> {
     out
 }
 
-fn dated(block: String, meta: Option<Meta>) -> Remark {
+fn dated(block: String, meta: Option<NoteComment>) -> Remark {
     match meta {
         None => Remark { text: block, ..Remark::default() },
         Some(meta) if meta.exact && meta.shown == Some(stamp(&block)) => meta.remark,

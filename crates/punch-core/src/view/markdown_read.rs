@@ -6,15 +6,15 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::markdown_item::MarkdownTodo;
-use super::markdown_text::{Line, split_comment, stamp, status};
-use crate::{Document, HoldKind, Parsed, Record, Refusal, record, text};
+use super::markdown_text::{MarkdownLine, split_comment, stamp, status};
+use crate::{Document, HoldKind, ParsedDocument, Record, Refusal, record, text};
 
 /// How many errors and skipped lines are named.
 const NAMED: usize = 20;
 
 /// Reads a document. A visible text that the user changed wins over what the comment says.
-pub fn read(input: &str) -> Result<Parsed, Refusal> {
-    let mut reader = Reader::default();
+pub fn read(input: &str) -> Result<ParsedDocument, Refusal> {
+    let mut reader = MarkdownReader::default();
     let input = input.strip_prefix('\u{feff}').unwrap_or(input);
     for (at, line) in input.split('\n').enumerate() {
         reader.line(at + 1, line.strip_suffix('\r').unwrap_or(line));
@@ -23,9 +23,9 @@ pub fn read(input: &str) -> Result<Parsed, Refusal> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct MarkdownReader {
     phases: Vec<String>,
-    todos: Vec<Placed>,
+    todos: Vec<PlacedTodo>,
     open: Option<MarkdownTodo>,
     lines_of_ids: HashMap<String, usize>,
     errors: Vec<String>,
@@ -35,31 +35,31 @@ struct Reader {
 }
 
 /// A todo, the section it stands in, and where in the list it stood.
-struct Placed {
+struct PlacedTodo {
     section: usize,
     place: Option<u64>,
     record: Record,
 }
 
-impl Reader {
+impl MarkdownReader {
     fn line(&mut self, number: usize, line: &str) {
-        match (Line::of(line), &mut self.open) {
-            (Line::Blank, Some(item)) => item.blank(),
-            (Line::Blank, None) => {}
-            (Line::Quote(quoted), Some(item)) => item.quote(quoted),
-            (Line::Other { indent: 1.., .. }, Some(item)) => item.paragraph(line),
-            (Line::Heading(text), _) => {
+        match (MarkdownLine::of(line), &mut self.open) {
+            (MarkdownLine::Blank, Some(item)) => item.blank(),
+            (MarkdownLine::Blank, None) => {}
+            (MarkdownLine::Quote(quoted), Some(item)) => item.quote(quoted),
+            (MarkdownLine::Other { indent: 1.., .. }, Some(item)) => item.paragraph(line),
+            (MarkdownLine::Heading(text), _) => {
                 self.close();
                 self.heading(number, text);
             }
-            (Line::Item { indent, marker, text }, _) => {
+            (MarkdownLine::Item { indent, marker, text }, _) => {
                 self.close();
                 match self.item(number, indent, marker, text) {
                     Ok(item) => self.open = Some(item),
                     Err(what) => self.error(number, &what),
                 }
             }
-            (Line::Quote(_) | Line::Other { .. }, _) => {
+            (MarkdownLine::Quote(_) | MarkdownLine::Other { .. }, _) => {
                 self.close();
                 self.skipped += 1;
                 if self.skipped <= NAMED {
@@ -118,7 +118,7 @@ impl Reader {
                     let what = format!("the id `{}` is taken by line {first}", text::neutral(&text::clip(id, 80)));
                     self.error(number, &what);
                 }
-                self.todos.push(Placed { section: self.phases.len(), place, record });
+                self.todos.push(PlacedTodo { section: self.phases.len(), place, record });
             }
             Err((key, what)) => self.error(number, &format!("{key} {what}")),
         }
@@ -132,7 +132,7 @@ impl Reader {
         }
     }
 
-    fn finish(mut self) -> Result<Parsed, Refusal> {
+    fn finish(mut self) -> Result<ParsedDocument, Refusal> {
         self.close();
         if !self.errors.is_empty() {
             if self.more_errors > 0 {
@@ -147,7 +147,7 @@ impl Reader {
         for name in &self.phases {
             *times.entry(name).or_default() += 1;
         }
-        let named = |mut todo: Placed| {
+        let named = |mut todo: PlacedTodo| {
             let phase = todo.section.checked_sub(1);
             let name = phase.map(|phase| &self.phases[phase]);
             let repeated = name.is_some_and(|name| times.get(name.as_str()).is_some_and(|times| *times > 1));
@@ -156,13 +156,16 @@ impl Reader {
             todo.record
         };
         let records = in_list_order(self.todos).into_iter().map(named).collect();
-        Ok(Parsed { document: Document { phases: self.phases, records, edges: Vec::new() }, ignored: self.ignored })
+        Ok(ParsedDocument {
+            document: Document { phases: self.phases, records, edges: Vec::new() },
+            ignored: self.ignored,
+        })
     }
 }
 
 /// Undoes the gathering by phases. Within a section the order of the lines counts, so the places found there are
 /// handed out again in line order; a new line stands right behind the one above it.
-fn in_list_order(todos: Vec<Placed>) -> Vec<Placed> {
+fn in_list_order(todos: Vec<PlacedTodo>) -> Vec<PlacedTodo> {
     let mut places: HashMap<usize, Vec<u64>> = HashMap::new();
     for todo in &todos {
         places.entry(todo.section).or_default().extend(todo.place);
@@ -171,7 +174,7 @@ fn in_list_order(todos: Vec<Placed>) -> Vec<Placed> {
         section.sort_unstable_by(|a, b| b.cmp(a));
     }
     let mut last = 0;
-    let mut keyed: Vec<(u64, Placed)> = Vec::with_capacity(todos.len());
+    let mut keyed: Vec<(u64, PlacedTodo)> = Vec::with_capacity(todos.len());
     for todo in todos {
         if todo.place.is_some() {
             last = places.get_mut(&todo.section).and_then(Vec::pop).unwrap_or(last);

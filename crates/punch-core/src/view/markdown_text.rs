@@ -19,7 +19,7 @@ pub(super) fn bullet(status: Status) -> String {
 
 /// A line cut into its parts.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(super) enum MarkdownLine<'a> {
     /// Nothing but white space.
     Blank,
     /// `# text`, any level.
@@ -32,7 +32,7 @@ pub(super) enum Line<'a> {
     Other { indent: usize, text: &'a str },
 }
 
-impl<'a> Line<'a> {
+impl<'a> MarkdownLine<'a> {
     /// Reads a line without its line break.
     pub(super) fn of(line: &'a str) -> Self {
         let text = line.trim_start_matches([' ', '\t']);

@@ -52,21 +52,21 @@ pub use gantt::Gantt;
 pub use glyph::Glyphs;
 pub use graph_layout::{EdgeKind, GraphEdge, GraphLayout, GraphNode};
 pub use hide::ClearDelay;
-pub use history::{HistoryRow, Story};
+pub use history::{HistoryRow, RevisionStory};
 pub use layers::Layers;
 pub use layout::Layout;
 pub use neighborhood::{Branch, Neighborhood};
 pub use panel::Panel;
 pub use plain::Plain;
-pub use plan_summary::{PlanSummary, Section};
+pub use plan_summary::{PlanSummary, SummarySection};
 pub use progress::Progress;
-pub use row::Row;
+pub use row::ListRow;
 pub use schedule_view::{LeftOutRow, ScheduleView, SlotRow, WindowRow};
-pub use spans::{Line, Role, Span};
+pub use spans::{Span, SpanRole, ViewLine};
 pub use table::TableRow;
 pub use todo_detail::TodoDetail;
 pub use todo_row::{Badge, RowReason, TodoRow};
-pub use tree::{PhaseHeading, Tree, TreeRow, TreeSection, TreeView};
+pub use tree::{PhaseHeading, TreeOptions, TreeRow, TreeSection, TreeView};
 
 /// What an empty list reads as.
 const NONE: &str = "No todos.";

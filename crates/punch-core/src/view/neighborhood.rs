@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{Dep, Todo, Uid};
 
 /// A todo in a tree.
@@ -30,7 +30,7 @@ pub struct Neighborhood {
 
 impl Neighborhood {
     /// Follows dependencies from a todo for `depth` steps both ways, and names at most `most` todos each way.
-    pub fn of(reader: Reader<'_>, center: Uid, depth: usize, most: usize) -> Self {
+    pub fn of(reader: PlanReader<'_>, center: Uid, depth: usize, most: usize) -> Self {
         let needs = |uid: Uid| -> Vec<Uid> {
             let todo = reader.plan.get(uid);
             todo.into_iter().flat_map(|todo| &todo.depends_on).filter_map(Dep::target).collect()
@@ -50,7 +50,7 @@ impl Neighborhood {
 
 /// Step by step, so that a todo that can be reached in several ways stands where the shortest one leads.
 fn tree(
-    reader: Reader<'_>,
+    reader: PlanReader<'_>,
     center: Uid,
     depth: usize,
     most: usize,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::row::{Row, tidy, window};
+use super::row::{ListRow, tidy, window};
 use super::width::{columns, first_that_fits, fit, pad};
 use super::{Glyphs, NONE, Progress};
 
@@ -29,7 +29,7 @@ impl Default for Panel {
 
 impl Panel {
     /// Draws it; `progress` is what the last line counts.
-    pub fn draw(&self, rows: &[Row<'_>], progress: Progress) -> String {
+    pub fn draw(&self, rows: &[ListRow<'_>], progress: Progress) -> String {
         let (width, most) = (self.width.clamp(10, 1_000), self.rows.clamp(1, 200));
         let inner = width - 4;
         let mut lines = vec![self.top(width)];
@@ -93,22 +93,28 @@ impl Panel {
         format!("{open}{}{}{close}", full.repeat(filled), empty.repeat(cells - filled))
     }
 
-    const fn frame(&self) -> &'static Frame {
+    const fn frame(&self) -> &'static PanelFrame {
         match self.glyphs {
-            Glyphs::Unicode => {
-                &Frame {
-                    corners: ["┌", "┐", "└", "┘"], rule: "─", side: "│", cells: ["█", "░"], bar_ends: ["", ""]
-                }
-            }
-            Glyphs::Ascii => {
-                &Frame { corners: ["+", "+", "+", "+"], rule: "-", side: "|", cells: ["#", "-"], bar_ends: ["[", "]"] }
-            }
+            Glyphs::Unicode => &PanelFrame {
+                corners: ["┌", "┐", "└", "┘"],
+                rule: "─",
+                side: "│",
+                cells: ["█", "░"],
+                bar_ends: ["", ""],
+            },
+            Glyphs::Ascii => &PanelFrame {
+                corners: ["+", "+", "+", "+"],
+                rule: "-",
+                side: "|",
+                cells: ["#", "-"],
+                bar_ends: ["[", "]"],
+            },
         }
     }
 }
 
 /// What the box is made of.
-struct Frame {
+struct PanelFrame {
     corners: [&'static str; 4],
     rule: &'static str,
     side: &'static str,

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use super::table::{self, TableRow};
-use super::{Layout, Line, Plain, Progress, Role, TodoRow};
+use super::{Layout, Plain, Progress, SpanRole, TodoRow, ViewLine};
 use crate::Todo;
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 
 /// Columns that todos are indented below a heading.
 const INDENT: usize = 2;
 
 /// Todos without a phase first, then each phase that has some of these todos, with its progress. Without phases it is a
 /// plain list.
-pub fn lines<'a>(reader: Reader<'a>, todos: &[&'a Todo], layout: Layout) -> Vec<Line> {
+pub fn lines<'a>(reader: PlanReader<'a>, todos: &[&'a Todo], layout: Layout) -> Vec<ViewLine> {
     let phases = &reader.plan.row.phases;
     let places: HashMap<_, _> = phases.iter().enumerate().map(|(at, phase)| (phase.uid, at + 1)).collect();
     let mut sections: Vec<Vec<&Todo>> = vec![Vec::new(); phases.len() + 1];
@@ -31,10 +31,10 @@ pub fn lines<'a>(reader: Reader<'a>, todos: &[&'a Todo], layout: Layout) -> Vec<
     let mut out = table::lines(rows(&sections[0]), layout);
     for (phase, todos) in phases.iter().zip(&sections[1..]).filter(|(_, todos)| !todos.is_empty()) {
         let progress = Progress::native(statuses.get(&Some(phase.uid)).into_iter().flatten().copied());
-        let line = Line::default().with(Role::Heading, Plain::clipped(&phase.name, 200).as_str());
-        out.push(line.with(Role::Detail, format!("  {}/{} done", progress.completed, progress.total)));
+        let line = ViewLine::default().with(SpanRole::Heading, Plain::clipped(&phase.name, 200).as_str());
+        out.push(line.with(SpanRole::Detail, format!("  {}/{} done", progress.completed, progress.total)));
         for line in table::lines(rows(todos), inner) {
-            let mut indented = Line::default().with(Role::Text, " ".repeat(INDENT));
+            let mut indented = ViewLine::default().with(SpanRole::Text, " ".repeat(INDENT));
             indented.0.extend(line.0);
             out.push(indented);
         }

@@ -10,14 +10,14 @@ const SHOWN: usize = 3;
 
 /// Some rows of a section, and how many there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Section {
+pub struct SummarySection {
     /// The first rows.
     pub rows: Vec<TodoRow>,
     /// All of them; at least as many as there are rows.
     pub total: usize,
 }
 
-impl Section {
+impl SummarySection {
     /// Takes the first rows, and counts the rest.
     pub fn of(rows: impl IntoIterator<Item = TodoRow>) -> Self {
         let mut out = Self::default();
@@ -39,15 +39,15 @@ pub struct PlanSummary {
     /// Completed out of all that were not cancelled.
     pub progress: Progress,
     /// What is in progress.
-    pub working: Section,
+    pub working: SummarySection,
     /// What the reader should start next, unless it works on something.
-    pub next: Section,
+    pub next: SummarySection,
     /// What can be started, best first.
-    pub ready: Section,
+    pub ready: SummarySection,
     /// What failed.
-    pub failed: Section,
+    pub failed: SummarySection,
     /// What depends on something that was cancelled or failed.
-    pub stuck: Section,
+    pub stuck: SummarySection,
     /// What is on hold.
-    pub held: Section,
+    pub held: SummarySection,
 }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::reason::Reader;
+use crate::reason::PlanReader;
 use crate::{ShownStatus, Todo, text};
 
 /// What the list views need of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct ListRow<'a> {
     /// As a reader sees it now.
     pub status: ShownStatus,
     /// What is to be done.
@@ -16,9 +16,9 @@ pub struct Row<'a> {
     pub active: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> ListRow<'a> {
     /// The row of a todo as a reader sees it.
-    pub fn of(reader: Reader<'a>, todo: &'a Todo) -> Self {
+    pub fn of(reader: PlanReader<'a>, todo: &'a Todo) -> Self {
         Self { status: reader.shown(todo), content: &todo.content, active: todo.active_text() }
     }
 

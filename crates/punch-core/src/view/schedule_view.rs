@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Plain;
-use crate::reason::Reader;
-use crate::schedule::{Order, Schedule};
+use crate::reason::PlanReader;
+use crate::schedule::{Schedule, ScheduleOrder};
 use crate::{ShownStatus, Uid};
 
 /// A todo in a schedule.
@@ -54,7 +54,7 @@ pub struct LeftOutRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ScheduleView {
     /// The order that was asked for.
-    pub policy: Order,
+    pub policy: ScheduleOrder,
     /// How many agents.
     pub agents: u32,
     /// Tokens of work that a window may hold.
@@ -75,7 +75,7 @@ pub struct ScheduleView {
 
 impl ScheduleView {
     /// The schedule of the reader's plan.
-    pub fn of(reader: Reader<'_>, made: &Schedule) -> Self {
+    pub fn of(reader: PlanReader<'_>, made: &Schedule) -> Self {
         let find = |id: &str| reader.plan.by_id(id);
         let slot = |slot: &crate::schedule::Slot| {
             let todo = find(&slot.todo);

@@ -6,7 +6,7 @@ use crate::ShownStatus;
 
 /// What a piece of a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum SpanRole {
     /// Plain text: content, numbers, punctuation.
     Text,
     /// The name of a section or a field.
@@ -33,19 +33,19 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// What it is.
-    pub role: Role,
+    pub role: SpanRole,
     /// One line of safe text.
     pub text: String,
 }
 
 /// One line of a view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line(pub Vec<Span>);
+pub struct ViewLine(pub Vec<Span>);
 
-impl Line {
+impl ViewLine {
     /// Appends a piece; empty ones are left out.
     #[must_use]
-    pub fn with(mut self, role: Role, text: impl Into<String>) -> Self {
+    pub fn with(mut self, role: SpanRole, text: impl Into<String>) -> Self {
         let text = text.into();
         if !text.is_empty() {
             self.0.push(Span { role, text });
@@ -63,13 +63,13 @@ impl Line {
     /// Appends the sign of a status.
     #[must_use]
     pub fn sign(self, status: ShownStatus, glyphs: Glyphs) -> Self {
-        self.with(Role::Status(status), glyphs.status(status))
+        self.with(SpanRole::Status(status), glyphs.status(status))
     }
 
     /// Appends an id.
     #[must_use]
     pub fn id(self, id: &Plain) -> Self {
-        self.with(Role::Id, id.as_str())
+        self.with(SpanRole::Id, id.as_str())
     }
 
     /// The line without colors.
@@ -112,19 +112,19 @@ impl Line {
 }
 
 /// A line of plain text.
-impl From<&str> for Line {
+impl From<&str> for ViewLine {
     fn from(text: &str) -> Self {
-        Self::default().with(Role::Text, text)
+        Self::default().with(SpanRole::Text, text)
     }
 }
 
-impl From<String> for Line {
+impl From<String> for ViewLine {
     fn from(text: String) -> Self {
-        Self::default().with(Role::Text, text)
+        Self::default().with(SpanRole::Text, text)
     }
 }
 
 /// Several lines as text.
-pub fn text(lines: &[Line]) -> String {
-    lines.iter().map(Line::plain).collect::<Vec<_>>().join("\n")
+pub fn text(lines: &[ViewLine]) -> String {
+    lines.iter().map(ViewLine::plain).collect::<Vec<_>>().join("\n")
 }

@@ -1,7 +1,7 @@
 //! Rows one below the other, in columns: sign, id, text, and what there is to say beside it.
 
 use super::width::{columns, fit, pad};
-use super::{Layout, Line, Role};
+use super::{Layout, SpanRole, ViewLine};
 
 /// Wider ids are cut.
 const ID: usize = 24;
@@ -10,31 +10,31 @@ const ID: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRow {
     /// The sign, with its role.
-    pub sign: (Role, &'static str),
+    pub sign: (SpanRole, &'static str),
     /// An id; may be empty.
     pub id: String,
     /// The text, with its role.
-    pub text: (Role, String),
+    pub text: (SpanRole, String),
     /// What stands beside the text.
-    pub remark: Line,
+    pub remark: ViewLine,
 }
 
 impl TableRow {
     /// The row alone, as long as its text is: `[ ] T-1  text  (remark)`.
-    pub fn line(self) -> Line {
-        let mut line = Line(Vec::with_capacity(7 + self.remark.0.len()));
+    pub fn line(self) -> ViewLine {
+        let mut line = ViewLine(Vec::with_capacity(7 + self.remark.0.len()));
         let gap = if self.id.is_empty() { "" } else { "  " };
-        line = line.with(self.sign.0, self.sign.1).with(Role::Text, " ").with(Role::Id, self.id);
-        line = line.with(Role::Text, gap).with(self.text.0, self.text.1);
+        line = line.with(self.sign.0, self.sign.1).with(SpanRole::Text, " ").with(SpanRole::Id, self.id);
+        line = line.with(SpanRole::Text, gap).with(self.text.0, self.text.1);
         if self.remark.0.is_empty() {
             return line;
         }
-        line.with(Role::Detail, "  (").and(self.remark).with(Role::Detail, ")")
+        line.with(SpanRole::Detail, "  (").and(self.remark).with(SpanRole::Detail, ")")
     }
 }
 
 /// A line for each row. On a terminal the columns are aligned and cut to its width; in a pipe every line stands alone.
-pub fn lines(rows: Vec<TableRow>, layout: Layout) -> Vec<Line> {
+pub fn lines(rows: Vec<TableRow>, layout: Layout) -> Vec<ViewLine> {
     let Some(width) = layout.width else { return rows.into_iter().map(TableRow::line).collect() };
     let widest = |of: &dyn Fn(&TableRow) -> usize| rows.iter().map(of).max().unwrap_or(0);
     let (sign, ids) = (widest(&|row| columns(row.sign.1)), widest(&|row| columns(&row.id)).min(ID));
@@ -45,16 +45,16 @@ pub fn lines(rows: Vec<TableRow>, layout: Layout) -> Vec<Line> {
     let column = texts.min(room.saturating_sub(2 + beside.min(room * 2 / 5)));
     let ellipsis = layout.glyphs.ellipsis();
     let line = |row: TableRow| {
-        let mut line = Line::default().with(row.sign.0, row.sign.1).with(Role::Text, " ");
+        let mut line = ViewLine::default().with(row.sign.0, row.sign.1).with(SpanRole::Text, " ");
         if gap > 0 {
-            line = line.with(Role::Id, pad(&row.id, ids, ellipsis)).with(Role::Text, "  ");
+            line = line.with(SpanRole::Id, pad(&row.id, ids, ellipsis)).with(SpanRole::Text, "  ");
         }
         if row.remark.0.is_empty() {
             return line.with(row.text.0, fit(&row.text.1, room, ellipsis).into_owned());
         }
         // A short remark leaves more room to a long text.
         let column = column.max(room.saturating_sub(2 + row.remark.columns()).min(columns(&row.text.1)));
-        line = line.with(row.text.0, pad(&row.text.1, column, ellipsis)).with(Role::Text, "  ");
+        line = line.with(row.text.0, pad(&row.text.1, column, ellipsis)).with(SpanRole::Text, "  ");
         line.and(row.remark).fit(width, layout.glyphs)
     };
     rows.into_iter().map(line).collect()

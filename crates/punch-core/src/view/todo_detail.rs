@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Glyphs, Line, Plain, Role, TodoRow};
-use crate::reason::{self, Reader};
+use super::{Glyphs, Plain, SpanRole, TodoRow, ViewLine};
+use crate::reason::{self, PlanReader};
 use crate::time::ago;
 use crate::{HoldKind, Label, Proof, Record, Status, Todo, Verify, text};
 
@@ -20,7 +20,7 @@ const OUTPUT: usize = 10;
 
 /// A field of a todo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Field {
+pub struct DetailField {
     /// What it is.
     pub name: &'static str,
     /// What it says.
@@ -33,14 +33,14 @@ pub struct TodoDetail {
     /// The todo as a row.
     pub row: TodoRow,
     /// What else there is, in reading order.
-    pub fields: Vec<Field>,
+    pub fields: Vec<DetailField>,
 }
 
 impl TodoDetail {
     /// Everything about a todo. What it depends on and what it blocks is named as far as it is loaded.
-    pub fn of<'a>(reader: Reader<'a>, todo: &'a Todo) -> Self {
+    pub fn of<'a>(reader: PlanReader<'a>, todo: &'a Todo) -> Self {
         let (row, record) = (TodoRow::of(reader, todo), Record::of(reader.plan, todo, reader.now));
-        let mut fields = Fields(Vec::new());
+        let mut fields = DetailFields(Vec::new());
         let reasons = reader.reasons(todo).into_iter().filter(|reason| !(reason.is_own() && reason.cause.is_hold()));
         fields.put("why", &reason::summary(&reasons.collect::<Vec<_>>(), NAMED).join("; "));
         fields.put("description", todo.description.as_deref().unwrap_or_default());
@@ -71,24 +71,24 @@ impl TodoDetail {
     /// Adds a field at the end, unless it says nothing.
     #[must_use]
     pub fn with(self, name: &'static str, value: &str) -> Self {
-        let mut fields = Fields(self.fields);
+        let mut fields = DetailFields(self.fields);
         fields.put(name, value);
         Self { fields: fields.0, ..self }
     }
 
     /// The row, then a line for each field.
-    pub fn lines(&self, glyphs: Glyphs) -> Vec<Line> {
-        let field = |field: &Field| {
-            let line = Line::default().with(Role::Heading, format!("  {}: ", field.name));
-            line.with(Role::Text, field.value.as_str())
+    pub fn lines(&self, glyphs: Glyphs) -> Vec<ViewLine> {
+        let field = |field: &DetailField| {
+            let line = ViewLine::default().with(SpanRole::Heading, format!("  {}: ", field.name));
+            line.with(SpanRole::Text, field.value.as_str())
         };
         std::iter::once(self.row.line(glyphs)).chain(self.fields.iter().map(field)).collect()
     }
 }
 
 /// What happened to a todo: attempts, tokens, times, and where its last evidence comes from. Only users ask for it.
-pub fn history<'a>(reader: Reader<'a>, todo: &'a Todo) -> Vec<Field> {
-    let mut fields = Fields(Vec::new());
+pub fn history<'a>(reader: PlanReader<'a>, todo: &'a Todo) -> Vec<DetailField> {
+    let mut fields = DetailFields(Vec::new());
     let ago = |what: &str, at: i64| format!("{what} {}", ago(reader.now.saturating_sub(at)));
     let group = Record::of(reader.plan, todo, reader.now).parallel_group.filter(|group| *group > 1);
     fields.put("parallel group", &group.map(|group| group.to_string()).unwrap_or_default());
@@ -110,8 +110,8 @@ pub fn history<'a>(reader: Reader<'a>, todo: &'a Todo) -> Vec<Field> {
 }
 
 /// What someone who begins a todo must know besides its content: what it is about and when it counts as done.
-pub fn work(todo: &Todo) -> Vec<Field> {
-    let mut fields = Fields(Vec::new());
+pub fn work(todo: &Todo) -> Vec<DetailField> {
+    let mut fields = DetailFields(Vec::new());
     let mut put = |name, text: &str| fields.put_short(name, text);
     put("description", todo.description.as_deref().unwrap_or_default());
     put("criteria", todo.criteria.as_deref().unwrap_or_default());
@@ -129,18 +129,18 @@ pub fn last_check(todo: &Todo, now: i64) -> Option<Plain> {
     Some(Plain::clipped(&text, FIELD))
 }
 
-struct Fields(Vec<Field>);
+struct DetailFields(Vec<DetailField>);
 
-impl Fields {
+impl DetailFields {
     fn put(&mut self, name: &'static str, value: &str) {
         if !value.is_empty() {
-            self.0.push(Field { name, value: Plain::clipped(value, FIELD) });
+            self.0.push(DetailField { name, value: Plain::clipped(value, FIELD) });
         }
     }
 
     fn put_short(&mut self, name: &'static str, value: &str) {
         if !value.trim().is_empty() {
-            self.0.push(Field { name, value: Plain::clipped(value.trim(), SHORT) });
+            self.0.push(DetailField { name, value: Plain::clipped(value.trim(), SHORT) });
         }
     }
 
@@ -156,7 +156,7 @@ impl Fields {
 
     fn proof(&mut self, todo: &Todo, now: i64) {
         if let Some(value) = last_check(todo, now) {
-            self.0.push(Field { name: "last check", value });
+            self.0.push(DetailField { name: "last check", value });
         }
         if let Some(proof) = todo.proof() {
             self.put("proof", &format!("{}: {}", proof.name(), because(proof)));
@@ -198,7 +198,7 @@ fn priority(todo: &Todo) -> String {
 }
 
 /// What a todo needs; what is closed already says so.
-fn needs(reader: Reader<'_>, ids: &[String]) -> Vec<String> {
+fn needs(reader: PlanReader<'_>, ids: &[String]) -> Vec<String> {
     let name = |id: &String| match reader.plan.by_id(id).map(|todo| todo.status) {
         Some(Status::Completed) => format!("{id} (done)"),
         Some(status @ (Status::Cancelled | Status::Failed)) => format!("{id} ({})", status.name()),

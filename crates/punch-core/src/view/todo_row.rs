@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Glyphs, Layout, Line, Plain, Role, TableRow};
-use crate::reason::{self, Cause, Reader, Reason};
+use super::{Glyphs, Layout, Plain, SpanRole, TableRow, ViewLine};
+use crate::reason::{self, Cause, PlanReader, WaitReason};
 use crate::{Proof, ShownStatus, Todo, Uid, actor, time};
 
 /// Todos that are named as reasons of one kind.
@@ -78,22 +78,24 @@ impl Badge {
         })
     }
 
-    const fn role(&self) -> Role {
+    const fn role(&self) -> SpanRole {
         match self {
-            Self::Priority { priority: 1 } => Role::Strong,
-            Self::Stale | Self::StaleDependency | Self::CheckFailed | Self::Failing | Self::Outdated => Role::Warning,
-            Self::Owner { .. } | Self::Yours => Role::Owner,
+            Self::Priority { priority: 1 } => SpanRole::Strong,
+            Self::Stale | Self::StaleDependency | Self::CheckFailed | Self::Failing | Self::Outdated => {
+                SpanRole::Warning
+            }
+            Self::Owner { .. } | Self::Yours => SpanRole::Owner,
             Self::Priority { .. }
             | Self::Labels { .. }
             | Self::Resume
             | Self::Checked
             | Self::Unchecked
             | Self::Drift
-            | Self::Notes { .. } => Role::Detail,
+            | Self::Notes { .. } => SpanRole::Detail,
         }
     }
 
-    fn all_of(reader: Reader<'_>, todo: &Todo, shown: ShownStatus) -> Vec<Self> {
+    fn all_of(reader: PlanReader<'_>, todo: &Todo, shown: ShownStatus) -> Vec<Self> {
         let mut out = Vec::new();
         if todo.priority != 3 {
             out.push(Self::Priority { priority: todo.priority });
@@ -141,8 +143,8 @@ pub struct RowReason {
     pub about: Option<Plain>,
 }
 
-impl From<&Reason> for RowReason {
-    fn from(reason: &Reason) -> Self {
+impl From<&WaitReason> for RowReason {
+    fn from(reason: &WaitReason) -> Self {
         let about = reason.about.as_deref().map(|about| Plain::clipped(about, 200));
         Self { cause: reason.cause, id: Plain::id(&reason.id), uid: reason.uid, about }
     }
@@ -173,12 +175,12 @@ pub struct TodoRow {
 
 impl TodoRow {
     /// The row of a todo as a reader sees it.
-    pub fn of<'a>(reader: Reader<'a>, todo: &'a Todo) -> Self {
+    pub fn of<'a>(reader: PlanReader<'a>, todo: &'a Todo) -> Self {
         Self::labelled(reader, todo, &str::to_owned)
     }
 
     /// The row of a todo for a conversation that has its own names for todos.
-    pub fn labelled<'a>(reader: Reader<'a>, todo: &'a Todo, label: &dyn Fn(&str) -> String) -> Self {
+    pub fn labelled<'a>(reader: PlanReader<'a>, todo: &'a Todo, label: &dyn Fn(&str) -> String) -> Self {
         let (status, mut reasons) = (reader.shown(todo), reader.reasons(todo));
         for reason in &mut reasons {
             (reason.id, reason.needed_by) = (label(&reason.id), label(&reason.needed_by));
@@ -203,15 +205,15 @@ impl TodoRow {
     }
 
     /// Sign, id and text.
-    pub fn line(&self, glyphs: Glyphs) -> Line {
+    pub fn line(&self, glyphs: Glyphs) -> ViewLine {
         if self.status == ShownStatus::Archived {
-            return Line::default()
-                .with(Role::Detail, "archived: ")
+            return ViewLine::default()
+                .with(SpanRole::Detail, "archived: ")
                 .id(&self.id)
-                .with(Role::Text, format!("  {}", self.text));
+                .with(SpanRole::Text, format!("  {}", self.text));
         }
-        let line = Line::default().sign(self.status, glyphs).with(Role::Text, " ").id(&self.id);
-        line.with(Role::Text, format!("  {}", self.text))
+        let line = ViewLine::default().sign(self.status, glyphs).with(SpanRole::Text, " ").id(&self.id);
+        line.with(SpanRole::Text, format!("  {}", self.text))
     }
 
     /// Everything beside the text in one pair of brackets; empty if there is nothing to say.
@@ -229,7 +231,7 @@ impl TodoRow {
     /// The row among others in columns.
     pub fn table_row(self, layout: Layout) -> TableRow {
         TableRow {
-            sign: (Role::Status(self.status), layout.glyphs.status(self.status)),
+            sign: (SpanRole::Status(self.status), layout.glyphs.status(self.status)),
             remark: self.remark(layout),
             text: (self.text_role(), self.text.into()),
             id: self.id.into(),
@@ -237,21 +239,21 @@ impl TodoRow {
     }
 
     /// The marks and reasons as spans: what should be noticed stands out.
-    fn remark(&self, layout: Layout) -> Line {
+    fn remark(&self, layout: Layout) -> ViewLine {
         let badges = self.badges.iter().filter_map(|badge| Some((badge.role(), badge.words()?)));
         // A time that changes with every call has no place in a pipe.
         let since = self.since.filter(|_| layout.width.is_some());
-        let since = since.map(|since| (Role::Detail, time::span(layout.now.saturating_sub(since))));
-        let stalled = (self.status == ShownStatus::Stalled).then(|| (Role::Warning, "stalled".to_owned()));
+        let since = since.map(|since| (SpanRole::Detail, time::span(layout.now.saturating_sub(since))));
+        let stalled = (self.status == ShownStatus::Stalled).then(|| (SpanRole::Warning, "stalled".to_owned()));
         let why_role = match self.status {
-            ShownStatus::Stuck | ShownStatus::Empty => Role::Warning,
-            _ => Role::Detail,
+            ShownStatus::Stuck | ShownStatus::Empty => SpanRole::Warning,
+            _ => SpanRole::Detail,
         };
         let why = self.why.iter().map(|why| (why_role, why.to_string()));
-        let mut line = Line::default();
+        let mut line = ViewLine::default();
         for (role, words) in badges.chain(since).chain(stalled).chain(why) {
             if !line.0.is_empty() {
-                line = line.with(Role::Detail, layout.dot());
+                line = line.with(SpanRole::Detail, layout.dot());
             }
             line = line.with(role, words);
         }
@@ -259,12 +261,12 @@ impl TodoRow {
     }
 
     /// Closed work stands back.
-    const fn text_role(&self) -> Role {
+    const fn text_role(&self) -> SpanRole {
         match self.status {
             ShownStatus::Completed | ShownStatus::Cancelled | ShownStatus::Archived | ShownStatus::Parked => {
-                Role::Detail
+                SpanRole::Detail
             }
-            _ => Role::Text,
+            _ => SpanRole::Text,
         }
     }
 

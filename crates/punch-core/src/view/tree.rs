@@ -1,14 +1,14 @@
 //! The plan as a tree: phases as headings, todos below, the notes of what runs. [`TreeView`] is the value that boards
-//! draw, [`Tree`] draws it as lines.
+//! draw, [`TreeOptions`] draws it as lines.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::cap::{Cap, Page, Then};
+use super::cap::{Cap, CappedLines, LineEnd};
 use super::row::window;
-use super::{Glyphs, Line, NONE, Plain, Progress, Role, TodoRow, spans};
-use crate::reason::Reader;
+use super::{Glyphs, NONE, Plain, Progress, SpanRole, TodoRow, ViewLine, spans};
+use crate::reason::PlanReader;
 use crate::{Plan, ShownStatus, Todo};
 
 /// How many todos a collapsed tree shows, and how many lines of notes.
@@ -61,7 +61,7 @@ pub struct TreeRow {
 impl TreeView {
     /// Arranges todos of the reader's plan, which are in list order (see [`super::hide::visible`]): the first `most` of
     /// them, or collapsed, without that number, the few around what is worked on.
-    pub fn of<'a>(reader: Reader<'a>, todos: &[&'a Todo], most: Option<usize>) -> Self {
+    pub fn of<'a>(reader: PlanReader<'a>, todos: &[&'a Todo], most: Option<usize>) -> Self {
         let phases = by_phase(reader.plan, todos);
         let expanded = most.is_some();
         let part = match most {
@@ -99,7 +99,7 @@ impl TreeView {
 }
 
 impl TreeRow {
-    fn of<'a>(reader: Reader<'a>, todo: &'a Todo, depth: u32, expanded: bool) -> Self {
+    fn of<'a>(reader: PlanReader<'a>, todo: &'a Todo, depth: u32, expanded: bool) -> Self {
         let row = TodoRow { depth, ..TodoRow::of(reader, todo) };
         if !row.status.is_running() {
             return Self { row, notes: Vec::new(), more_notes: 0 };
@@ -123,7 +123,7 @@ fn by_phase<'a>(plan: &Plan, todos: &[&'a Todo]) -> Vec<Vec<&'a Todo>> {
 
 /// How a tree is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tree {
+pub struct TreeOptions {
     /// When it is read.
     pub now: i64,
     /// Columns, at least 10; `None` leaves lines as long as the text is.
@@ -136,45 +136,45 @@ pub struct Tree {
     pub cap: Cap,
 }
 
-impl Default for Tree {
+impl Default for TreeOptions {
     fn default() -> Self {
         Self { now: 0, width: None, expanded: false, glyphs: Glyphs::Unicode, cap: Cap::default() }
     }
 }
 
-impl Tree {
+impl TreeOptions {
     /// Draws these todos of the plan, which are in list order, as plain text.
     pub fn draw<'a>(&self, plan: &'a Plan, todos: &[&'a Todo]) -> String {
         let most = self.expanded.then_some(self.cap.lines());
-        spans::text(&self.lines(&TreeView::of(Reader::new(plan, self.now), todos, most)))
+        spans::text(&self.lines(&TreeView::of(PlanReader::new(plan, self.now), todos, most)))
     }
 
     /// Draws a tree within the cap; the last line counts the todos that are left out.
-    pub fn lines(&self, view: &TreeView) -> Vec<Line> {
+    pub fn lines(&self, view: &TreeView) -> Vec<ViewLine> {
         let total = view.left_out + view.sections.iter().map(|section| section.rows.len()).sum::<usize>();
         if total == 0 {
             return vec![NONE.into()];
         }
         // One phase needs no heading.
         let headings = view.phases > 1;
-        let mut page = Page::new(self.cap, String::new());
+        let mut page = CappedLines::new(self.cap, String::new());
         let mut shown = 0;
         'all: for section in &view.sections {
             let heading = section.phase.as_ref().filter(|_| headings);
             if let Some(phase) = heading
-                && !page.line(self.heading(phase), Then::More)
+                && !page.line(self.heading(phase), LineEnd::More)
             {
                 break;
             }
             let indent = if heading.is_some() { "  " } else { "" };
             for row in &section.rows {
                 let last = shown + 1 == total && row.notes.is_empty();
-                if !page.line(self.todo(&row.row, indent), if last { Then::End } else { Then::More }) {
+                if !page.line(self.todo(&row.row, indent), if last { LineEnd::End } else { LineEnd::More }) {
                     break 'all;
                 }
                 shown += 1;
                 for note in self.notes(row, indent) {
-                    if !page.line(note, Then::More) {
+                    if !page.line(note, LineEnd::More) {
                         break 'all;
                     }
                 }
@@ -183,35 +183,36 @@ impl Tree {
         page.lines(total - shown)
     }
 
-    fn heading(&self, phase: &PhaseHeading) -> Line {
+    fn heading(&self, phase: &PhaseHeading) -> ViewLine {
         let counts = format!(" ({}/{})", phase.progress.completed, phase.progress.total);
-        let name = Line::default().with(Role::Heading, format!("{}. {}", roman(phase.number), phase.name));
-        self.cut(name, Line::default().with(Role::Detail, counts))
+        let name = ViewLine::default().with(SpanRole::Heading, format!("{}. {}", roman(phase.number), phase.name));
+        self.cut(name, ViewLine::default().with(SpanRole::Detail, counts))
     }
 
-    fn todo(&self, row: &TodoRow, indent: &str) -> Line {
-        let line = Line::default().with(Role::Text, indent).sign(row.status, self.glyphs).with(Role::Text, " ");
-        let line = line.id(&row.id).with(Role::Text, format!(" {}", row.text));
+    fn todo(&self, row: &TodoRow, indent: &str) -> ViewLine {
+        let line =
+            ViewLine::default().with(SpanRole::Text, indent).sign(row.status, self.glyphs).with(SpanRole::Text, " ");
+        let line = line.id(&row.id).with(SpanRole::Text, format!(" {}", row.text));
         let notes = match row.notes() {
             0 => String::new(),
             count => self.glyphs.small_count(count),
         };
         let details = row.details();
         let gap = if details.is_empty() { "" } else { " " };
-        self.cut(line, Line::default().with(Role::Detail, format!("{notes}{gap}{details}")))
+        self.cut(line, ViewLine::default().with(SpanRole::Detail, format!("{notes}{gap}{details}")))
     }
 
     /// The notes of what runs.
-    fn notes<'r>(&'r self, row: &'r TreeRow, indent: &'r str) -> impl Iterator<Item = Line> + 'r {
+    fn notes<'r>(&'r self, row: &'r TreeRow, indent: &'r str) -> impl Iterator<Item = ViewLine> + 'r {
         let more = (row.more_notes > 0).then(|| format!("+{} more lines", row.more_notes));
         let lines = row.notes.iter().map(Plain::to_string).chain(more);
         lines.map(move |text| {
-            self.cut(Line::default().with(Role::Detail, format!("{indent}    {text}")), Line::default())
+            self.cut(ViewLine::default().with(SpanRole::Detail, format!("{indent}    {text}")), ViewLine::default())
         })
     }
 
     /// Cuts the text so that what follows it stays readable, then the whole.
-    fn cut(&self, text: Line, details: Line) -> Line {
+    fn cut(&self, text: ViewLine, details: ViewLine) -> ViewLine {
         let Some(width) = self.width.map(|width| width.max(NARROWEST)) else { return text.and(details) };
         let room = width.saturating_sub(details.columns()).max(width / 2);
         text.fit(room, self.glyphs).and(details).fit(width, self.glyphs)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::reason::{self, Cause, Clash, Conflict, Reason};
+use crate::reason::{self, Cause, Clash, TodoConflict, WaitReason};
 use crate::text::shell;
 use crate::{Plan, Status, Uid};
 
@@ -101,11 +101,11 @@ fn joined(mut lines: Vec<String>) -> String {
     lines.join("\n")
 }
 
-fn blockers(list: &[Reason]) -> Vec<Value> {
+fn blockers(list: &[WaitReason]) -> Vec<Value> {
     list.iter().map(blocker).collect()
 }
 
-fn blocker(blocker: &Reason) -> Value {
+fn blocker(blocker: &WaitReason) -> Value {
     json!({
         "id": blocker.id,
         "status": blocker.status.map(Status::name),
@@ -117,8 +117,8 @@ fn blocker(blocker: &Reason) -> Value {
     })
 }
 
-fn pairs(list: &[Conflict]) -> Vec<Value> {
-    let pair = |conflict: &Conflict| {
+fn pairs(list: &[TodoConflict]) -> Vec<Value> {
+    let pair = |conflict: &TodoConflict| {
         let over = if conflict.clash == Clash::Content { "content" } else { "files" };
         json!({"first": conflict.ids.0, "second": conflict.ids.1, "over": over, "text": conflict.text()})
     };

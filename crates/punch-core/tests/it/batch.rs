@@ -1,7 +1,7 @@
 //! The next batch for one agent.
 
 use proptest::prelude::*;
-use punch_core::schedule::{Ask, batch, estimate, schedule};
+use punch_core::schedule::{ScheduleRequest, batch, estimate, schedule};
 use punch_core::{Dep, Plan, Status, Todo, Uid, apply};
 
 /// Todos with estimates, each waiting for the one before if said so.
@@ -58,7 +58,7 @@ proptest! {
         let found = batch(&plan, left, 1.0, 0);
         let sum: u64 = found.todos.iter().map(|(id, _)| estimate(plan.by_id(id).unwrap(), 1.0).tokens).sum();
         prop_assert_eq!(sum, found.tokens);
-        let windows = schedule(&plan, &Ask { context: left, ..Ask::default() }, 0).windows;
+        let windows = schedule(&plan, &ScheduleRequest { context: left, ..ScheduleRequest::default() }, 0).windows;
         let first = windows.first().map(|window| window.todos.clone()).unwrap_or_default();
         prop_assert_eq!(found.todos.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(), first);
         prop_assert!(sum <= found.budget && found.budget == left * 7 / 10);

@@ -1,7 +1,7 @@
 //! Whatever is written and however much time passes: the rows that are looked at are all that changed.
 
 use proptest::prelude::*;
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::BoardDigests;
 use punch_core::{Todo, Uid};
 use punch_testkit::batches::{batch, sequences};
@@ -19,7 +19,7 @@ proptest! {
             let before = pair.plan.clone();
             pair.run(&batch(bytes, &pair.model)).map_err(TestCaseError::fail)?.ok();
             let (plan, now) = (&pair.plan, pair.model.now);
-            let reader = Reader::new(plan, now);
+            let reader = PlanReader::new(plan, now);
             let changed = |todo: &&Todo| before.get(todo.uid) != Some(todo);
             let changed: Vec<Uid> = plan.all().filter(changed).map(|todo| todo.uid).collect();
             // Another policy changes what counts as met: callers look at every row then.

@@ -2,15 +2,15 @@
 
 use punch_core::dialect::extended;
 use punch_core::{
-    Actor, Add, Attempts, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind,
+    Actor, Add, ApplyStop, Attempts, CancelledDep, Context, Dep, DepOnRunning, Edit, Evidence, Flags, Hold, HoldKind,
     InProgressLimit, Keep, ListPosition, MissingDep, MissingEvidence, OnCycle, OnRemove, Op, Outcome, PhaseRef, Plan,
-    Policy, Ref, Refusal, StartGate, Status, Stop, Todo, Uid, Verify, VerifyMode, Work, apply,
+    Policy, Ref, Refusal, StartGate, Status, Todo, TodoProgress, Uid, Verify, VerifyMode, apply,
 };
-use punch_testkit::ask::{self, Ask, Batch, Fields, Name, New, Spot};
-use punch_testkit::model::{Edge, ModelTodo, Row, State};
-use punch_testkit::rules::{Cancelled, Gate, Proof, Rules};
+use punch_testkit::ask::{self, ListSpot, ModelBatch, ModelFields, ModelNewTodo, ModelOp, TodoName};
+use punch_testkit::model::{Edge, ModelRow, ModelTodo, ModelView};
+use punch_testkit::rules::{CancelledRule, Gate, ModelRules, ProofRule};
 
-pub fn policy(rules: &Rules) -> Policy {
+pub fn policy(rules: &ModelRules) -> Policy {
     Policy {
         start_gate: match rules.gate {
             Gate::Strict => StartGate::Strict,
@@ -21,24 +21,24 @@ pub fn policy(rules: &Rules) -> Policy {
         on_cycle: if rules.suspend { OnCycle::Suspend } else { OnCycle::Refuse },
         missing_dep: if rules.dangle_missing { MissingDep::Dangle } else { MissingDep::Refuse },
         cancelled_dep: match rules.cancelled {
-            Cancelled::Block => CancelledDep::Block,
-            Cancelled::Satisfy => CancelledDep::Satisfy,
-            Cancelled::Cascade => CancelledDep::Cascade,
+            CancelledRule::Block => CancelledDep::Block,
+            CancelledRule::Satisfy => CancelledDep::Satisfy,
+            CancelledRule::Cascade => CancelledDep::Cascade,
         },
         on_remove: if rules.dangle_removed { OnRemove::Dangle } else { OnRemove::Detach },
         dep_on_running: if rules.demote { DepOnRunning::Demote } else { DepOnRunning::Keep },
         verify: match rules.proof {
-            Proof::Trust => VerifyMode::Trust,
-            Proof::Claim => VerifyMode::Claim,
-            Proof::Evidence => VerifyMode::Evidence,
-            Proof::Command => VerifyMode::Command,
+            ProofRule::Trust => VerifyMode::Trust,
+            ProofRule::Claim => VerifyMode::Claim,
+            ProofRule::Evidence => VerifyMode::Evidence,
+            ProofRule::Command => VerifyMode::Command,
         },
         missing_evidence: if rules.words { MissingEvidence::Refuse } else { MissingEvidence::Mark },
         attempts: Attempts::default(),
     }
 }
 
-pub fn context(batch: &Batch, now: i64) -> Context {
+pub fn context(batch: &ModelBatch, now: i64) -> Context {
     let actor = match &batch.owner {
         Some(owner) => Actor::agent("test", owner),
         None => Actor::user().signing("test"),
@@ -46,29 +46,29 @@ pub fn context(batch: &Batch, now: i64) -> Context {
     Context { lease: punch_testkit::model::LEASE, ..Context::new(now, actor, policy(&batch.rules)) }
 }
 
-fn name(name: &Name) -> Ref {
+fn name(name: &TodoName) -> Ref {
     match name {
-        Name::Id(id) => Ref::Id(id.clone()),
-        Name::Key(key) => Ref::Uid(Uid(*key as u64 + 1)),
-        Name::New(n) => Ref::New(*n),
+        TodoName::Id(id) => Ref::Id(id.clone()),
+        TodoName::Key(key) => Ref::Uid(Uid(*key as u64 + 1)),
+        TodoName::New(n) => Ref::New(*n),
     }
 }
 
-fn names(list: &[Name]) -> Vec<Ref> {
+fn names(list: &[TodoName]) -> Vec<Ref> {
     list.iter().map(name).collect()
 }
 
-const fn status(status: ask::Status) -> Status {
+const fn status(status: ask::ModelStatus) -> Status {
     match status {
-        ask::Status::Pending => Status::Pending,
-        ask::Status::Active => Status::InProgress,
-        ask::Status::Completed => Status::Completed,
-        ask::Status::Cancelled => Status::Cancelled,
-        ask::Status::Failed => Status::Failed,
+        ask::ModelStatus::Pending => Status::Pending,
+        ask::ModelStatus::Active => Status::InProgress,
+        ask::ModelStatus::Completed => Status::Completed,
+        ask::ModelStatus::Cancelled => Status::Cancelled,
+        ask::ModelStatus::Failed => Status::Failed,
     }
 }
 
-fn hold(hold: &ask::Hold) -> Hold {
+fn hold(hold: &ask::ModelHold) -> Hold {
     let kind = match (hold.until, hold.parked) {
         (Some(_), _) => HoldKind::Timer,
         (None, true) => HoldKind::Parked,
@@ -81,7 +81,7 @@ fn keep<T: Clone>(value: &Option<T>) -> Keep<T> {
     Keep::from_option(value.clone())
 }
 
-fn edit(fields: &Fields) -> Edit {
+fn edit(fields: &ModelFields) -> Edit {
     Edit {
         id: keep(&fields.id),
         content: keep(&fields.content),
@@ -96,16 +96,16 @@ fn edit(fields: &Fields) -> Edit {
     }
 }
 
-fn place(spot: &Spot) -> ListPosition {
+fn place(spot: &ListSpot) -> ListPosition {
     match spot {
-        Spot::End => ListPosition::End,
-        Spot::First => ListPosition::First,
-        Spot::Before(anchor) => ListPosition::Before(name(anchor)),
-        Spot::After(anchor) => ListPosition::After(name(anchor)),
+        ListSpot::End => ListPosition::End,
+        ListSpot::First => ListPosition::First,
+        ListSpot::Before(anchor) => ListPosition::Before(name(anchor)),
+        ListSpot::After(anchor) => ListPosition::After(name(anchor)),
     }
 }
 
-fn add(new: &New) -> Add {
+fn add(new: &ModelNewTodo) -> Add {
     Add {
         id: new.id.clone(),
         edit: edit(&new.fields),
@@ -117,7 +117,7 @@ fn add(new: &New) -> Add {
     }
 }
 
-fn found(evidence: &ask::Evidence) -> Evidence {
+fn found(evidence: &ask::ModelEvidence) -> Evidence {
     Evidence {
         text: evidence.says.then(|| "it works".into()),
         command: evidence.command.clone().map(Verify::Shell),
@@ -126,59 +126,59 @@ fn found(evidence: &ask::Evidence) -> Evidence {
     }
 }
 
-fn piece(evidence: &Evidence) -> ask::Evidence {
+fn piece(evidence: &Evidence) -> ask::ModelEvidence {
     let command = evidence.command.as_ref().map(Verify::line);
-    ask::Evidence { command, exit: evidence.exit_code, says: evidence.has_text() }
+    ask::ModelEvidence { command, exit: evidence.exit_code, says: evidence.has_text() }
 }
 
-pub fn op(ask: &Ask) -> Op {
+pub fn op(ask: &ModelOp) -> Op {
     match ask {
-        Ask::Add(new) => Op::Add(add(new)),
-        Ask::Edit(target, fields) => Op::Edit(name(target), edit(fields)),
-        Ask::Start(target) => Op::Start(name(target)),
-        Ask::Claim(target, until) => Op::Claim(name(target), *until),
-        Ask::Renew(target, until) => Op::Renew(name(target), *until),
-        Ask::Unclaim(target) => Op::Unclaim(name(target)),
-        Ask::HandOver(target, owner) => Op::HandOver(name(target), owner.clone()),
-        Ask::Done(target, evidence, fence) => {
+        ModelOp::Add(new) => Op::Add(add(new)),
+        ModelOp::Edit(target, fields) => Op::Edit(name(target), edit(fields)),
+        ModelOp::Start(target) => Op::Start(name(target)),
+        ModelOp::Claim(target, until) => Op::Claim(name(target), *until),
+        ModelOp::Renew(target, until) => Op::Renew(name(target), *until),
+        ModelOp::Unclaim(target) => Op::Unclaim(name(target)),
+        ModelOp::HandOver(target, owner) => Op::HandOver(name(target), owner.clone()),
+        ModelOp::Done(target, evidence, fence) => {
             Op::Done { target: name(target), evidence: evidence.as_ref().map(found), fence: *fence }
         }
-        Ask::Report(target, says, fence) => Op::Report {
+        ModelOp::Report(target, says, fence) => Op::Report {
             target: name(target),
             evidence: says.then(|| Evidence { text: Some("it works".into()), ..Evidence::default() }),
             fence: *fence,
         },
-        Ask::Check(target, e) => Op::RecordCheck { target: name(target), found: found(e) },
-        Ask::Refute(target, e) => Op::Refute { target: name(target), found: found(e) },
-        Ask::Vouch(target, stale, evidence) => Op::Vouch {
+        ModelOp::Check(target, e) => Op::RecordCheck { target: name(target), found: found(e) },
+        ModelOp::Refute(target, e) => Op::Refute { target: name(target), found: found(e) },
+        ModelOp::Vouch(target, stale, evidence) => Op::Vouch {
             target: name(target),
             stale: *stale,
             evidence: evidence.then(|| Evidence { exit_code: Some(0), ..Evidence::default() }),
         },
-        Ask::Restore(target, to, held, resume) => Op::Restore {
+        ModelOp::Restore(target, to, held, resume) => Op::Restore {
             target: name(target),
-            work: Box::new(Work {
+            work: Box::new(TodoProgress {
                 status: status(*to),
                 hold: held.as_ref().map(hold),
                 flags: Flags { resume: *resume, ..Flags::default() },
-                ..Work::default()
+                ..TodoProgress::default()
             }),
         },
-        Ask::Drop(target) => Op::Drop(name(target)),
-        Ask::Fail(target, error) => Op::Fail(name(target), error.clone()),
-        Ask::Reopen(target) => Op::Reopen(name(target)),
-        Ask::Hold(target, why) => Op::Hold(name(target), hold(why)),
-        Ask::Release(target) => Op::Release(name(target)),
-        Ask::Block(target) => Op::Block(name(target)),
-        Ask::Rm(target) => Op::Rm(name(target)),
-        Ask::Note(target, text) => Op::Note(name(target), text.clone()),
-        Ask::Move(target, spot) => Op::Move(name(target), place(spot)),
-        Ask::Arrange(list) => Op::Arrange(names(list)),
-        Ask::Rules(rules) => Op::SetPolicy(policy(rules)),
+        ModelOp::Drop(target) => Op::Drop(name(target)),
+        ModelOp::Fail(target, error) => Op::Fail(name(target), error.clone()),
+        ModelOp::Reopen(target) => Op::Reopen(name(target)),
+        ModelOp::Hold(target, why) => Op::Hold(name(target), hold(why)),
+        ModelOp::Release(target) => Op::Release(name(target)),
+        ModelOp::Block(target) => Op::Block(name(target)),
+        ModelOp::Rm(target) => Op::Rm(name(target)),
+        ModelOp::Note(target, text) => Op::Note(name(target), text.clone()),
+        ModelOp::Move(target, spot) => Op::Move(name(target), place(spot)),
+        ModelOp::Arrange(list) => Op::Arrange(names(list)),
+        ModelOp::Rules(rules) => Op::SetPolicy(policy(rules)),
     }
 }
 
-pub fn ops(batch: &Batch) -> Vec<Op> {
+pub fn ops(batch: &ModelBatch) -> Vec<Op> {
     batch.asks.iter().map(op).collect()
 }
 
@@ -186,16 +186,16 @@ pub fn ops(batch: &Batch) -> Vec<Op> {
 pub fn submit(plan: &Plan, ops: &[Op], ctx: &Context) -> Result<Outcome, Vec<Refusal>> {
     match apply(plan, ops, ctx) {
         Ok(outcome) => Ok(outcome),
-        Err(Stop::Refused(refusals)) => Err(refusals),
-        Err(Stop::Need(need)) => panic!("a whole plan asked for {need:?}"),
+        Err(ApplyStop::Refused(refusals)) => Err(refusals),
+        Err(ApplyStop::Need(need)) => panic!("a whole plan asked for {need:?}"),
     }
 }
 
 /// What readers see of the engine's plan, in the words of the model.
-pub fn state(plan: &Plan, now: i64) -> State {
+pub fn state(plan: &Plan, now: i64) -> ModelView {
     let live = plan.live();
     let mut counts = plan.row.counts;
-    State {
+    ModelView {
         rows: live.iter().map(|todo| row(plan, todo, now)).collect(),
         removed: plan.all().filter(|t| !t.is_live()).map(|t| (t.id.clone(), t.content.clone())).collect(),
         ready: extended::ready(plan, now),
@@ -209,7 +209,7 @@ pub fn state(plan: &Plan, now: i64) -> State {
     }
 }
 
-fn row(plan: &Plan, todo: &Todo, now: i64) -> Row {
+fn row(plan: &Plan, todo: &Todo, now: i64) -> ModelRow {
     let id = |uid: &Uid| plan.get(*uid).unwrap().id.clone();
     let edge = |dep: &Dep| match dep {
         Dep::On(to) => Edge::Active(id(to)),
@@ -218,7 +218,7 @@ fn row(plan: &Plan, todo: &Todo, now: i64) -> Row {
     };
     let mut blocks: Vec<String> = plan.dependents_of(todo.uid).unwrap().iter().map(id).collect();
     blocks.sort();
-    Row {
+    ModelRow {
         item: item(plan, todo),
         edges: todo.depends_on.iter().map(edge).collect(),
         blocks,
@@ -235,9 +235,9 @@ fn item(plan: &Plan, todo: &Todo) -> ModelTodo {
         id: todo.id.clone(),
         content: todo.content.clone(),
         active_form: todo.active_form.clone(),
-        status: ask::Status::ALL.into_iter().find(|s| status(*s) == todo.status).unwrap(),
+        status: ask::ModelStatus::ALL.into_iter().find(|s| status(*s) == todo.status).unwrap(),
         deps: Vec::new(),
-        hold: todo.hold.as_ref().map(|h| ask::Hold {
+        hold: todo.hold.as_ref().map(|h| ask::ModelHold {
             reason: h.reason.clone(),
             until: h.until,
             parked: h.kind == HoldKind::Parked,

@@ -1,7 +1,7 @@
 //! Results of checks on open todos, and what `done` needs in a plan that wants proof.
 
 use punch_core::{
-    Actor, Add, Context, Edit, Evidence, Flags, Keep, MissingEvidence, Op, Plan, Policy, Ref, Status, Stop, Todo,
+    Actor, Add, ApplyStop, Context, Edit, Evidence, Flags, Keep, MissingEvidence, Op, Plan, Policy, Ref, Status, Todo,
     Verify, VerifyMode, Warning, apply,
 };
 
@@ -25,8 +25,8 @@ fn run(plan: &mut Plan, op: Op, policy: Policy) -> Result<Vec<Warning>, &'static
             plan.commit(&outcome);
             Ok(outcome.warnings)
         }
-        Err(Stop::Refused(refusals)) => Err(refusals[0].code()),
-        Err(Stop::Need(need)) => panic!("{need:?}"),
+        Err(ApplyStop::Refused(refusals)) => Err(refusals[0].code()),
+        Err(ApplyStop::Need(need)) => panic!("{need:?}"),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use punch_core::{
-    Actor, Add, Context, Edit, Hold, HoldKind, Keep, Kind, ListPosition, Op, Plan, Policy, Ref, Refusal, Status, Stop,
-    Todo, Warning, Work, apply,
+    Actor, Add, ApplyStop, Context, Edit, EventKind, Hold, HoldKind, Keep, ListPosition, Op, Plan, Policy, Ref,
+    Refusal, Status, Todo, TodoProgress, Warning, apply,
 };
-use punch_testkit::ask::{self, Batch};
+use punch_testkit::ask::{self, ModelBatch};
 use punch_testkit::batches::{batch, sequences};
 
 use crate::pair::Pair;
@@ -67,7 +67,10 @@ fn ops() -> Vec<(Op, bool)> {
         done(None),
         Op::Report { target: target(), evidence: None, fence: None },
         Op::Vouch { target: target(), stale: true, evidence: None },
-        Op::Restore { target: target(), work: Box::new(Work { status: Status::Cancelled, ..Work::default() }) },
+        Op::Restore {
+            target: target(),
+            work: Box::new(TodoProgress { status: Status::Cancelled, ..TodoProgress::default() }),
+        },
         Op::Drop(target()),
         Op::Fail(target(), "broke".into()),
         Op::Reopen(target()),
@@ -139,7 +142,7 @@ fn every_op_of_every_actor_in_every_state_of_a_claim() {
                 let before = plan.by_id("a").unwrap().clone();
                 let done = apply(&plan, std::slice::from_ref(&op), &context(actor.clone(), NOW));
                 if is_work && is_kept_out(claim, &actor) {
-                    let Err(Stop::Refused(refusals)) = done else { panic!("{what}: {done:?}") };
+                    let Err(ApplyStop::Refused(refusals)) = done else { panic!("{what}: {done:?}") };
                     let owner = (claim == Claim::Ann).then(|| "ann".to_owned());
                     let until = (claim == Claim::Ann).then_some(NOW + 99);
                     assert_eq!(refusals, [Refusal::Leased { id: "a".into(), owner, until, free: None }], "{what}");
@@ -147,7 +150,7 @@ fn every_op_of_every_actor_in_every_state_of_a_claim() {
                 }
                 let outcome = match done {
                     Ok(outcome) => outcome,
-                    Err(Stop::Refused(refusals)) => {
+                    Err(ApplyStop::Refused(refusals)) => {
                         // A claim is only given on what is ready.
                         let claims = matches!(op, Op::Claim(..)) && before.status == Status::InProgress;
                         assert!(claims || refusals.iter().all(|r| r.code() != "leased"), "{what}: {refusals:?}");
@@ -193,7 +196,7 @@ fn starting_again_prolongs_and_taking_over_makes_old_answers_late() {
     put(&mut plan, &[Op::Start(target())], Actor::agent("codex", "bob"), NOW + 500);
     assert_eq!(plan.by_id("a").unwrap().owner.as_deref(), Some("bob"));
     let refused = apply(&plan, &late, &context(Actor::agent("claude", "ann"), NOW + 501));
-    assert!(matches!(refused, Err(Stop::Refused(r)) if r[0].code() == "stale_fence"));
+    assert!(matches!(refused, Err(ApplyStop::Refused(r)) if r[0].code() == "stale_fence"));
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn a_completed_todo_is_not_started_again_by_the_way() {
     let mut plan = scene(Claim::Nobody);
     put(&mut plan, &[Op::Done { target: target(), evidence: None, fence: None }], Actor::user(), NOW);
     for actor in [Actor::user(), Actor::agent("codex", "bob")] {
-        let Err(Stop::Refused(refusals)) = apply(&plan, &[Op::Start(target())], &context(actor, NOW)) else {
+        let Err(ApplyStop::Refused(refusals)) = apply(&plan, &[Op::Start(target())], &context(actor, NOW)) else {
             panic!("started")
         };
         assert_eq!(refusals[0].code(), "transition");
@@ -235,10 +238,10 @@ fn no_undo_ends_the_claim_of_another_agent() {
     plan.put_events(revision, events.unwrap().events);
     let revert = [Op::Undo { revision: Some(revision), any: true }];
     let refused = apply(&plan, &revert, &context(Actor::agent("codex", "bob"), NOW));
-    assert!(matches!(refused, Err(Stop::Refused(r)) if r[0].code() == "leased"));
+    assert!(matches!(refused, Err(ApplyStop::Refused(r)) if r[0].code() == "leased"));
     let outcome = apply(&plan, &revert, &context(Actor::user(), NOW)).unwrap();
     assert_eq!(outcome.warnings, [Warning::ClaimEnded { id: "a".into(), owner: "ann".into() }]);
-    assert!(outcome.events.iter().all(|event| event.kind == Kind::Reverted));
+    assert!(outcome.events.iter().all(|event| event.kind == EventKind::Reverted));
     assert!(apply(&plan, &revert, &context(Actor::agent("claude", "ann"), NOW)).is_ok());
 }
 
@@ -250,7 +253,7 @@ proptest! {
     fn no_agent_changes_the_work_on_what_another_has_claimed(choices in sequences(16)) {
         let mut pair = Pair::new();
         for bytes in &choices {
-            let batch: Batch = batch(bytes, &pair.model);
+            let batch: ModelBatch = batch(bytes, &pair.model);
             let claimed: Vec<Todo> = pair.plan.live().into_iter().cloned().collect();
             let _ = pair.run(&batch).map_err(TestCaseError::fail)?;
             let now = pair.model.now;
@@ -260,6 +263,6 @@ proptest! {
                 prop_assert_eq!(work(after), work(todo), "{:?} by {}", batch.asks, owner);
             }
         }
-        prop_assert!(pair.model.items.iter().all(|item| item.status == ask::Status::Active || item.lease.is_none()));
+        prop_assert!(pair.model.items.iter().all(|item| item.status == ask::ModelStatus::Active || item.lease.is_none()));
     }
 }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::{collection, sample};
 use punch_core::{
-    Actor, Context, Document, Hold, HoldKind, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Record, Remark,
-    StartGate, State, Status, apply,
+    Actor, Context, Document, Hold, HoldKind, InProgressLimit, MissingDep, OnCycle, Op, Plan, Policy, Record,
+    RecordStatus, Remark, StartGate, Status, apply,
 };
 
 use crate::sample::{plans, text};
@@ -53,7 +53,7 @@ fn editable(document: &Document) -> Vec<Record> {
             id: None,
             notes,
             hold,
-            status: State::Stored(record.status.stored()),
+            status: RecordStatus::Stored(record.status.stored()),
             priority: record.priority.filter(|p| *p != 3),
             actual_tokens: None,
             evidence: Vec::new(),
@@ -128,7 +128,7 @@ fn take(document: &mut Document, step: Step) {
         Step::Note(at, text) => {
             edit(document, at, &|r| r.notes.push(Remark { text: text.clone(), ..Remark::default() }));
         }
-        Step::Status(at, status) => edit(document, at, &|r| r.status = State::Stored(Status::ALL[status])),
+        Step::Status(at, status) => edit(document, at, &|r| r.status = RecordStatus::Stored(Status::ALL[status])),
         Step::Hold(at, reason) => edit(document, at, &|r| {
             let kind = HoldKind::Human;
             r.hold = reason.clone().map(|reason| Hold { kind, reason, until: None, by: String::new(), at: 0 });
@@ -260,7 +260,7 @@ fn what_others_changed_meanwhile_stays() {
     let plan = import(&document);
     let before = Document::of(&plan);
     let mut theirs = meanwhile(&plan, |d| {
-        d.records[0].status = State::Stored(Status::Completed);
+        d.records[0].status = RecordStatus::Stored(Status::Completed);
         d.records[1].depends_on.push("c".into());
         d.records[2].content = "three, better".into();
         d.records.push(Record { content: "five".into(), ..Record::default() });
@@ -298,8 +298,8 @@ fn work_ends_before_other_work_begins() {
     let plan = import(&json(r#"[{"id":"a","content":"one"},{"id":"b","content":"two","status":"in_progress"}]"#));
     let before = Document::of(&plan);
     let mut after = before.clone();
-    after.records[0].status = State::Stored(Status::InProgress);
-    after.records[1].status = State::Stored(Status::Completed);
+    after.records[0].status = RecordStatus::Stored(Status::InProgress);
+    after.records[1].status = RecordStatus::Stored(Status::Completed);
     let ops = before.diff(&after, &plan);
     let strict = Context { policy: Policy::default(), ..lenient() };
     assert!(apply(&plan, &ops, &strict).is_ok(), "{ops:?}");

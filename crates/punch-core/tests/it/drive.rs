@@ -6,28 +6,30 @@ mod loops;
 mod museum;
 mod texts;
 
-use punch_core::drive::{Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Scene, decide};
+use punch_core::drive::{
+    Counters, Decision, DecisionInput, DecisionScene, Finish, HostEvent, KeepGoing, NamedTodo, PlanFacts, decide,
+};
 
 /// An input for which every gate is open.
-pub fn open() -> Input {
-    Input {
-        facts: Facts {
+pub fn open() -> DecisionInput {
+    DecisionInput {
+        facts: PlanFacts {
             revision: 7,
             open: 3,
             total: 5,
-            next: Some(Named {
+            next: Some(NamedTodo {
                 id: "T-3".into(),
                 content: "Write the parser".into(),
                 running: true,
                 again: false,
-                ..Named::default()
+                ..NamedTodo::default()
             }),
-            ..Facts::default()
+            ..PlanFacts::default()
         },
         counters: Counters { since: Some(0), ..Counters::default() },
         event: stopping(Finish::EndTurn),
         policy: KeepGoing::default(),
-        scene: Scene { named: true, bound: true, ..Scene::default() },
+        scene: DecisionScene { named: true, bound: true, ..DecisionScene::default() },
         now: 1_000,
     }
 }
@@ -36,7 +38,7 @@ pub fn stopping(finish: Finish) -> HostEvent {
     HostEvent::Stopping { finish, background: 0, kept_going: false }
 }
 
-pub fn code(input: &Input) -> String {
+pub fn code(input: &DecisionInput) -> String {
     match decide(input) {
         Decision::Continue { .. } => "continue".to_owned(),
         Decision::Allow { reason } => reason.code().to_owned(),

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use punch_core::view::edit_sheet::{self, Shown};
+use punch_core::view::edit_sheet::{self, SheetTodos};
 use punch_core::{Document, Label, Plan, Status};
 
 use crate::sample::{Sample, plans, waits};
@@ -29,7 +29,7 @@ fn plan() -> Plan {
 #[test]
 fn a_todo_is_one_line_and_unclear_texts_stand_in_quotes() {
     let document = Document::of(&plan());
-    assert_snapshot!(edit_sheet::write(&document, Shown::Unfinished), @r#"
+    assert_snapshot!(edit_sheet::write(&document, SheetTodos::Unfinished), @r#"
     - [ ] T-1  Release  p1 needs: T-2, T-3
 
     # Core
@@ -41,7 +41,7 @@ fn a_todo_is_one_line_and_unclear_texts_stand_in_quotes() {
 
     - [!] `a b`  "Says "hello" needs: T-9"
     "#);
-    assert_snapshot!(edit_sheet::write(&document, Shown::All), @r#"
+    assert_snapshot!(edit_sheet::write(&document, SheetTodos::All), @r#"
     - [ ] T-1  Release  p1 needs: T-2, T-3
 
     # Core
@@ -61,7 +61,7 @@ fn lines_that_users_change_change_only_that() {
     let before = Document::of(&plan());
     let text = "- [x] T-1 Release it p2\n# Core\n- [ ] New one ~3k #core needs: T-3, `a b`\n- [>] T-2 Write the parser ~20k #core #area/io\n\
                 # Later\n- [ ] T-3  \"Fix p1\" ~1500\n* [!] `a b` \"Says \\\"hello\\\" needs: T-9\"\n";
-    let after = edit_sheet::read(text, &before, Shown::Unfinished);
+    let after = edit_sheet::read(text, &before, SheetTodos::Unfinished);
     let after = after.unwrap_or_else(|error| panic!("{}", error.message()));
     let lines: Vec<String> = after
         .records
@@ -89,7 +89,7 @@ fn every_line_that_is_not_understood_is_named() {
     let before = Document::of(&plan());
     let text =
         "hello\n- [?] T-1 Release\n- [ ] T-2\n- [ ] x needs: T-77\n- [ ] T-3 a\n- [ ] T-3 b\n- [ ] \"quoted\" more\n";
-    assert_snapshot!(edit_sheet::read(text, &before, Shown::All).unwrap_err().message(), @r#"
+    assert_snapshot!(edit_sheet::read(text, &before, SheetTodos::All).unwrap_err().message(), @r#"
     line 1: not a todo: write `- [ ] text`, or `# name` for a phase
     line 2: unknown mark `[?]`: use `[ ]`, `[>]`, `[x]`, `[-]` or `[!]`
     line 3: the text is missing
@@ -104,7 +104,7 @@ proptest! {
     #[test]
     fn saving_without_a_change_changes_nothing(plan in plans(), all in any::<bool>()) {
         let before = Document::of(&plan);
-        let shown = if all { Shown::All } else { Shown::Unfinished };
+        let shown = if all { SheetTodos::All } else { SheetTodos::Unfinished };
         let text = edit_sheet::write(&before, shown);
         let after = edit_sheet::read(&text, &before, shown);
         let after = after.map_err(|error| TestCaseError::fail(format!("{}\n{text}", error.message())))?;
@@ -120,11 +120,11 @@ proptest! {
 #[test]
 fn a_line_with_a_wrong_id_is_refused_with_its_line_and_id() {
     let before = Document::of(&plan());
-    let text = edit_sheet::write(&before, Shown::Unfinished);
+    let text = edit_sheet::write(&before, SheetTodos::Unfinished);
     let wrong = |old: &str, new: &str| {
         let edited = text.replacen(old, new, 1);
         assert_ne!(edited, text, "{old}");
-        match edit_sheet::read(&edited, &before, Shown::Unfinished) {
+        match edit_sheet::read(&edited, &before, SheetTodos::Unfinished) {
             Ok(_) => panic!("{new} was accepted"),
             Err(refusal) => refusal.message(),
         }
@@ -146,6 +146,6 @@ fn a_line_with_a_wrong_id_is_refused_with_its_line_and_id() {
     "#);
     let fine = [("T-2  Write the parser", "Write another parser"), ("- [ ] T-1", "- [ ] \"T-9 is a lie\"\n- [ ] T-1")];
     for (old, new) in fine {
-        assert!(edit_sheet::read(&text.replacen(old, new, 1), &before, Shown::Unfinished).is_ok(), "{new}");
+        assert!(edit_sheet::read(&text.replacen(old, new, 1), &before, SheetTodos::Unfinished).is_ok(), "{new}");
     }
 }

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use punch_testkit::ask::{Ask, Batch, Fields, Hold, Name, New};
+use punch_testkit::ask::{ModelBatch, ModelFields, ModelHold, ModelNewTodo, ModelOp, TodoName};
 use punch_testkit::model::Model;
-use punch_testkit::rules::Rules;
+use punch_testkit::rules::ModelRules;
 
 use crate::pair::Pair;
 
@@ -20,40 +20,40 @@ struct Walk {
     refused: usize,
 }
 
-fn id(id: &str) -> Name {
-    Name::Id(id.to_owned())
+fn id(id: &str) -> TodoName {
+    TodoName::Id(id.to_owned())
 }
 
-fn deps(list: &[&str]) -> Fields {
-    Fields { deps: Some(list.iter().map(|dep| id(dep)).collect()), ..Fields::default() }
+fn deps(list: &[&str]) -> ModelFields {
+    ModelFields { deps: Some(list.iter().map(|dep| id(dep)).collect()), ..ModelFields::default() }
 }
 
 /// Every write over these ids.
-fn writes(ids: &[&str]) -> Vec<Ask> {
+fn writes(ids: &[&str]) -> Vec<ModelOp> {
     let mut out = Vec::new();
     for a in ids {
-        let add = |fields| Ask::Add(New { id: Some((*a).to_owned()), fields, ..New::default() });
-        out.push(add(Fields::default()));
-        out.push(Ask::Edit(id(a), deps(&[])));
-        out.push(Ask::Edit(id(a), Fields { priority: Some(1), ..Fields::default() }));
+        let add = |fields| ModelOp::Add(ModelNewTodo { id: Some((*a).to_owned()), fields, ..ModelNewTodo::default() });
+        out.push(add(ModelFields::default()));
+        out.push(ModelOp::Edit(id(a), deps(&[])));
+        out.push(ModelOp::Edit(id(a), ModelFields { priority: Some(1), ..ModelFields::default() }));
         for b in ids {
-            out.push(Ask::Edit(id(a), deps(&[b])));
+            out.push(ModelOp::Edit(id(a), deps(&[b])));
             if a < b {
                 out.push(add(deps(&[b])));
             }
         }
-        out.push(Ask::Start(id(a)));
-        out.push(Ask::Claim(id(a), 2));
-        out.push(Ask::Done(id(a), None, None));
-        out.push(Ask::Vouch(id(a), true, false));
-        out.push(Ask::Report(id(a), false, None));
-        out.push(Ask::Drop(id(a)));
-        out.push(Ask::Fail(id(a), String::new()));
-        out.push(Ask::Reopen(id(a)));
-        out.push(Ask::Hold(id(a), Hold { reason: "wait".to_owned(), until: None, parked: true }));
-        out.push(Ask::Release(id(a)));
-        out.push(Ask::Block(id(a)));
-        out.push(Ask::Rm(id(a)));
+        out.push(ModelOp::Start(id(a)));
+        out.push(ModelOp::Claim(id(a), 2));
+        out.push(ModelOp::Done(id(a), None, None));
+        out.push(ModelOp::Vouch(id(a), true, false));
+        out.push(ModelOp::Report(id(a), false, None));
+        out.push(ModelOp::Drop(id(a)));
+        out.push(ModelOp::Fail(id(a), String::new()));
+        out.push(ModelOp::Reopen(id(a)));
+        out.push(ModelOp::Hold(id(a), ModelHold { reason: "wait".to_owned(), until: None, parked: true }));
+        out.push(ModelOp::Release(id(a)));
+        out.push(ModelOp::Block(id(a)));
+        out.push(ModelOp::Rm(id(a)));
     }
     out
 }
@@ -73,15 +73,15 @@ fn key(model: &Model) -> u64 {
 }
 
 /// Walks from a plan with all ids, the second waiting for the first.
-fn walk(rules: Rules, ids: &[&str], depth: usize) -> Walk {
+fn walk(rules: ModelRules, ids: &[&str], depth: usize) -> Walk {
     let mut pair = Pair::new();
     let add = |(n, a): (usize, &&str)| {
-        let fields = if n == 1 { deps(&[ids[0]]) } else { Fields::default() };
-        Ask::Add(New { id: Some((*a).to_owned()), fields, ..New::default() })
+        let fields = if n == 1 { deps(&[ids[0]]) } else { ModelFields::default() };
+        ModelOp::Add(ModelNewTodo { id: Some((*a).to_owned()), fields, ..ModelNewTodo::default() })
     };
-    let mut asks = vec![Ask::Rules(rules)];
+    let mut asks = vec![ModelOp::Rules(rules)];
     asks.extend(ids.iter().enumerate().map(add));
-    pair.run(&Batch { asks, owner: None, rules, elapsed: 1 }).unwrap().unwrap();
+    pair.run(&ModelBatch { asks, owner: None, rules, elapsed: 1 }).unwrap().unwrap();
     let writes = writes(ids);
     let mut seen = HashSet::from([key(&pair.model)]);
     let mut frontier = vec![pair];
@@ -90,7 +90,7 @@ fn walk(rules: Rules, ids: &[&str], depth: usize) -> Walk {
         let mut next = Vec::new();
         for pair in frontier {
             for ask in &writes {
-                let batch = Batch { asks: vec![ask.clone()], owner: None, rules, elapsed: 1 };
+                let batch = ModelBatch { asks: vec![ask.clone()], owner: None, rules, elapsed: 1 };
                 let mut after = pair.clone();
                 let done =
                     after.run(&batch).unwrap_or_else(|what| panic!("{what}\n{batch:#?}\nafter {:#?}", pair.model));
@@ -114,7 +114,7 @@ fn exhaustive() -> bool {
 
 #[test]
 fn every_state_within_three_writes_on_three_todos_is_right_in_every_preset() {
-    for (name, rules) in Rules::PRESETS {
+    for (name, rules) in ModelRules::PRESETS {
         let walk = walk(rules, &IDS[..3], 3);
         println!("{name}: {} states, {} transitions, {} refused", walk.states, walk.transitions, walk.refused);
         assert!(walk.states > 300 && walk.refused > 0, "{name}");
@@ -127,7 +127,7 @@ fn deeper_states_are_right_in_every_preset() {
         return;
     }
     for (count, depth) in [(3, 5), (4, 4)] {
-        for (name, rules) in Rules::PRESETS {
+        for (name, rules) in ModelRules::PRESETS {
             let walk = walk(rules, &IDS[..count], depth);
             println!(
                 "{name}, {count} todos, depth {depth}: {} states, {} transitions, {} refused",
@@ -144,14 +144,16 @@ fn every_pair_of_policy_values_is_right() {
     }
     let mut done = HashSet::new();
     let mut total = Walk::default();
-    for first in 0..Rules::SIZES.len() {
-        for second in first + 1..Rules::SIZES.len() {
-            for (a, b) in (0..Rules::SIZES[first]).flat_map(|a| (0..Rules::SIZES[second]).map(move |b| (a, b))) {
+    for first in 0..ModelRules::SIZES.len() {
+        for second in first + 1..ModelRules::SIZES.len() {
+            for (a, b) in
+                (0..ModelRules::SIZES[first]).flat_map(|a| (0..ModelRules::SIZES[second]).map(move |b| (a, b)))
+            {
                 let mut digits = [0; 9];
                 digits[first] = a;
                 digits[second] = b;
                 if done.insert(digits) {
-                    let walk = walk(Rules::from_digits(digits), &IDS[..3], 3);
+                    let walk = walk(ModelRules::from_digits(digits), &IDS[..3], 3);
                     total.states += walk.states;
                     total.transitions += walk.transitions;
                     total.refused += walk.refused;

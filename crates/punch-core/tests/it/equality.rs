@@ -4,14 +4,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use punch_core::{Actor, Add, Context, Edit, Keep, Op, Plan, Policy, Ref, Status, Uid};
-use punch_testkit::ask::{Ask, Batch};
+use punch_testkit::ask::{ModelBatch, ModelOp};
 use punch_testkit::batches::{batch, sequences};
-use punch_testkit::rules::Rules;
+use punch_testkit::rules::ModelRules;
 
 use crate::bridge::submit;
 use crate::pair::{Pair, rederived, running};
 
-fn explain(n: usize, batch: &Batch, what: &str) -> TestCaseError {
+fn explain(n: usize, batch: &ModelBatch, what: &str) -> TestCaseError {
     TestCaseError::fail(format!("write {n}: {what}\n{batch:#?}"))
 }
 
@@ -54,8 +54,8 @@ proptest! {
         let mut pair = Pair::new();
         for bytes in &choices {
             let mut batch = batch(bytes, &pair.model);
-            batch.rules = Rules::NATIVE;
-            batch.asks.retain(|ask| !matches!(ask, Ask::Rules(_)));
+            batch.rules = ModelRules::NATIVE;
+            batch.asks.retain(|ask| !matches!(ask, ModelOp::Rules(_)));
             batch.asks.truncate(1);
             let before = pair.plan.clone();
             let _ = pair.run(&batch).map_err(|what| explain(0, &batch, &what))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use punch_core::Proof;
-use punch_core::evidence::{Observation, Step, steps};
+use punch_core::evidence::{Observation, ShellStep, steps};
 
 const TRANSCRIPTS: &str = include_str!("evidence/transcripts.txt");
 const DOCUMENTATION: &str = include_str!("../../../../docs/verification.md");
@@ -29,7 +29,7 @@ fn judged(transcript: &Transcript<'_>) -> Proof {
     for step in &transcript.steps {
         match step.split_once(' ').unwrap_or((step, "")) {
             ("start", _) => seen = Observation::default(),
-            ("edit", path) => seen.take(Step::Changed(path.to_owned()), 1),
+            ("edit", path) => seen.take(ShellStep::Changed(path.to_owned()), 1),
             ("run", rest) => {
                 let (exit, line) = rest.split_once(' ').unwrap();
                 let exit = (exit != "?").then(|| exit.parse().unwrap());

@@ -1,7 +1,7 @@
 //! The filter language of lists and boards.
 
 use punch_core::filter::{Filter, FilterState, Viewer};
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::{Label, Plan, Status};
 
 use crate::sample::{Sample, hold, waits};
@@ -30,7 +30,7 @@ fn plan() -> Plan {
 /// The numbers of the todos that match.
 fn found(filter: &str) -> Vec<u64> {
     let (plan, filter) = (plan(), Filter::parse(filter).unwrap());
-    let on = filter.on(Reader::new(&plan, 100), Viewer { owner: None, seen_at: Some(20) }).unwrap();
+    let on = filter.on(PlanReader::new(&plan, 100), Viewer { owner: None, seen_at: Some(20) }).unwrap();
     plan.live().into_iter().filter(|todo| on.matches(todo)).map(|todo| todo.uid.0).collect()
 }
 
@@ -82,7 +82,7 @@ fn what_is_not_understood_is_an_error_with_the_nearest_word() {
     assert!(error("is:").contains("needs a value"), "{}", error("is:"));
     assert!(error("\"open").contains("missing at the end"), "{}", error("\"open"));
     let (plan, filter) = (plan(), Filter::parse("needs:T-99").unwrap());
-    assert_eq!(filter.on(Reader::new(&plan, 0), Viewer::default()).err().map(|e| e.code()), Some("unknown_todo"));
+    assert_eq!(filter.on(PlanReader::new(&plan, 0), Viewer::default()).err().map(|e| e.code()), Some("unknown_todo"));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use punch_core::inbox::{
-    Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, InboxKind, QuestionFact, RunFact, SeenFact,
-    Spending, WorkerFact, inbox,
+    Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, InboxKind, LimitSpending, QuestionFact, RunFact,
+    SeenFact, WorkerFact, inbox,
 };
 use punch_core::view::Cap;
 use punch_core::view::inbox::{capped, count, full};
@@ -115,7 +115,8 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
         ApprovalFact { what: Approval::Check("make test".into()), todos: vec![Uid(3), Uid(5)], since: 4 },
         ApprovalFact { what: Approval::Setting("run.agent".into(), "my agent".into()), todos: vec![], since: 2 },
     ];
-    let tokens = |used| Spending { what: "tokens", text: format!("{used} of 100 tokens"), used, limit: 100, since: 5 };
+    let tokens =
+        |used| LimitSpending { what: "tokens", text: format!("{used} of 100 tokens"), used, limit: 100, since: 5 };
     let run = RunFact { number: 3, spending: vec![tokens(81)], ..RunFact::default() };
     let unmerged = RunFact {
         number: 1,
@@ -181,7 +182,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
 #[test]
 fn limits_and_silence_count_only_beyond_their_bounds() {
     let plan = Plan::new();
-    let spending = |used| vec![Spending { what: "tokens", text: String::new(), used, limit: 100, since: 5 }];
+    let spending = |used| vec![LimitSpending { what: "tokens", text: String::new(), used, limit: 100, since: 5 }];
     let kinds = |runs: &[RunFact], workers: &[WorkerFact], seen| -> Vec<InboxKind> {
         inbox(&InboxFacts { runs, workers, seen, ..facts(&plan) }).iter().map(|item| item.kind).collect()
     };

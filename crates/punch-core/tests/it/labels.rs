@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use punch_core::dialect::native::{self, Limits};
-use punch_core::{Actor, Context, Edit, Label, LabelEdit, Op, Plan, Policy, Ref, Refusal, Stop, apply};
+use punch_core::dialect::native::{self, TextLimits};
+use punch_core::{Actor, ApplyStop, Context, Edit, Label, LabelEdit, Op, Plan, Policy, Ref, Refusal, apply};
 use serde_json::json;
 
 use crate::sample::labels;
@@ -21,13 +21,13 @@ fn submit(plan: &mut Plan, ops: &[Op]) -> Result<(), Refusal> {
             plan.put_events(outcome.plan.revision, outcome.events);
             Ok(())
         }
-        Err(Stop::Refused(refusals)) => Err(refusals[0].clone()),
-        Err(Stop::Need(need)) => panic!("a whole plan asked for {need:?}"),
+        Err(ApplyStop::Refused(refusals)) => Err(refusals[0].clone()),
+        Err(ApplyStop::Need(need)) => panic!("a whole plan asked for {need:?}"),
     }
 }
 
 fn native(plan: &mut Plan, op: serde_json::Value) -> Result<(), Refusal> {
-    let ops = native::read(plan, &json!({"ops": [op]}), &Limits::default())?;
+    let ops = native::read(plan, &json!({"ops": [op]}), &TextLimits::default())?;
     submit(plan, &ops)
 }
 

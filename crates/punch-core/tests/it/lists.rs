@@ -7,12 +7,12 @@ use punch_core::dialect::Dialect;
 use punch_core::dialect::{cursor, list, phases, todowrite};
 use punch_core::replay::{Memory, line};
 use punch_core::{Actor, Context, Outcome, Plan, Policy, Refusal, Status};
-use punch_testkit::ask::Ask;
+use punch_testkit::ask::ModelOp;
 use punch_testkit::batches::{batch, sequences};
-use punch_testkit::calls::{self, Words};
-use punch_testkit::rules::Rules;
+use punch_testkit::calls::{self, CallWords};
+use punch_testkit::rules::ModelRules;
 use punch_testkit::seeds;
-use punch_testkit::source::Source;
+use punch_testkit::source::ByteSource;
 use serde_json::{Value, json};
 
 use crate::bridge;
@@ -24,16 +24,16 @@ fn plan(choices: &[Vec<u8>]) -> Plan {
     let mut pair = Pair::new();
     for bytes in choices {
         let mut batch = batch(bytes, &pair.model);
-        batch.asks.retain(|ask| !matches!(ask, Ask::Claim(..) | Ask::Rules(_)));
+        batch.asks.retain(|ask| !matches!(ask, ModelOp::Claim(..) | ModelOp::Rules(_)));
         let _ = pair.run(&batch).unwrap_or_else(|what| panic!("{what}"));
     }
-    assert_eq!(pair.model.rules, Rules::NATIVE);
+    assert_eq!(pair.model.rules, ModelRules::NATIVE);
     pair.plan
 }
 
 /// The plan's own names among others.
-fn words(plan: &Plan) -> Words {
-    let mut words = Words::default();
+fn words(plan: &Plan) -> CallWords {
+    let mut words = CallWords::default();
     for todo in plan.live() {
         words.ids.push(todo.id.clone());
         if !todo.content.is_empty() {
@@ -43,7 +43,12 @@ fn words(plan: &Plan) -> Words {
     words
 }
 
-fn change(plan: &mut Plan, base: &list::List, new: &list::List, policy: Policy) -> Result<Outcome, Vec<Refusal>> {
+fn change(
+    plan: &mut Plan,
+    base: &list::SessionList,
+    new: &list::SessionList,
+    policy: Policy,
+) -> Result<Outcome, Vec<Refusal>> {
     let ctx = Context::new(plan.row.last_time + 1, Actor::user().signing("test"), policy);
     let mut base = base.clone();
     list::reclaim(&mut base, new, plan, ctx.now);
@@ -54,7 +59,7 @@ fn change(plan: &mut Plan, base: &list::List, new: &list::List, policy: Policy) 
 }
 
 /// Runs one cursor call; answers what it asked to see.
-fn by_cursor(plan: &mut Plan, call: &Value) -> Option<(Vec<cursor::Row>, Outcome)> {
+fn by_cursor(plan: &mut Plan, call: &Value) -> Option<(Vec<cursor::CursorRow>, Outcome)> {
     let shown = cursor::project(plan);
     let call = cursor::read(call).ok()?;
     let mut made = 0;
@@ -68,7 +73,7 @@ fn by_cursor(plan: &mut Plan, call: &Value) -> Option<(Vec<cursor::Row>, Outcome
     Some((answer.list, done.unwrap_or_else(|r| panic!("{r:?}"))))
 }
 
-fn by_todowrite(plan: &mut Plan, call: &Value) -> Option<(Vec<todowrite::Row>, Outcome)> {
+fn by_todowrite(plan: &mut Plan, call: &Value) -> Option<(Vec<todowrite::TodoWriteRow>, Outcome)> {
     let shown = todowrite::project(plan);
     let rows = todowrite::step(&shown, todowrite::read(call).ok()?);
     let policy = todowrite::policy(plan.row.policy);
@@ -76,7 +81,7 @@ fn by_todowrite(plan: &mut Plan, call: &Value) -> Option<(Vec<todowrite::Row>, O
     Some((rows, done.unwrap_or_else(|r| panic!("{r:?}"))))
 }
 
-fn by_phases(plan: &mut Plan, call: &Value) -> Option<(Vec<phases::Phase>, Outcome)> {
+fn by_phases(plan: &mut Plan, call: &Value) -> Option<(Vec<phases::TaskPhase>, Outcome)> {
     let shown = phases::project(plan);
     let answer = phases::step(&shown, &phases::parse_ops(call).ok()?);
     let policy = phases::policy(plan.row.policy);
@@ -85,8 +90,8 @@ fn by_phases(plan: &mut Plan, call: &Value) -> Option<(Vec<phases::Phase>, Outco
 }
 
 /// What a cursor row shows; a dependency named twice is one.
-fn cursor_rows(rows: &[cursor::Row]) -> Vec<(String, String, Status, Vec<String>)> {
-    let row = |row: &cursor::Row| {
+fn cursor_rows(rows: &[cursor::CursorRow]) -> Vec<(String, String, Status, Vec<String>)> {
+    let row = |row: &cursor::CursorRow| {
         let mut dependencies: Vec<String> = Vec::new();
         for dep in &row.dependencies {
             if !dependencies.contains(dep) {
@@ -98,7 +103,7 @@ fn cursor_rows(rows: &[cursor::Row]) -> Vec<(String, String, Status, Vec<String>
     rows.iter().map(row).collect()
 }
 
-fn todowrite_rows(rows: &[todowrite::Row]) -> Vec<(String, Status, String)> {
+fn todowrite_rows(rows: &[todowrite::TodoWriteRow]) -> Vec<(String, Status, String)> {
     rows.iter().map(|row| (row.content.clone(), row.status, row.active_form.clone())).collect()
 }
 
@@ -106,9 +111,9 @@ type Tasks = Vec<(String, Status, Vec<String>)>;
 
 /// What a phase shows. The stand-in for todos without a phase is there only while there are some, and the story of a
 /// failure is shown only while it is the last that happened.
-fn phase_rows(phases: &[phases::Phase]) -> Vec<(String, Tasks)> {
+fn phase_rows(phases: &[phases::TaskPhase]) -> Vec<(String, Tasks)> {
     let told = |note: &&String| !note.starts_with("failed: ");
-    let task = |task: &phases::Task| {
+    let task = |task: &phases::PhaseTask| {
         (task.content.clone(), task.status, task.notes.iter().filter(told).cloned().collect::<Vec<_>>())
     };
     let real = phases.iter().filter(|phase| phase.uid != Some(list::NO_PHASE) || !phase.tasks.is_empty());
@@ -133,7 +138,7 @@ proptest! {
         let mut plan = plan(&choices);
         for bytes in bytes {
             let before = plan.clone();
-            let (source, words) = (&mut Source::new(&bytes), words(&plan));
+            let (source, words) = (&mut ByteSource::new(&bytes), words(&plan));
             match source.below(3) {
                 0 => {
                     let call = calls::cursor(source, &words);
@@ -158,7 +163,7 @@ proptest! {
     #[test]
     fn the_same_replacement_twice_writes_nothing_the_second_time(choices in sequences(12), bytes in vec(any::<u8>(), 0..60)) {
         let plan = plan(&choices);
-        let (source, words) = (&mut Source::new(&bytes), words(&plan));
+        let (source, words) = (&mut ByteSource::new(&bytes), words(&plan));
         let mut cursor_call = calls::cursor(source, &words);
         cursor_call["merge"] = false.into();
         // A todo without an id is a new one every time.
@@ -188,7 +193,7 @@ proptest! {
         bytes in vec(any::<u8>(), 0..60),
     ) {
         let plan = plan(&choices);
-        let (source, words) = (&mut Source::new(&bytes), words(&plan));
+        let (source, words) = (&mut ByteSource::new(&bytes), words(&plan));
         let mut call = calls::extended(source, &words);
         call["mode"] = "replace".into();
         // A failure is an event of its own each time it is reported.
@@ -224,7 +229,7 @@ proptest! {
 
     #[test]
     fn cursor_is_what_its_seed_says(bytes in vec(any::<u8>(), 0..160)) {
-        let line_in = calls::line("cursor", &mut Source::new(&bytes));
+        let line_in = calls::line("cursor", &mut ByteSource::new(&bytes));
         let reply = line(Dialect::Cursor, line_in.to_string().as_bytes()).json;
         let (mut list, mut now) = (Vec::new(), 0);
         for (call, result) in line_in["calls"].as_array().unwrap().iter().zip(reply["results"].as_array().unwrap()) {
@@ -253,7 +258,7 @@ proptest! {
 
     #[test]
     fn todowrite_is_what_its_seed_says(bytes in vec(any::<u8>(), 0..160)) {
-        let line_in = calls::line("todowrite", &mut Source::new(&bytes));
+        let line_in = calls::line("todowrite", &mut ByteSource::new(&bytes));
         let reply = line(Dialect::Todowrite, line_in.to_string().as_bytes()).json;
         let mut list = Vec::new();
         for (call, result) in line_in["calls"].as_array().unwrap().iter().zip(reply["results"].as_array().unwrap()) {
@@ -262,8 +267,8 @@ proptest! {
                     prop_assert_eq!(&result["success"], true, "{}: {}", call, result);
                     prop_assert_eq!(&result["output"], &seeds::todowrite::render(&list));
                 }
-                Err(seeds::todowrite::Reject::Invalid) => prop_assert_eq!(&result["kind"], "invalid"),
-                Err(seeds::todowrite::Reject::Many) => prop_assert_eq!(&result["kind"], "many_in_progress"),
+                Err(seeds::todowrite::SeedRefusal::Invalid) => prop_assert_eq!(&result["kind"], "invalid"),
+                Err(seeds::todowrite::SeedRefusal::Many) => prop_assert_eq!(&result["kind"], "many_in_progress"),
             }
             prop_assert_eq!(&result["items"], &Value::from(list.clone()));
             prop_assert_eq!(&result["progress"], &seeds::todowrite::progress(&list));

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use punch_core::view::{markdown, markdown_read};
-use punch_core::{Document, Label, Parsed, Plan, Status};
+use punch_core::{Document, Label, ParsedDocument, Plan, Status};
 
 use crate::sample::{Sample, note, plans, text};
 
@@ -24,13 +24,13 @@ fn plan() -> Plan {
         .plan
 }
 
-fn read(text: &str) -> Parsed {
+fn read(text: &str) -> ParsedDocument {
     markdown_read::read(text).unwrap()
 }
 
 /// What was read, in few words.
 fn brief(text: &str) -> String {
-    let Parsed { document, ignored } = read(text);
+    let ParsedDocument { document, ignored } = read(text);
     let mut out: Vec<String> = document
         .records
         .iter()
@@ -82,7 +82,7 @@ fn a_plan_reads_well_and_comes_back() {
     - [-] two lines -- > end <!-- punch {"id":"T-4","description":"- [ ] not a todo","createdAt":0,"content":"two\nlines --\u003e end","shown":"de1606fb"} -->
     - [!] (empty) <!-- punch {"id":"T-5","createdAt":0,"content":"","shown":"c2b0def7"} -->
     "#);
-    assert_eq!(read(&text), Parsed { document: document.clone(), ..Parsed::default() });
+    assert_eq!(read(&text), ParsedDocument { document: document.clone(), ..ParsedDocument::default() });
     assert_eq!(read(&text.replace('\n', "\r\n")).document, document);
     assert_eq!(markdown::write(&Document::default(), None), "");
 }

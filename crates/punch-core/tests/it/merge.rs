@@ -5,10 +5,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use punch_core::dialect::{cursor, list, todowrite};
 use punch_core::{Actor, Context, Plan, Policy, Refusal, Status, Todo, Uid};
-use punch_testkit::ask::Ask;
+use punch_testkit::ask::ModelOp;
 use punch_testkit::batches::{batch, sequences};
-use punch_testkit::calls::{self, Words};
-use punch_testkit::source::Source;
+use punch_testkit::calls::{self, CallWords};
+use punch_testkit::source::ByteSource;
 
 use crate::bridge;
 use crate::pair::Pair;
@@ -16,13 +16,13 @@ use crate::pair::Pair;
 fn run(pair: &mut Pair, choices: &[Vec<u8>]) {
     for bytes in choices {
         let mut batch = batch(bytes, &pair.model);
-        batch.asks.retain(|ask| !matches!(ask, Ask::Claim(..) | Ask::Rules(_)));
+        batch.asks.retain(|ask| !matches!(ask, ModelOp::Claim(..) | ModelOp::Rules(_)));
         let _ = pair.run(&batch).unwrap_or_else(|what| panic!("{what}"));
     }
 }
 
-fn words(plan: &Plan) -> Words {
-    let mut words = Words::default();
+fn words(plan: &Plan) -> CallWords {
+    let mut words = CallWords::default();
     words.ids.extend(plan.live().iter().map(|todo| todo.id.clone()));
     words.texts.extend(plan.live().iter().map(|todo| todo.content.clone()).filter(|text| !text.is_empty()));
     words
@@ -30,14 +30,14 @@ fn words(plan: &Plan) -> Words {
 
 /// What one session asked for, on top of what another did since.
 struct Merge {
-    base: list::List,
-    asked: list::List,
+    base: list::SessionList,
+    asked: list::SessionList,
     now: Plan,
     after: Plan,
 }
 
 impl Merge {
-    fn of(base: list::List, asked: list::List, now: &Plan, policy: Policy) -> Result<Self, Vec<Refusal>> {
+    fn of(base: list::SessionList, asked: list::SessionList, now: &Plan, policy: Policy) -> Result<Self, Vec<Refusal>> {
         let ctx = Context::new(now.row.last_time + 1, Actor::user().signing("late"), policy);
         let outcome = bridge::submit(now, &list::diff(&base, &asked, now), &ctx)?;
         let mut after = now.clone();
@@ -61,7 +61,7 @@ impl Merge {
         shown: impl Fn(&list::ListItem) -> T,
         stored: impl Fn(&Todo) -> T,
     ) -> Result<(), TestCaseError> {
-        let row = |list: &list::List, uid: Uid| list.items.iter().find(|item| item.uid == Some(uid)).map(&shown);
+        let row = |list: &list::SessionList, uid: Uid| list.items.iter().find(|item| item.uid == Some(uid)).map(&shown);
         for todo in self.now.live() {
             let after = self.after.get(todo.uid).expect("nothing is destroyed");
             let (was, is) = (row(&self.base, todo.uid), row(&self.asked, todo.uid));
@@ -109,7 +109,7 @@ proptest! {
         let mut pair = Pair::new();
         run(&mut pair, &first);
         let (by_cursor, by_todowrite) = (cursor::project(&pair.plan), todowrite::project(&pair.plan));
-        let (source, words) = (&mut Source::new(&bytes), words(&pair.plan));
+        let (source, words) = (&mut ByteSource::new(&bytes), words(&pair.plan));
         let (one, two) = (calls::cursor(source, &words), calls::todowrite(source, &words));
         run(&mut pair, &meanwhile);
         let plan = &pair.plan;

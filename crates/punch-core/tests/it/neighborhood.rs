@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::{Branch, Neighborhood};
 use punch_core::{Plan, Uid};
 
@@ -39,7 +39,7 @@ fn depths(plan: &Plan, branch: &Branch, depth: usize, is_edge: &dyn Fn(usize, us
 fn compare(tasks: &[Task], depth: usize) {
     let plan = plan(tasks);
     for (center, todo) in plan.live().iter().map(|todo| (todo.id.parse::<usize>().unwrap(), *todo)) {
-        let around = Neighborhood::of(Reader::new(&plan, NOW), todo.uid, depth, 1_000);
+        let around = Neighborhood::of(PlanReader::new(&plan, NOW), todo.uid, depth, 1_000);
         let needs = |from: usize, to: usize| tasks[from].deps.contains(&to);
         let blocks = |from: usize, to: usize| tasks[to].deps.contains(&from);
         for (tree, is_edge) in [(&around.needs, &needs as &dyn Fn(usize, usize) -> bool), (&around.blocks, &blocks)] {
@@ -62,8 +62,8 @@ proptest! {
     fn what_is_left_out_is_counted(tasks in tasks(), most in 0usize..4) {
         let plan = plan(&tasks);
         for todo in plan.live() {
-            let all = Neighborhood::of(Reader::new(&plan, NOW), todo.uid, 1, 1_000);
-            let few = Neighborhood::of(Reader::new(&plan, NOW), todo.uid, 1, most);
+            let all = Neighborhood::of(PlanReader::new(&plan, NOW), todo.uid, 1, 1_000);
+            let few = Neighborhood::of(PlanReader::new(&plan, NOW), todo.uid, 1, most);
             for (all, few) in [(all.needs, few.needs), (all.blocks, few.blocks)] {
                 prop_assert!(few.branches.len() <= most);
                 prop_assert_eq!(few.branches.len() + few.more, all.branches.len());

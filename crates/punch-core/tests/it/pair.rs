@@ -1,9 +1,9 @@
 //! The engine and the naive model side by side, with everything that must hold after every write.
 
 use punch_core::apply::{derive, fold};
-use punch_core::{Event, Kind, Outcome, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid, Warning};
-use punch_testkit::ask::{Ask, Batch, Name, Spot};
-use punch_testkit::model::{Model, No, State, Trace};
+use punch_core::{Event, EventKind, Outcome, Patch, Plan, PlanRow, Refusal, Status, Todo, Uid, Warning};
+use punch_testkit::ask::{ListSpot, ModelBatch, ModelOp, TodoName};
+use punch_testkit::model::{Model, ModelView, No, Trace};
 
 use crate::bridge;
 
@@ -21,7 +21,7 @@ impl Pair {
     }
 
     /// Runs a batch on both and compares; the error says where they differ.
-    pub fn run(&mut self, batch: &Batch) -> Result<Result<Outcome, Vec<Refusal>>, String> {
+    pub fn run(&mut self, batch: &ModelBatch) -> Result<Result<Outcome, Vec<Refusal>>, String> {
         let before = self.plan.clone();
         let (expected, trace) = self.model.apply_with_trace(batch);
         let ctx = bridge::context(batch, self.model.now);
@@ -48,19 +48,21 @@ impl Pair {
         let (engine, model) = (bridge::state(&self.plan, self.model.now), self.model.state());
         check(engine == model, || difference(&engine, &model))?;
         for row in &engine.rows {
-            let pending = row.item.status == punch_testkit::ask::Status::Pending || (row.ready || row.blocked);
+            let pending = row.item.status == punch_testkit::ask::ModelStatus::Pending || (row.ready || row.blocked);
             check(pending == (row.ready != row.blocked), || format!("P is not ready plus blocked: {row:?}"))?;
         }
         Ok(())
     }
 
     /// Arranging promises the order of the named todos and keeps that of the others; the mixture is free.
-    fn adopt_order(&mut self, batch: &Batch, added: &[Uid]) -> Result<(), String> {
+    fn adopt_order(&mut self, batch: &ModelBatch, added: &[Uid]) -> Result<(), String> {
         let mut arranged =
-            batch.asks.iter().filter_map(|ask| if let Ask::Arrange(names) = ask { Some(names) } else { None });
+            batch.asks.iter().filter_map(|ask| if let ModelOp::Arrange(names) = ask { Some(names) } else { None });
         let Some(names) = arranged.next() else { return Ok(()) };
         let engine: Vec<usize> = self.plan.live().iter().map(|t| t.uid.0 as usize - 1).collect();
-        let moves = |ask: &Ask| matches!(ask, Ask::Move(..)) || matches!(ask, Ask::Add(new) if new.spot != Spot::End);
+        let moves = |ask: &ModelOp| {
+            matches!(ask, ModelOp::Move(..)) || matches!(ask, ModelOp::Add(new) if new.spot != ListSpot::End)
+        };
         if arranged.next().is_none() && !batch.asks.iter().any(moves) {
             let keys: Vec<usize> = names.iter().filter_map(|name| self.key(name, added)).collect();
             for named in [true, false] {
@@ -75,11 +77,11 @@ impl Pair {
         Ok(())
     }
 
-    fn key(&self, name: &Name, added: &[Uid]) -> Option<usize> {
+    fn key(&self, name: &TodoName, added: &[Uid]) -> Option<usize> {
         match name {
-            Name::Id(id) => self.model.find(id),
-            Name::Key(key) => Some(*key),
-            Name::New(n) => added.get(*n).map(|uid| uid.0 as usize - 1),
+            TodoName::Id(id) => self.model.find(id),
+            TodoName::Key(key) => Some(*key),
+            TodoName::New(n) => added.get(*n).map(|uid| uid.0 as usize - 1),
         }
     }
 
@@ -111,7 +113,7 @@ impl Pair {
 }
 
 /// Only the rows that differ, then the rest.
-fn difference(engine: &State, model: &State) -> String {
+fn difference(engine: &ModelView, model: &ModelView) -> String {
     let mut out = String::from("engine (<) and model (>) differ");
     for n in 0..engine.rows.len().max(model.rows.len()) {
         let (a, b) = (engine.rows.get(n), model.rows.get(n));
@@ -119,7 +121,7 @@ fn difference(engine: &State, model: &State) -> String {
             out += &format!("\n< {a:?}\n> {b:?}");
         }
     }
-    let rest = |state: &State| State { rows: Vec::new(), ..state.clone() };
+    let rest = |state: &ModelView| ModelView { rows: Vec::new(), ..state.clone() };
     if rest(engine) != rest(model) {
         out += &format!("\n< {:?}\n> {:?}", rest(engine), rest(model));
     }
@@ -187,7 +189,15 @@ fn written(before: &Plan, after: &Plan, outcome: &Outcome) -> Result<(), String>
 /// a write log `edited` too, so that one is not compared.
 fn logged(outcome: &Outcome, mut expected: Trace) -> Result<(), String> {
     let event = |event: &Event| match (&event.patch, event.kind) {
-        (_, Kind::Added | Kind::Edited | Kind::Moved | Kind::Rewired | Kind::Noted | Kind::Removed) => None,
+        (
+            _,
+            EventKind::Added
+            | EventKind::Edited
+            | EventKind::Moved
+            | EventKind::Rewired
+            | EventKind::Noted
+            | EventKind::Removed,
+        ) => None,
         (Patch::Todo(uid, _), kind) => Some((uid.0 as usize - 1, kind.name())),
         (Patch::Phases(_) | Patch::Policy(_), _) => None,
     };

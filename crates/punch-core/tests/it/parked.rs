@@ -1,6 +1,6 @@
 //! Parked todos: not open work, for counts, progress, decisions and reasons alike.
 
-use punch_core::dialect::native::{self, Limits};
+use punch_core::dialect::native::{self, TextLimits};
 use punch_core::drive::{roots, survey};
 use punch_core::reason::standstill;
 use punch_core::view::Progress;
@@ -18,7 +18,7 @@ fn plan(ops: Value) -> Plan {
 }
 
 fn change(plan: &mut Plan, op: &Value) {
-    let ops = native::read(plan, &json!({"ops": [op]}), &Limits::default()).unwrap();
+    let ops = native::read(plan, &json!({"ops": [op]}), &TextLimits::default()).unwrap();
     let outcome = apply(plan, &ops, &Context::new(NOW, Actor::user(), Policy::default())).unwrap();
     plan.commit(&outcome);
     plan.put_events(outcome.plan.revision, outcome.events);

@@ -8,8 +8,8 @@ mod texts;
 
 use punch_core::Status;
 use punch_core::dialect::phases::{
-    Phase, Reply, Said, Task, answer_json, coerce, markdown_answer, parse_ops, parse_params, phases_from_json,
-    rejected_json, run, said_json, step,
+    CommandOutput, CommandReply, PhaseTask, TaskPhase, answer_json, coerce, markdown_answer, parse_ops, parse_params,
+    phases_from_json, rejected_json, run, said_json, step,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn cases(file: &str) -> impl Iterator<Item = Value> {
     file.split('\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap())
 }
 
-fn initial(case: &Value) -> Vec<Phase> {
+fn initial(case: &Value) -> Vec<TaskPhase> {
     case.get("initial").cloned().map(list).unwrap_or_default()
 }
 
@@ -49,20 +49,20 @@ fn report(count: usize, minimum: usize, failures: &[String]) {
     assert!(count >= minimum, "only {count} cases were read");
 }
 
-fn list(value: Value) -> Vec<Phase> {
+fn list(value: Value) -> Vec<TaskPhase> {
     phases_from_json(&value).unwrap()
 }
 
 /// One phase `A` with pending tasks.
-fn pending(contents: &[&str]) -> Vec<Phase> {
-    let tasks = contents.iter().map(|content| Task::new(*content, Status::Pending)).collect();
-    vec![Phase { tasks, ..Phase::new("A") }]
+fn pending(contents: &[&str]) -> Vec<TaskPhase> {
+    let tasks = contents.iter().map(|content| PhaseTask::new(*content, Status::Pending)).collect();
+    vec![TaskPhase { tasks, ..TaskPhase::new("A") }]
 }
 
-fn say(phases: &[Phase], line: &str) -> Said {
+fn say(phases: &[TaskPhase], line: &str) -> CommandOutput {
     match run(phases, line) {
-        Reply::Said(said) => said,
-        Reply::Effect(effect) => panic!("{effect:?}"),
+        CommandReply::Said(said) => said,
+        CommandReply::Effect(effect) => panic!("{effect:?}"),
     }
 }
 

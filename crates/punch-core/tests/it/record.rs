@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use punch_core::{
-    Add, Carried, Dep, Document, Edit, Hold, HoldKind, Keep, Note, Op, PhaseRef, Plan, Record, Ref, Refusal, Status,
-    Uid,
+    Add, CarriedHistory, Dep, Document, Edit, Hold, HoldKind, Keep, Note, Op, PhaseRef, Plan, Record, Ref, Refusal,
+    Status, Uid,
 };
 use serde_json::json;
 
@@ -244,7 +244,7 @@ fn dated_notes_are_carried_and_later_ones_are_new() {
         Note { text: "first".to_owned(), at: 3, by: String::new() },
         Note { text: "second".to_owned(), at: 5, by: "ann".to_owned() },
     ];
-    let carried = Carried { notes, created_at: Some(3), ..Carried::default() };
+    let carried = CarriedHistory { notes, created_at: Some(3), ..CarriedHistory::default() };
     let added = Add { carried: Some(Box::new(carried)), ..add("a") };
     assert_eq!(got, [Op::Add(added), Op::Note(Ref::New(0), "third".to_owned())]);
 }

@@ -1,7 +1,7 @@
 //! Reports of workers: what they leave, and what takes them away.
 
 use punch_core::{
-    Actor, Add, Context, Edit, Evidence, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, Status, Stop, apply,
+    Actor, Add, ApplyStop, Context, Edit, Evidence, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, Status, apply,
 };
 
 const LEASE: i64 = 50;
@@ -10,7 +10,7 @@ fn context(now: i64, owner: &str) -> Context {
     Context::new(now, Actor::parse("t", Some(owner)), Policy::default())
 }
 
-fn write(plan: &mut Plan, now: i64, owner: &str, ops: &[Op]) -> Result<(), Stop> {
+fn write(plan: &mut Plan, now: i64, owner: &str, ops: &[Op]) -> Result<(), ApplyStop> {
     let outcome = apply(plan, ops, &context(now, owner))?;
     plan.commit(&outcome);
     Ok(())

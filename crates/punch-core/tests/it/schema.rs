@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Block, ContextUse, Counters, Facts, Finish, HostEvent, Input, KeepGoing, Named, PendingCheck, Reason, Roots, Scene,
-    Switch, Unproven, Vocabulary, decide,
+    Block, ContextUse, Counters, DecisionInput, DecisionScene, Finish, HostEvent, KeepGoing, NamedTodo, PendingCheck,
+    PlanFacts, Reason, Roots, Switch, Unproven, Vocabulary, decide,
 };
 use punch_core::reason::Cause;
-use punch_core::schedule::{Ask, Order, schedule};
+use punch_core::schedule::{ScheduleOrder, ScheduleRequest, schedule};
 use punch_core::{Document, Record, schema};
 use punch_testkit::schema::wrong;
 use serde_json::{Value, json};
@@ -19,10 +19,10 @@ fn whole(schema: Value) -> Value {
 }
 
 /// An input with everything that can be there.
-fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
+fn input(choice: u32, open: u64, next: bool, cause: Cause) -> DecisionInput {
     let every = |n: u32| choice.is_multiple_of(n);
     let finish = [Finish::EndTurn, Finish::EndTurn, Finish::Length, Finish::Cancelled][choice as usize % 4];
-    let named = Named {
+    let named = NamedTodo {
         id: "T-1".into(),
         content: "Write it".into(),
         running: every(2),
@@ -44,14 +44,14 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
         shell: every(3),
         by_itself: every(6),
     };
-    Input {
-        facts: Facts {
+    DecisionInput {
+        facts: PlanFacts {
             open,
             total: 9,
             next: next.then_some(named),
             roots,
             unproven: vec![unproven],
-            ..Facts::default()
+            ..PlanFacts::default()
         },
         counters: Counters {
             going: true,
@@ -76,7 +76,7 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> Input {
         },
         event: HostEvent::Stopping { finish, background: u32::from(every(13)), kept_going: true },
         policy: KeepGoing::default(),
-        scene: Scene {
+        scene: DecisionScene {
             named: !every(17),
             bound: !every(19),
             foreign: every(23),
@@ -103,8 +103,8 @@ proptest! {
             prop_assert_eq!(wrong(&whole(schema::todo()), &record), [""; 0]);
         }
         let object = schema::object(&schema::schedule(), &[]);
-        for order in Order::ALL {
-            let made = schedule(&plan, &Ask { order, agents: 2, context: 30_000, ..Ask::default() }, now);
+        for order in ScheduleOrder::ALL {
+            let made = schedule(&plan, &ScheduleRequest { order, agents: 2, context: 30_000, ..ScheduleRequest::default() }, now);
             prop_assert_eq!(wrong(&object, &serde_json::to_value(made).unwrap()), [""; 0]);
         }
     }

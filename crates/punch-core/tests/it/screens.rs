@@ -2,10 +2,10 @@
 
 use insta::assert_snapshot;
 use punch_core::inbox::{InboxItem, InboxKind};
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::{
-    Dashboard, Glyphs, Layout, Line, PlanSummary, Progress, Role, Section, TodoRow, phase_tree, spans, status_line,
-    table,
+    Dashboard, Glyphs, Layout, PlanSummary, Progress, SpanRole, SummarySection, TodoRow, ViewLine, phase_tree, spans,
+    status_line, table,
 };
 use punch_core::{Label, Plan, ShownStatus, Status};
 
@@ -39,13 +39,13 @@ fn layout(width: Option<usize>, glyphs: Glyphs) -> Layout {
 
 fn list(layout: Layout) -> String {
     let plan = plan();
-    let reader = Reader::new(&plan, NOW);
+    let reader = PlanReader::new(&plan, NOW);
     let rows: Vec<_> = plan.live().into_iter().map(|todo| TodoRow::of(reader, todo).table_row(layout)).collect();
     shown(&table::lines(rows, layout), layout)
 }
 
 /// The lines, which must fit.
-fn shown(lines: &[Line], layout: Layout) -> String {
+fn shown(lines: &[ViewLine], layout: Layout) -> String {
     if let Some(width) = layout.width {
         lines.iter().for_each(|line| assert!(line.columns() <= width, "{}", line.plain()));
     }
@@ -99,7 +99,7 @@ fn a_list_is_aligned_and_cut_on_a_terminal_and_whole_in_a_pipe() {
 fn phases_are_headings_with_their_progress() {
     let (plan, layout) = (plan(), layout(Some(80), Glyphs::Unicode));
     let todos = plan.live();
-    assert_snapshot!(shown(&phase_tree::lines(Reader::new(&plan, NOW), &todos, layout), layout), @r#"
+    assert_snapshot!(shown(&phase_tree::lines(PlanReader::new(&plan, NOW), &todos, layout), layout), @r#"
     ✗ T-5  Set up CI
     ⊘ T-6  Release 0.2.0  stuck behind T-5, which failed · waiting for T-2, T-3
     Core  1/3 done
@@ -113,10 +113,10 @@ fn phases_are_headings_with_their_progress() {
 }
 
 fn summary(plan: &Plan) -> PlanSummary {
-    let reader = Reader::new(plan, NOW);
+    let reader = PlanReader::new(plan, NOW);
     let section = |status: ShownStatus| {
         let todos = plan.live().into_iter().filter(|todo| reader.shown(todo) == status);
-        Section::of(todos.map(|todo| TodoRow::of(reader, todo)))
+        SummarySection::of(todos.map(|todo| TodoRow::of(reader, todo)))
     };
     let mut counts = plan.row.counts;
     (counts.pending, counts.in_progress, counts.completed, counts.failed) = (4, 1, 1, 1);
@@ -124,7 +124,7 @@ fn summary(plan: &Plan) -> PlanSummary {
         counts,
         progress: Progress { completed: 1, total: 7 },
         working: section(ShownStatus::InProgress),
-        next: Section::default(),
+        next: SummarySection::default(),
         ready: section(ShownStatus::Ready),
         failed: section(ShownStatus::Failed),
         stuck: section(ShownStatus::Stuck),
@@ -212,11 +212,11 @@ fn one_line_for_prompts_keeps_its_counts_at_any_width() {
 #[test]
 fn roles_say_what_stands_out() {
     let plan = plan();
-    let reader = Reader::new(&plan, NOW);
+    let reader = PlanReader::new(&plan, NOW);
     let row = |at: usize| TodoRow::of(reader, plan.live()[at]).table_row(layout(Some(80), Glyphs::Unicode));
     let roles = |at: usize| row(at).remark.0.iter().map(|span| span.role).collect::<Vec<_>>();
-    assert_eq!(roles(0), [Role::Owner, Role::Detail, Role::Detail], "@alice · 4 min");
-    assert_eq!(roles(1)[0], Role::Strong, "P1");
-    assert_eq!(roles(5).last(), Some(&Role::Warning), "what is stuck");
-    assert_eq!(row(6).text.0, Role::Detail, "closed work stands back");
+    assert_eq!(roles(0), [SpanRole::Owner, SpanRole::Detail, SpanRole::Detail], "@alice · 4 min");
+    assert_eq!(roles(1)[0], SpanRole::Strong, "P1");
+    assert_eq!(roles(5).last(), Some(&SpanRole::Warning), "what is stuck");
+    assert_eq!(row(6).text.0, SpanRole::Detail, "closed work stands back");
 }

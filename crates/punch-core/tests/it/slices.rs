@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::{
-    Actor, Add, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, Status, Stop, Todo, Uid, apply,
+    Actor, Add, ApplyStop, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, Status, Todo, Uid,
+    apply,
 };
 use punch_testkit::batches::{batch, sequences};
 
@@ -77,9 +78,9 @@ impl<'a> Loader<'a> {
         loop {
             match apply(&self.slice, ops, ctx) {
                 Ok(outcome) => return Ok(outcome),
-                Err(Stop::Refused(refusals)) => return Err(refusals),
-                Err(Stop::Need(_)) if self.rounds == 8 => self.load(Footprint::everything()),
-                Err(Stop::Need(need)) => self.load(*need),
+                Err(ApplyStop::Refused(refusals)) => return Err(refusals),
+                Err(ApplyStop::Need(_)) if self.rounds == 8 => self.load(Footprint::everything()),
+                Err(ApplyStop::Need(need)) => self.load(*need),
             }
             self.rounds += 1;
             assert!(self.rounds < 12, "a slice with everything still asks");

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use punch_core::{Actor, Context, Fields, Op, Plan, Policy, Refusal, Todo, Uid};
-use punch_testkit::ask::{Ask, Batch, Fields as Given, Name, New};
+use punch_testkit::ask::{ModelBatch, ModelFields, ModelNewTodo, ModelOp, TodoName};
 use punch_testkit::batches::{batch, sequences};
-use punch_testkit::rules::Rules;
+use punch_testkit::rules::ModelRules;
 
 use crate::bridge;
 use crate::pair::{Pair, rederived};
@@ -50,7 +50,7 @@ proptest! {
         }
         let (after, last) = (pair.plan.clone(), pair.plan.row.revision);
         prop_assume!(last > 0);
-        let policy = bridge::policy(&Rules::NATIVE);
+        let policy = bridge::policy(&ModelRules::NATIVE);
         let author = pair.log.last().map_or_else(Actor::user, |event| match &event.owner {
             Some(owner) => Actor::parse(&event.by, Some(owner)),
             None => Actor::user().signing(&event.by),
@@ -96,7 +96,7 @@ proptest! {
         }
         prop_assume!(pair.plan.row.revision > 0);
         let revision = which.index(pair.plan.row.revision as usize) as u64 + 1;
-        let rules = Rules::from_digits(std::array::from_fn(|n| digits[n] as usize % Rules::SIZES[n]));
+        let rules = ModelRules::from_digits(std::array::from_fn(|n| digits[n] as usize % ModelRules::SIZES[n]));
         let busy = |plan: &Plan| plan.live().iter().filter(|t| t.status == punch_core::Status::InProgress && t.owner.is_none()).count();
         let (old, rows) = (busy(&pair.plan), live(&pair.plan));
         match revert(&mut pair, revision, bridge::policy(&rules), &Actor::user().signing("someone")) {
@@ -117,31 +117,31 @@ proptest! {
     }
 }
 
-fn add(id: &str, deps: &[&str]) -> Ask {
-    let deps = Some(deps.iter().map(|dep| Name::Id((*dep).to_owned())).collect());
-    Ask::Add(New {
+fn add(id: &str, deps: &[&str]) -> ModelOp {
+    let deps = Some(deps.iter().map(|dep| TodoName::Id((*dep).to_owned())).collect());
+    ModelOp::Add(ModelNewTodo {
         id: Some(id.to_owned()),
-        fields: Given { content: Some(id.to_owned()), deps, ..Given::default() },
-        ..New::default()
+        fields: ModelFields { content: Some(id.to_owned()), deps, ..ModelFields::default() },
+        ..ModelNewTodo::default()
     })
 }
 
-fn id(id: &str) -> Name {
-    Name::Id(id.to_owned())
+fn id(id: &str) -> TodoName {
+    TodoName::Id(id.to_owned())
 }
 
-fn run(pair: &mut Pair, rules: Rules, asks: Vec<Ask>) {
-    let batch = Batch { asks, owner: None, rules, elapsed: 1 };
+fn run(pair: &mut Pair, rules: ModelRules, asks: Vec<ModelOp>) {
+    let batch = ModelBatch { asks, owner: None, rules, elapsed: 1 };
     pair.run(&batch).unwrap().unwrap();
 }
 
 #[test]
 fn a_conflict_names_the_todo_and_the_field() {
     let mut pair = Pair::new();
-    let content = |text: &str| Given { content: Some(text.to_owned()), ..Given::default() };
-    run(&mut pair, Rules::NATIVE, vec![add("a", &[])]);
-    run(&mut pair, Rules::NATIVE, vec![Ask::Edit(id("a"), content("one"))]);
-    run(&mut pair, Rules::NATIVE, vec![Ask::Edit(id("a"), content("two"))]);
+    let content = |text: &str| ModelFields { content: Some(text.to_owned()), ..ModelFields::default() };
+    run(&mut pair, ModelRules::NATIVE, vec![add("a", &[])]);
+    run(&mut pair, ModelRules::NATIVE, vec![ModelOp::Edit(id("a"), content("one"))]);
+    run(&mut pair, ModelRules::NATIVE, vec![ModelOp::Edit(id("a"), content("two"))]);
     let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap_err();
     assert_eq!(refusals, [Refusal::RevertConflict { revision: 2, redo: false, fields: vec![("a".into(), "content")] }]);
 }
@@ -149,9 +149,9 @@ fn a_conflict_names_the_todo_and_the_field() {
 #[test]
 fn an_id_that_comes_back_is_no_longer_missing() {
     let mut pair = Pair::new();
-    run(&mut pair, Rules::CURSOR, vec![add("a", &[])]);
-    run(&mut pair, Rules::CURSOR, vec![Ask::Rm(id("a"))]);
-    run(&mut pair, Rules::CURSOR, vec![add("b", &["a"])]);
+    run(&mut pair, ModelRules::CURSOR, vec![add("a", &[])]);
+    run(&mut pair, ModelRules::CURSOR, vec![ModelOp::Rm(id("a"))]);
+    run(&mut pair, ModelRules::CURSOR, vec![add("b", &["a"])]);
     revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap();
     let a = pair.plan.by_id("a").unwrap().uid;
     assert_eq!(pair.plan.by_id("b").unwrap().depends_on, [punch_core::Dep::On(a)]);
@@ -160,8 +160,12 @@ fn an_id_that_comes_back_is_no_longer_missing() {
 #[test]
 fn a_lease_survives_the_undo_of_an_edit() {
     let mut pair = Pair::new();
-    run(&mut pair, Rules::NATIVE, vec![add("a", &[]), Ask::Claim(id("a"), 500)]);
-    run(&mut pair, Rules::NATIVE, vec![Ask::Edit(id("a"), Given { priority: Some(1), ..Given::default() })]);
+    run(&mut pair, ModelRules::NATIVE, vec![add("a", &[]), ModelOp::Claim(id("a"), 500)]);
+    run(
+        &mut pair,
+        ModelRules::NATIVE,
+        vec![ModelOp::Edit(id("a"), ModelFields { priority: Some(1), ..ModelFields::default() })],
+    );
     revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap();
     assert_eq!(pair.plan.by_id("a").unwrap().lease_until, Some(500));
 }
@@ -169,9 +173,9 @@ fn a_lease_survives_the_undo_of_an_edit() {
 #[test]
 fn an_older_revision_is_not_taken_back_over_the_limit() {
     let mut pair = Pair::new();
-    run(&mut pair, Rules::NATIVE, vec![add("a", &[]), add("b", &[]), Ask::Start(id("a"))]);
-    run(&mut pair, Rules::NATIVE, vec![Ask::Done(id("a"), None, None)]);
-    run(&mut pair, Rules::NATIVE, vec![Ask::Start(id("b"))]);
+    run(&mut pair, ModelRules::NATIVE, vec![add("a", &[]), add("b", &[]), ModelOp::Start(id("a"))]);
+    run(&mut pair, ModelRules::NATIVE, vec![ModelOp::Done(id("a"), None, None)]);
+    run(&mut pair, ModelRules::NATIVE, vec![ModelOp::Start(id("b"))]);
     let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("test", None)).unwrap_err();
     assert_eq!(refusals[0].code(), "in_progress_limit");
 }
@@ -179,8 +183,8 @@ fn an_older_revision_is_not_taken_back_over_the_limit() {
 #[test]
 fn the_remarks_of_others_stay() {
     let mut pair = Pair::new();
-    run(&mut pair, Rules::NATIVE, vec![add("a", &[])]);
-    run(&mut pair, Rules::NATIVE, vec![Ask::Note(id("a"), "mine".to_owned())]);
+    run(&mut pair, ModelRules::NATIVE, vec![add("a", &[])]);
+    run(&mut pair, ModelRules::NATIVE, vec![ModelOp::Note(id("a"), "mine".to_owned())]);
     let refusals = revert(&mut pair, 2, Policy::default(), &Actor::parse("someone else", None)).unwrap_err();
     let stays = vec!["1 note by `test` stays".to_owned()];
     assert_eq!(refusals, [Refusal::NothingUndoable { revision: 2, stays }]);

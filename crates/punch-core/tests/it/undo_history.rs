@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use punch_core::{
-    Actor, Add, Context, Edit, Event, Evidence, Fields, InProgressLimit, Keep, Label, LabelEdit, Op, Patch, Plan,
-    Policy, Ref, StartGate, Stop, apply,
+    Actor, Add, ApplyStop, Context, Edit, Event, Evidence, Fields, InProgressLimit, Keep, Label, LabelEdit, Op, Patch,
+    Plan, Policy, Ref, StartGate, apply,
 };
-use punch_testkit::undo::{History, Revision, Todos, Wish};
+use punch_testkit::undo::{ModelHistory, ModelRevision, Todos, UndoRequest};
 use serde_json::{Map, Value, json};
 
 /// The user, two sessions of one agent, and another agent.
@@ -34,13 +34,13 @@ const HOUR: i64 = 3_600_000;
 struct World {
     plan: Plan,
     log: Vec<Event>,
-    history: History,
+    history: ModelHistory,
     now: i64,
 }
 
 impl World {
     fn new() -> Self {
-        Self { plan: Plan::new(), log: Vec::new(), history: History::default(), now: 0 }
+        Self { plan: Plan::new(), log: Vec::new(), history: ModelHistory::default(), now: 0 }
     }
 
     fn apply(&mut self, ops: &[Op], actor: &Actor) -> Result<Vec<Event>, &'static str> {
@@ -57,16 +57,17 @@ impl World {
                 self.plan.commit(&outcome);
                 self.log.extend(outcome.events.clone());
                 if let Some(first) = outcome.events.first() {
-                    let revision = Revision { by: name(actor), undoes: first.undoes, before, after: todos(&self.plan) };
+                    let revision =
+                        ModelRevision { by: name(actor), undoes: first.undoes, before, after: todos(&self.plan) };
                     self.history.revisions.push(revision);
                 }
                 Ok(outcome.events)
             }
-            Err(Stop::Refused(refusals)) => {
+            Err(ApplyStop::Refused(refusals)) => {
                 crate::pair::presentable(&refusals[0]).unwrap();
                 Err(refusals[0].code())
             }
-            Err(Stop::Need(need)) => panic!("a whole plan asked for {need:?}"),
+            Err(ApplyStop::Need(need)) => panic!("a whole plan asked for {need:?}"),
         }
     }
 
@@ -109,10 +110,10 @@ impl World {
     fn undo(&mut self, (by, kind, which, _): Step) -> Result<(), TestCaseError> {
         let revision = which as u64 % (self.plan.row.revision + 2);
         let (wish, op) = match kind % 6 {
-            0 | 1 => (Wish::Last(false), Op::Undo { revision: None, any: false }),
-            2 => (Wish::Last(true), Op::Undo { revision: None, any: true }),
-            3 => (Wish::Revision(revision), Op::Undo { revision: Some(revision), any: false }),
-            _ => (Wish::Redo, Op::Redo),
+            0 | 1 => (UndoRequest::Last(false), Op::Undo { revision: None, any: false }),
+            2 => (UndoRequest::Last(true), Op::Undo { revision: None, any: true }),
+            3 => (UndoRequest::Revision(revision), Op::Undo { revision: Some(revision), any: false }),
+            _ => (UndoRequest::Redo, Op::Redo),
         };
         let actor = author(by);
         let before = self.plan.clone();

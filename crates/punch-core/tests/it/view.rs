@@ -2,9 +2,9 @@
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use punch_core::reason::Reader;
-use punch_core::view::{Cap, ClearDelay, Glyphs, Panel, Progress, Row, Tree, checklist, hide, line, width};
-use punch_core::{Change, Event, Kind, Patch, Plan, Status, Swap, Todo, Uid};
+use punch_core::reason::PlanReader;
+use punch_core::view::{Cap, ClearDelay, Glyphs, ListRow, Panel, Progress, TreeOptions, checklist, hide, line, width};
+use punch_core::{Event, EventKind, FieldChange, Patch, Plan, Status, Swap, Todo, Uid};
 
 use crate::sample::{Sample, hold, note, waits};
 
@@ -21,11 +21,11 @@ fn three() -> Plan {
         .plan
 }
 
-fn rows(plan: &Plan) -> Vec<Row<'_>> {
-    plan.live().into_iter().map(|todo| Row::of(Reader::new(plan, 0), todo)).collect()
+fn rows(plan: &Plan) -> Vec<ListRow<'_>> {
+    plan.live().into_iter().map(|todo| ListRow::of(PlanReader::new(plan, 0), todo)).collect()
 }
 
-fn plain(rows: &[Row<'_>]) -> Progress {
+fn plain(rows: &[ListRow<'_>]) -> Progress {
     Progress::plain(rows.iter().map(|row| row.status))
 }
 
@@ -144,8 +144,8 @@ fn the_notice_shows_the_list_that_was_written() {
 }
 
 fn moved(uid: u64, before: Status, after: Status) -> Event {
-    let patch = Patch::Todo(Uid(uid), vec![Change::Status(Swap { before, after })]);
-    Event { revision: 1, seq: 0, kind: Kind::Edited, at: 0, by: String::new(), patch, owner: None, undoes: None }
+    let patch = Patch::Todo(Uid(uid), vec![FieldChange::Status(Swap { before, after })]);
+    Event { revision: 1, seq: 0, kind: EventKind::Edited, at: 0, by: String::new(), patch, owner: None, undoes: None }
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn phased() -> Plan {
 fn the_tree_shows_phases_notes_and_why_todos_wait() {
     let plan = phased();
     let todos = plan.live();
-    assert_snapshot!(Tree::default().draw(&plan, &todos), @r#"
+    assert_snapshot!(TreeOptions::default().draw(&plan, &todos), @r#"
     ✗ T-5 Loose end
     I. Foundations (1/3)
       ✓ T-2 Set up schema
@@ -347,7 +347,7 @@ fn the_tree_shows_phases_notes_and_why_todos_wait() {
       – T-6 Passkeys
       ✓ T-7 Sessions (stale)
     "#);
-    assert_snapshot!(Tree { width: Some(30), ..Tree::default() }.draw(&plan, &todos), @r#"
+    assert_snapshot!(TreeOptions { width: Some(30), ..TreeOptions::default() }.draw(&plan, &todos), @r#"
     ✗ T-5 Loose end
     I. Foundations (1/3)
       ✓ T-2 Set up schema
@@ -362,13 +362,13 @@ fn the_tree_shows_phases_notes_and_why_todos_wait() {
       – T-6 Passkeys
       ✓ T-7 Sessions (stale)
     "#);
-    assert_eq!(Tree::default().draw(&plan, &[]), "No todos.");
+    assert_eq!(TreeOptions::default().draw(&plan, &[]), "No todos.");
 }
 
 #[test]
 fn one_phase_needs_no_heading() {
     let plan = Sample::new().phase("A").phase("B").todo(1, Status::Pending, "x").todo(0, Status::Pending, "y").plan;
-    assert_snapshot!(Tree::default().draw(&plan, &plan.live()), @"
+    assert_snapshot!(TreeOptions::default().draw(&plan, &plan.live()), @"
     ○ T-2 y
     ○ T-1 x
     ");
@@ -382,7 +382,7 @@ fn a_collapsed_tree_shows_eight_todos_and_an_expanded_one_all_that_fit() {
     }
     sample.plan.row.phases.push(punch_core::Phase { uid: punch_core::PhaseUid(3), name: "C".to_owned() });
     let plan = sample.plan;
-    assert_snapshot!(Tree::default().draw(&plan, &plan.live()), @"
+    assert_snapshot!(TreeOptions::default().draw(&plan, &plan.live()), @"
     I. A (9/12)
       ✓ T-9 step
       ○ T-10 step
@@ -395,7 +395,7 @@ fn a_collapsed_tree_shows_eight_todos_and_an_expanded_one_all_that_fit() {
       ○ T-16 step
     +22 more
     ");
-    let expanded = Tree { expanded: true, cap: Cap::new(6, 4096), ..Tree::default() };
+    let expanded = TreeOptions { expanded: true, cap: Cap::new(6, 4096), ..TreeOptions::default() };
     assert_snapshot!(expanded.draw(&plan, &plan.live()), @"
     I. A (9/12)
       ✓ T-1 step
@@ -404,7 +404,7 @@ fn a_collapsed_tree_shows_eight_todos_and_an_expanded_one_all_that_fit() {
       ✓ T-4 step
     +26 more
     ");
-    let whole = Tree { expanded: true, cap: Cap::new(33, 4096), ..Tree::default() };
+    let whole = TreeOptions { expanded: true, cap: Cap::new(33, 4096), ..TreeOptions::default() };
     assert_eq!(whole.draw(&plan, &plan.live()).lines().count(), 33);
     assert!(!whole.draw(&plan, &plan.live()).contains("more"));
 }
@@ -413,7 +413,7 @@ fn a_collapsed_tree_shows_eight_todos_and_an_expanded_one_all_that_fit() {
 fn long_notes_are_counted_in_a_collapsed_tree() {
     let text: String = (0..20).map(|n| format!("line {n}\n")).collect();
     let plan = Sample::new().with(0, Status::InProgress, "x", |t| t.notes = vec![note(&text)]).plan;
-    assert_snapshot!(Tree::default().draw(&plan, &plan.live()), @"
+    assert_snapshot!(TreeOptions::default().draw(&plan, &plan.live()), @"
     ▶ T-1 x ⁺¹
         line 0
         line 1
@@ -475,7 +475,7 @@ fn the_views_of_a_hundred_thousand_todos_are_capped() {
         checklist::notice(&rows, Glyphs::Unicode, Cap::default()).len(),
         Panel::default().draw(&rows, plain(&rows)).len(),
         line::draw(&rows, plain(&rows), 100, Glyphs::Unicode).len(),
-        Tree { expanded: true, ..Tree::default() }.draw(&plan, &todos).len(),
+        TreeOptions { expanded: true, ..TreeOptions::default() }.draw(&plan, &todos).len(),
     ];
     assert!(sizes.iter().all(|size| *size <= Cap::default().bytes()), "{sizes:?}");
 }
@@ -532,9 +532,9 @@ proptest! {
     fn caps_hold_and_nothing_unsafe_gets_out(plan in plans(), lines in 0_usize..40, bytes in 0_usize..3000, wide in 0_usize..120, expanded: bool, glyphs in glyphs()) {
         let cap = Cap::new(lines, bytes);
         let (rows, todos) = (rows(&plan), plan.live());
-        let tree = Tree { expanded, cap, glyphs, ..Tree::default() };
+        let tree = TreeOptions { expanded, cap, glyphs, ..TreeOptions::default() };
         let events: Vec<Event> = (1..=rows.len() as u64).map(|uid| moved(uid, Status::Pending, Status::Failed)).collect();
-        let narrow = Tree { width: Some(wide), ..tree }.draw(&plan, &todos);
+        let narrow = TreeOptions { width: Some(wide), ..tree }.draw(&plan, &todos);
         for line in narrow.lines() {
             prop_assert!(width::columns(line) <= wide.max(10), "{:?}", line);
         }

@@ -2,9 +2,9 @@
 
 use punch_core::dialect::Dialect;
 use punch_core::replay::line;
-use punch_core::{Actor, Context, Op, Plan, Policy, Ref, Stop, Uid, apply};
-use punch_testkit::ask::{Ask, Batch, Fields, Name, New};
-use punch_testkit::rules::Rules;
+use punch_core::{Actor, ApplyStop, Context, Op, Plan, Policy, Ref, Uid, apply};
+use punch_testkit::ask::{ModelBatch, ModelFields, ModelNewTodo, ModelOp, TodoName};
+use punch_testkit::rules::ModelRules;
 use serde_json::{Value, json};
 
 use crate::pair::Pair;
@@ -35,7 +35,7 @@ fn an_edit_may_stand_before_the_add_it_belongs_to() {
 fn a_uid_that_was_never_given_is_unknown_and_asks_for_nothing() {
     let ctx = Context::new(1, Actor::parse("ann", None), Policy::default());
     match apply(&Plan::new(), &[Op::Start(Ref::Uid(Uid(7)))], &ctx) {
-        Err(Stop::Refused(refusals)) => assert_eq!(refusals[0].code(), "unknown_todo"),
+        Err(ApplyStop::Refused(refusals)) => assert_eq!(refusals[0].code(), "unknown_todo"),
         other => panic!("{other:?}"),
     }
 }
@@ -57,17 +57,17 @@ fn edges_may_change_direction_in_one_batch_whatever_the_order() {
 fn a_todo_that_takes_the_name_another_waits_for_is_waited_for_once() {
     let mut pair = Pair::new();
     let add = |id: &str, deps: &[&str]| {
-        let deps = Some(deps.iter().map(|dep| Name::Id((*dep).to_owned())).collect());
-        let fields = Fields { content: Some(id.to_owned()), deps, ..Fields::default() };
-        Ask::Add(New { id: Some(id.to_owned()), fields, ..New::default() })
+        let deps = Some(deps.iter().map(|dep| TodoName::Id((*dep).to_owned())).collect());
+        let fields = ModelFields { content: Some(id.to_owned()), deps, ..ModelFields::default() };
+        ModelOp::Add(ModelNewTodo { id: Some(id.to_owned()), fields, ..ModelNewTodo::default() })
     };
-    let renamed = Fields { id: Some("y".to_owned()), ..Fields::default() };
+    let renamed = ModelFields { id: Some("y".to_owned()), ..ModelFields::default() };
     for asks in [
         vec![add("x", &[]), add("t", &["x", "y"])],
-        vec![Ask::Edit(Name::Id("x".to_owned()), renamed)],
-        vec![Ask::Done(Name::Id("y".to_owned()), None, None)],
+        vec![ModelOp::Edit(TodoName::Id("x".to_owned()), renamed)],
+        vec![ModelOp::Done(TodoName::Id("y".to_owned()), None, None)],
     ] {
-        let batch = Batch { asks, owner: None, rules: Rules::CURSOR, elapsed: 1 };
+        let batch = ModelBatch { asks, owner: None, rules: ModelRules::CURSOR, elapsed: 1 };
         pair.run(&batch).unwrap().unwrap();
     }
     assert!(pair.plan.by_id("t").unwrap().is_ready(9));
@@ -77,15 +77,15 @@ fn a_todo_that_takes_the_name_another_waits_for_is_waited_for_once() {
 fn naming_a_suspended_dependency_again_closes_no_new_circle() {
     let mut pair = Pair::new();
     let edit = |id: &str, deps: &[&str]| {
-        let deps = Some(deps.iter().map(|dep| Name::Id((*dep).to_owned())).collect());
-        Ask::Edit(Name::Id(id.to_owned()), Fields { deps, ..Fields::default() })
+        let deps = Some(deps.iter().map(|dep| TodoName::Id((*dep).to_owned())).collect());
+        ModelOp::Edit(TodoName::Id(id.to_owned()), ModelFields { deps, ..ModelFields::default() })
     };
-    let add = |id: &str| Ask::Add(New { id: Some(id.to_owned()), ..New::default() });
-    let batch = |asks, rules| Batch { asks, owner: None, rules, elapsed: 1 };
-    pair.run(&batch(vec![add("a"), add("b"), add("c"), edit("a", &["b"]), edit("b", &["a"])], Rules::CURSOR))
+    let add = |id: &str| ModelOp::Add(ModelNewTodo { id: Some(id.to_owned()), ..ModelNewTodo::default() });
+    let batch = |asks, rules| ModelBatch { asks, owner: None, rules, elapsed: 1 };
+    pair.run(&batch(vec![add("a"), add("b"), add("c"), edit("a", &["b"]), edit("b", &["a"])], ModelRules::CURSOR))
         .unwrap()
         .unwrap();
-    pair.run(&batch(vec![edit("a", &["b", "c"])], Rules::NATIVE)).unwrap().unwrap();
-    let refusals = pair.run(&batch(vec![edit("c", &["a"])], Rules::NATIVE)).unwrap().unwrap_err();
+    pair.run(&batch(vec![edit("a", &["b", "c"])], ModelRules::NATIVE)).unwrap().unwrap();
+    let refusals = pair.run(&batch(vec![edit("c", &["a"])], ModelRules::NATIVE)).unwrap().unwrap_err();
     assert_eq!(refusals[0].code(), "cycle");
 }

@@ -9,8 +9,8 @@ use super::render;
 /// The answer to a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Answer {
-    /// The text for the model: short, at most [`Answer::CAP`] bytes, with untrusted text neutralized and without tags
+pub struct ToolAnswer {
+    /// The text for the model: short, at most [`ToolAnswer::CAP`] bytes, with untrusted text neutralized and without tags
     /// that could end the part of the context that it stands in.
     pub text: String,
     /// The answer for programs; null where the caller did not ask for it.
@@ -42,7 +42,7 @@ pub struct CallError {
     pub message: String,
 }
 
-impl Answer {
+impl ToolAnswer {
     /// The most bytes that a text has: about 2,000 tokens.
     pub const CAP: usize = 8_000;
 
@@ -60,9 +60,9 @@ impl Answer {
 
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Called {
+pub enum CallResult {
     /// The call was answered.
-    Answered(Answer),
+    Answered(ToolAnswer),
     /// Nothing happened yet: the check of the todo with this id has to pass first.
     Wants(String),
 }

@@ -1,7 +1,7 @@
 //! The arguments of a tool call, read once. Nothing behind this module looks into the JSON that a model sent.
 
 use punch_core::dialect::extended;
-use punch_core::dialect::native::{self, Limits};
+use punch_core::dialect::native::{self, TextLimits};
 use punch_core::{Dialect, Refusal, text};
 use serde_json::Value;
 
@@ -18,14 +18,14 @@ pub(super) enum ToolCall {
     Read(ReadCall),
     Claim(ClaimCall),
     Checkpoint(CheckpointCall),
-    Native(native::Call),
-    List(list::Call),
-    Extended(extended::Call),
+    Native(native::NativeCall),
+    List(list::ListCall),
+    Extended(extended::ExtendedCall),
 }
 
 impl ToolCall {
     /// Reads the arguments of a tool. What cannot be read is refused, and nothing else has happened by then.
-    pub fn parse(dialect: Dialect, tool: Tool, arguments: &Value, limits: &Limits) -> Result<Self, Refusal> {
+    pub fn parse(dialect: Dialect, tool: Tool, arguments: &Value, limits: &TextLimits) -> Result<Self, Refusal> {
         Ok(match (tool, dialect) {
             (Tool::Read, _) => Self::Read(ReadCall::parse(arguments)?),
             (Tool::Claim, _) => Self::Claim(ClaimCall::parse(arguments)),
@@ -33,7 +33,7 @@ impl ToolCall {
             (Tool::Write, Dialect::Native) => Self::Native(native::parse(arguments, limits)?),
             (Tool::Write, Dialect::Extended) => Self::Extended(extended::read(arguments, limits)?),
             (Tool::Write, Dialect::Cursor | Dialect::Phases | Dialect::Todowrite) => {
-                Self::List(list::Call::parse(dialect, arguments)?)
+                Self::List(list::ListCall::parse(dialect, arguments)?)
             }
         })
     }
@@ -154,13 +154,13 @@ impl CheckpointCall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Group, Offer};
+    use crate::{ToolGroup, ToolOffers};
 
     #[test]
     fn the_tools_offer_every_view_and_no_other() {
         let mut seen = 0;
         for dialect in &Dialect::ALL {
-            for tool in Offer::new(*dialect, &Group::ALL).tools {
+            for tool in ToolOffers::new(*dialect, &ToolGroup::ALL).tools {
                 if tool.tool == Tool::Read {
                     let offered = tool.input_schema["properties"]["view"]["enum"].as_array().unwrap();
                     let known = ReadView::ALL.map(ReadView::name);

@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::Answer;
+use super::ToolAnswer;
 
 /// Room for the receipt and the remark that something is left out.
 const TAIL: usize = 160;
 
-/// The text with its receipt as last line, at most [`Answer::CAP`] bytes.
+/// The text with its receipt as last line, at most [`ToolAnswer::CAP`] bytes.
 pub fn text(text: &str, revision: Option<u64>) -> String {
     let receipt = revision.map(|revision| format!("\nrev {revision}")).unwrap_or_default();
     let text = text.trim_end_matches('\n');
-    if text.len() + receipt.len() <= Answer::CAP {
+    if text.len() + receipt.len() <= ToolAnswer::CAP {
         return format!("{text}{receipt}");
     }
-    let room = Answer::CAP - TAIL;
+    let room = ToolAnswer::CAP - TAIL;
     let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let cut = text[..end].rfind('\n').filter(|at| *at > room / 2).unwrap_or(end);
     let left = text[cut..].lines().filter(|line| !line.is_empty()).count();
@@ -24,7 +24,7 @@ pub fn text(text: &str, revision: Option<u64>) -> String {
 /// Structured content with the rendering inside, because some clients show nothing but this.
 pub fn structured(mut value: Value, text: &str) -> Value {
     let size = serde_json::to_string(&value).map_or(usize::MAX, |json| json.len());
-    if size > Answer::CAP || !value.is_object() {
+    if size > ToolAnswer::CAP || !value.is_object() {
         value = json!({"truncated": true});
     }
     value["text"] = json!(text);
@@ -45,10 +45,10 @@ mod tests {
     fn long_texts_are_cut_at_a_line_and_keep_their_receipt() {
         let long = "zwölf Boxkämpfer\n".repeat(2_000);
         let cut = text(&long, Some(3));
-        assert!(cut.len() <= Answer::CAP, "{}", cut.len());
+        assert!(cut.len() <= ToolAnswer::CAP, "{}", cut.len());
         assert!(cut.ends_with("ask for a smaller part.\nrev 3"), "{}", &cut[cut.len() - 80..]);
         let one_line = "ß".repeat(20_000);
-        assert!(text(&one_line, Some(3)).len() <= Answer::CAP);
+        assert!(text(&one_line, Some(3)).len() <= ToolAnswer::CAP);
     }
 
     #[test]

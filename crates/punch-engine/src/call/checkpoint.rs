@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::arguments::CheckpointCall;
 use super::render::capped;
-use super::{Answer, Caller};
-use crate::{Code, Engine, EngineError, Restored, Restoring, Role, Saved, Saving, session};
+use super::{ToolAnswer, ToolCaller};
+use crate::{Code, Engine, EngineError, RestoreResult, Restoring, Role, SavedCheckpoint, Saving, session};
 
 /// Checkpoints that are listed.
 const LISTED: usize = 10;
@@ -16,9 +16,9 @@ impl Engine {
     pub(super) fn call_checkpoint(
         &self,
         plan: PlanId,
-        caller: &Caller<'_>,
+        caller: &ToolCaller<'_>,
         call: &CheckpointCall,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<ToolAnswer, EngineError> {
         let code = || caller.work.tree.as_ref().map(Code::look).unwrap_or_default();
         let (text, structured) = match call {
             CheckpointCall::Save { note } => {
@@ -51,11 +51,11 @@ impl Engine {
             }
         };
         let revision = self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?;
-        Ok(Answer::new(capped(&text), structured, revision))
+        Ok(ToolAnswer::new(capped(&text), structured, revision))
     }
 
     /// A worker answers for its own todos only (rule 39).
-    fn may_restore(&self, plan: PlanId, caller: &Caller<'_>) -> Result<(), EngineError> {
+    fn may_restore(&self, plan: PlanId, caller: &ToolCaller<'_>) -> Result<(), EngineError> {
         let role = self.read(plan, |snapshot| {
             let state = session::load(snapshot, &caller.session, plan)?;
             Ok(state.role_of(&caller.session, caller.role))
@@ -67,7 +67,7 @@ impl Engine {
     }
 }
 
-fn line(saved: &Saved) -> String {
+fn line(saved: &SavedCheckpoint) -> String {
     let (done, left) = (saved.todos.completed.len(), saved.todos.remaining.len());
     let commit = saved.git.as_ref().and_then(|git| git.commit.as_deref());
     let commit = commit.map(|commit| format!(", commit {}", commit.get(..12).unwrap_or(commit))).unwrap_or_default();
@@ -75,7 +75,7 @@ fn line(saved: &Saved) -> String {
     format!("{}: {done} done, {left} left{commit}{}", saved.id, notes.unwrap_or_default())
 }
 
-fn told(restored: &Restored, back: &[String]) -> String {
+fn told(restored: &RestoreResult, back: &[String]) -> String {
     let mut out = vec![format!("Restored {}. Files are as they were.", restored.saved.id)];
     let names = |ids: &[String]| -> String {
         let shown: Vec<String> = ids.iter().take(30).map(|id| text::neutral(id).into_owned()).collect();

@@ -1,16 +1,16 @@
 //! The claiming tool: the best ready todo, or a named one, for the caller.
 
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::{Footprint, Plan, apply};
 use punch_store::Ahead;
 use serde_json::json;
 
 use super::arguments::ClaimCall;
-use super::{Answer, Incoming, native, render, worker};
+use super::{Incoming, ToolAnswer, native, render, worker};
 use crate::{Engine, EngineError, claim, offers, reference};
 
 impl Engine {
-    pub(super) fn call_claim(&self, incoming: &Incoming<'_>, call: &ClaimCall) -> Result<Answer, EngineError> {
+    pub(super) fn call_claim(&self, incoming: &Incoming<'_>, call: &ClaimCall) -> Result<ToolAnswer, EngineError> {
         let caller = incoming.caller;
         let mut request = caller.request(|policy| policy);
         request.detail = true;
@@ -47,20 +47,20 @@ impl Engine {
                 // It has started something: whatever it was sent to is free again.
                 offers::record(tx, owner, None, now)?;
             }
-            let (todo, reader) = (changed.plan.get(uid), Reader::of(&changed.plan, Some(owner), changed.now));
+            let (todo, reader) = (changed.plan.get(uid), PlanReader::of(&changed.plan, Some(owner), changed.now));
             let mut lines: Vec<String> = todo.map(|t| render::line(reader, t)).into_iter().collect();
             lines.extend(todo.into_iter().flat_map(render::work));
             let fence = todo.map_or(0, |t| t.fence);
             let text = format!("{}\nClaimed by {owner}, fence {fence}, for {} s.", lines.join("\n"), lease / 1000);
             let until = todo.and_then(|todo| todo.lease_until);
             let structured = json!({"id": todo.map(|t| &t.id), "fence": fence, "leaseUntil": until});
-            Ok(Some(Answer::new(text, structured, changed.outcome.plan.revision)))
+            Ok(Some(ToolAnswer::new(text, structured, changed.outcome.plan.revision)))
         });
         match answer? {
             Some(answer) => Ok(answer),
             None => {
                 let revision = self.read(incoming.plan, |snapshot| Ok(snapshot.row()?.revision))?;
-                Ok(Answer::new("Nothing is ready to claim.".into(), json!({"todo": null}), revision))
+                Ok(ToolAnswer::new("Nothing is ready to claim.".into(), json!({"todo": null}), revision))
             }
         }
     }

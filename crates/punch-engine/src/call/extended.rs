@@ -4,22 +4,26 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use punch_core::apply::spare;
 use punch_core::dialect::extended;
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::TodoRow;
 use punch_core::{Footprint, Keep, Op, Plan, Record, Ref, Status, Todo, Uid};
 use punch_store::{Ahead, Snapshot, StoreError, Tx, Which};
 use serde_json::{Value, json};
 
 use super::list_window::WHOLE;
-use super::names::{Mention, Names};
+use super::names::{RowMention, SessionNames};
 use super::render::{self, capped};
 use super::worker::WorkerReport;
-use super::{Answer, Caller, Dialect, Incoming, native, reported_usage};
+use super::{Dialect, Incoming, ToolAnswer, ToolCaller, native, reported_usage};
 use crate::submit::apply_to_slice;
-use crate::{Changed, Engine, EngineError, ReadyQuery, Role, SessionState, claim, ready};
+use crate::{Engine, EngineError, PlanChange, ReadyQuery, Role, SessionState, claim, ready};
 
 impl Engine {
-    pub(super) fn call_extended(&self, incoming: &Incoming<'_>, given: &extended::Call) -> Result<Answer, EngineError> {
+    pub(super) fn call_extended(
+        &self,
+        incoming: &Incoming<'_>,
+        given: &extended::ExtendedCall,
+    ) -> Result<ToolAnswer, EngineError> {
         let caller = incoming.caller;
         let ahead = Ahead { ready: true, running: true, ..Ahead::default() };
         let answer = self.write_call(incoming, &caller.request(extended::policy), ahead, |tx, now, state, role| {
@@ -38,13 +42,13 @@ fn run(
     tx: &mut dyn Tx,
     now: i64,
     incoming: &Incoming<'_>,
-    given: &extended::Call,
+    given: &extended::ExtendedCall,
     state: &mut SessionState,
-) -> Result<Answer, EngineError> {
+) -> Result<ToolAnswer, EngineError> {
     let caller = incoming.caller;
     let request = caller.request(extended::policy);
     let scope: HashSet<Uid> = state.scope.iter().copied().collect();
-    let mut names = Names::of(state);
+    let mut names = SessionNames::of(state);
     let part = part(tx, given, state, &names)?;
     let before = part.row.revision;
     let call = in_plan(given, &part, &mut names, caller, now);
@@ -76,7 +80,7 @@ fn run(
         let is_own = changed.plan.by_id(id).is_none_or(|todo| own.contains(&todo.uid));
         names.label_beside(id, is_own)
     };
-    let reader = Reader::of(&changed.plan, caller.actor.owner(), changed.now);
+    let reader = PlanReader::of(&changed.plan, caller.actor.owner(), changed.now);
     let group = |t: &&Todo| {
         let row = TodoRow::labelled(reader, t, &label);
         format!("{} (P{}, group {})", row.model_line(), t.priority, t.derived.level)
@@ -110,7 +114,7 @@ fn run(
         }),
         false => Value::Null,
     };
-    let answer = Answer::new(capped(&lines.join("\n")), structured, changed.outcome.plan.revision);
+    let answer = ToolAnswer::new(capped(&lines.join("\n")), structured, changed.outcome.plan.revision);
     reported_usage::record(tx, caller, state, &reported_usage::extended(&changed.plan, &call), now)?;
     names.store(state);
     Ok(answer)
@@ -118,19 +122,25 @@ fn run(
 
 /// The call with ids of the plan in place of the names of its conversation. Names for new todos are paired with the ids
 /// that those get.
-fn in_plan(call: &extended::Call, part: &Plan, names: &mut Names, caller: &Caller<'_>, now: i64) -> extended::Call {
+fn in_plan(
+    call: &extended::ExtendedCall,
+    part: &Plan,
+    names: &mut SessionNames,
+    caller: &ToolCaller<'_>,
+    now: i64,
+) -> extended::ExtendedCall {
     let busy = |t: &Todo| {
         t.status_at(now) == Status::InProgress && t.owner.is_some() && t.owner.as_deref() != caller.actor.owner()
     };
-    let status = |wish: Option<extended::Wish>| match wish {
-        Some(extended::Wish::Stored(status)) => Some(status),
-        Some(extended::Wish::Blocked) | None => None,
+    let status = |wish: Option<extended::ExtendedStatus>| match wish {
+        Some(extended::ExtendedStatus::Stored(status)) => Some(status),
+        Some(extended::ExtendedStatus::Blocked) | None => None,
     };
     let (mut ids, mut new): (HashMap<&str, String>, Vec<&str>) = (HashMap::new(), Vec::new());
     for given in &call.todos {
         // A patch may name any todo, like an op; a list means its own.
         let content = given.title.as_deref().filter(|_| call.replace);
-        let mention = Mention { name: &given.id, content, status: status(given.status) };
+        let mention = RowMention { name: &given.id, content, status: status(given.status) };
         match names.meant(part, mention, &busy) {
             Some(todo) => drop(ids.insert(&given.id, todo.id.clone())),
             None => new.push(&given.id),
@@ -161,7 +171,7 @@ fn in_plan(call: &extended::Call, part: &Plan, names: &mut Names, caller: &Calle
 const DETAILS: [&str; 4] = ["description", "complexity", "estimatedTokens", "verificationCriteria"];
 
 /// The plan, with the names of the conversation.
-fn rows(changed: &Changed, label: &dyn Fn(&str) -> String) -> Value {
+fn rows(changed: &PlanChange, label: &dyn Fn(&str) -> String) -> Value {
     let mut rows = extended::rows(&changed.plan, changed.now);
     for row in rows.as_array_mut().into_iter().flatten() {
         if let Some(todo) = row["id"].as_str().and_then(|id| changed.plan.by_id(id)) {
@@ -188,7 +198,12 @@ fn rows(changed: &Changed, label: &dyn Fn(&str) -> String) -> Value {
 }
 
 /// What the call is about: a small plan as a whole, of a large one what it names and what it could archive.
-fn part(tx: &dyn Snapshot, call: &extended::Call, state: &SessionState, names: &Names) -> Result<Plan, StoreError> {
+fn part(
+    tx: &dyn Snapshot,
+    call: &extended::ExtendedCall,
+    state: &SessionState,
+    names: &SessionNames,
+) -> Result<Plan, StoreError> {
     let mut part = Plan::slice(tx.row()?);
     if part.row.counts.total() <= WHOLE as u64 {
         tx.list(Which::Live, None, usize::MAX)?.into_iter().for_each(|todo| part.put(todo));

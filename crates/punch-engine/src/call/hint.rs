@@ -1,10 +1,10 @@
 //! Hints for models: what to call after a refusal, in the words of each dialect. Hints for people name commands and live
 //! beside the errors.
 
-use punch_core::reason::{Cause, Reason};
+use punch_core::reason::{Cause, WaitReason};
 use punch_core::{Refusal, Status, text};
 
-use super::{Caller, Dialect};
+use super::{Dialect, ToolCaller};
 use crate::{CheckpointError, EngineError, VerifyError};
 
 /// What a text for a model may name.
@@ -22,7 +22,7 @@ impl From<Dialect> for ToolWords {
     }
 }
 
-impl Caller<'_> {
+impl ToolCaller<'_> {
     /// What texts for this caller may name.
     pub(super) fn words(&self, dialect: Dialect) -> ToolWords {
         ToolWords { dialect, shell: self.settings.is_none_or(|settings| settings.reminders_shell.value) }
@@ -167,7 +167,7 @@ fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
 }
 
 /// Says what a caller can do about a todo that cannot be started: `ops` if it sends ops, `reads` if it has a reading tool.
-fn not_ready(id: &str, first: Option<&Reason>, (ops, reads): (bool, bool)) -> String {
+fn not_ready(id: &str, first: Option<&WaitReason>, (ops, reads): (bool, bool)) -> String {
     let name = |id: &str| format!("`{}`", text::clip(&text::neutral(id), 80));
     let Some(first) = first else { return "take another todo".into() };
     let other = name(&first.id);
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn hints_for_models_name_no_command() {
         let (id, near) = ("a".to_owned(), Vec::new());
-        let reason = |cause| Reason {
+        let reason = |cause| WaitReason {
             cause,
             id: "a".to_owned(),
             uid: None,

@@ -1,8 +1,8 @@
 //! Rows of a whole list that repeat what the session last saw of a todo that has changed since. They change nothing (rule
 //! 9), and the answer says so: the model would take its own list for the state of the plan.
 
-use punch_core::dialect::list::{List, ListItem};
-use punch_core::{Actor, Change, Event, Kind, Patch, Plan, Status, Todo, Uid, text};
+use punch_core::dialect::list::{ListItem, SessionList};
+use punch_core::{Actor, Event, EventKind, FieldChange, Patch, Plan, Status, Todo, Uid, text};
 
 use super::render;
 
@@ -11,7 +11,7 @@ const NAMED: usize = 5;
 
 /// A row about a todo that someone other than the user has changed since the session last saw it. The session learns of the
 /// user's changes in another sentence.
-pub(super) struct Kept<'a> {
+pub(super) struct KeptTodo<'a> {
     uid: Uid,
     /// What the row says, if it only repeats what the session saw.
     repeated: Option<Status>,
@@ -20,9 +20,9 @@ pub(super) struct Kept<'a> {
     event: &'a Event,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> KeptTodo<'a> {
     /// Returns such rows of `list`, before the call changes `part`. `base` is the list as the session saw it.
-    pub fn rows(later: &'a [Event], base: &List, list: &List, part: &Plan) -> Vec<Self> {
+    pub fn rows(later: &'a [Event], base: &SessionList, list: &SessionList, part: &Plan) -> Vec<Self> {
         let row = |item: &ListItem| {
             let uid = item.uid?;
             let event = cause(later, uid).filter(|event| !Actor::parse(&event.by, None).is_user())?;
@@ -37,38 +37,38 @@ impl<'a> Kept<'a> {
         let todo = after.get(self.uid).filter(|todo| todo.is_live() && todo.status == self.status)?;
         let shown = if todo.status == Status::Failed { Status::Pending } else { todo.status };
         let wanted = self.repeated.filter(|wanted| *wanted != shown);
-        (wanted.is_some() || self.event.kind == Kind::Failed).then(|| sentence(todo, self.event, wanted))
+        (wanted.is_some() || self.event.kind == EventKind::Failed).then(|| sentence(todo, self.event, wanted))
     }
 }
 
 /// The notes about kept rows in the plan after the call.
-pub(super) fn notes(kept: &[Kept<'_>], after: &Plan) -> Vec<String> {
+pub(super) fn notes(kept: &[KeptTodo<'_>], after: &Plan) -> Vec<String> {
     kept.iter().filter_map(|kept| kept.note(after)).take(NAMED).collect()
 }
 
 /// The last event that changed the status of a todo or reported a failed attempt.
 fn cause(later: &[Event], uid: Uid) -> Option<&Event> {
     let is_cause = |event: &&Event| match &event.patch {
-        Patch::Todo(of, changes) => *of == uid && (event.kind == Kind::Failed || changes_status(changes)),
+        Patch::Todo(of, changes) => *of == uid && (event.kind == EventKind::Failed || changes_status(changes)),
         Patch::Phases(_) | Patch::Policy(_) => false,
     };
     later.iter().rev().find(is_cause)
 }
 
-fn changes_status(changes: &[Change]) -> bool {
-    changes.iter().any(|change| matches!(change, Change::Status(_)))
+fn changes_status(changes: &[FieldChange]) -> bool {
+    changes.iter().any(|change| matches!(change, FieldChange::Status(_)))
 }
 
 fn sentence(todo: &Todo, event: &Event, wanted: Option<Status>) -> String {
     let by = text::clip(&text::neutral(&event.by), 40).into_owned();
     let did = match (event.kind, todo.last_error.as_deref()) {
-        (Kind::Failed, Some(error)) => format!("{by} reported a failed attempt ({})", render::short(error)),
-        (Kind::Failed, None) => format!("{by} reported a failed attempt"),
-        (Kind::Started | Kind::Claimed, _) => format!("{by} started it"),
-        (Kind::Completed, _) => format!("{by} completed it"),
-        (Kind::Cancelled, _) => format!("{by} cancelled it"),
-        (Kind::Reopened, _) => format!("{by} reopened it"),
-        (Kind::LeaseExpired, _) => "its claim expired".to_owned(),
+        (EventKind::Failed, Some(error)) => format!("{by} reported a failed attempt ({})", render::short(error)),
+        (EventKind::Failed, None) => format!("{by} reported a failed attempt"),
+        (EventKind::Started | EventKind::Claimed, _) => format!("{by} started it"),
+        (EventKind::Completed, _) => format!("{by} completed it"),
+        (EventKind::Cancelled, _) => format!("{by} cancelled it"),
+        (EventKind::Reopened, _) => format!("{by} reopened it"),
+        (EventKind::LeaseExpired, _) => "its claim expired".to_owned(),
         _ => format!("{by} changed it"),
     };
     let is = todo.status.name();

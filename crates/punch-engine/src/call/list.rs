@@ -11,31 +11,31 @@ use punch_core::{Policy, Refusal, Uid};
 use punch_store::{Ahead, Tx};
 use serde_json::Value;
 
-use super::kept::{self, Kept};
+use super::kept::{self, KeptTodo};
 use super::list_window::ListWindow;
-use super::names::Names;
-use super::step::{Step, adopt, answer, step};
+use super::names::SessionNames;
+use super::step::{ListStep, adopt, answer, step};
 use super::worker::WorkerReport;
-use super::{Answer, Caller, Dialect, Incoming, render};
+use super::{Dialect, Incoming, ToolAnswer, ToolCaller, render};
 use crate::submit::apply_to_slice;
 use crate::{Engine, EngineError, Role, SessionState, claim, offers};
 
 /// A call after reading, ready to run on a list.
-pub(super) enum Call {
-    Cursor(cursor::Call),
+pub(super) enum ListCall {
+    Cursor(cursor::CursorCall),
     Phases(Vec<phases::PhaseOp>),
-    Todowrite(Vec<todowrite::Row>),
+    Todowrite(Vec<todowrite::TodoWriteRow>),
 }
 
-impl Call {
+impl ListCall {
     pub fn parse(dialect: Dialect, arguments: &Value) -> Result<Self, Refusal> {
         Ok(match dialect {
             Dialect::Cursor => Self::Cursor(cursor::read(arguments)?),
             Dialect::Phases => Self::Phases(phases::parse_params(&phases::coerce(arguments.clone()))?),
             _ => Self::Todowrite(todowrite::read(arguments).map_err(|reject| match reject {
-                todowrite::Reject::Invalid(refusal) => refusal,
-                todowrite::Reject::ManyInProgress => {
-                    Refusal::Invalid { at: "todos".into(), what: todowrite::Reject::MANY.into() }
+                todowrite::TodoWriteRefusal::Invalid(refusal) => refusal,
+                todowrite::TodoWriteRefusal::ManyInProgress => {
+                    Refusal::Invalid { at: "todos".into(), what: todowrite::TodoWriteRefusal::MANY.into() }
                 }
             })?),
         })
@@ -77,9 +77,9 @@ impl Call {
         for op in ops {
             match op {
                 phases::PhaseOp::Start { task } | phases::PhaseOp::Note { task, .. } => out.extend(task.clone()),
-                phases::PhaseOp::Done(phases::Target::Task(task))
-                | phases::PhaseOp::Drop(phases::Target::Task(task))
-                | phases::PhaseOp::Rm(phases::Target::Task(task)) => drop(out.insert(task.clone())),
+                phases::PhaseOp::Done(phases::PhasesTarget::Task(task))
+                | phases::PhaseOp::Drop(phases::PhasesTarget::Task(task))
+                | phases::PhaseOp::Rm(phases::PhasesTarget::Task(task)) => drop(out.insert(task.clone())),
                 _ => {}
             }
         }
@@ -96,7 +96,7 @@ impl Call {
 }
 
 impl Engine {
-    pub(super) fn call_list(&self, incoming: &Incoming<'_>, call: &Call) -> Result<Answer, EngineError> {
+    pub(super) fn call_list(&self, incoming: &Incoming<'_>, call: &ListCall) -> Result<ToolAnswer, EngineError> {
         let caller = incoming.caller;
         let ahead = Ahead { ready: true, running: true, ..Ahead::default() };
         self.write_call(incoming, &caller.request(call.preset()), ahead, |tx, now, state, role| {
@@ -118,19 +118,19 @@ impl Engine {
 fn run(
     tx: &mut dyn Tx,
     now: i64,
-    call: &Call,
-    caller: &Caller<'_>,
+    call: &ListCall,
+    caller: &ToolCaller<'_>,
     state: &mut SessionState,
-) -> Result<Answer, EngineError> {
-    let mut names = Names::of(state);
+) -> Result<ToolAnswer, EngineError> {
+    let mut names = SessionNames::of(state);
     let mut window = ListWindow::of(tx, state, &names, caller, call)?;
     let seen = window.before(tx, state, call)?;
     let before = window.part.row.revision;
-    let Step { mut base, stepped, mut list, names: given, mut gone } =
+    let ListStep { mut base, stepped, mut list, names: given, mut gone } =
         step(call, &window, seen.as_ref().map(|seen| &seen.plan), state, caller, &names, now);
     let unknown: BTreeSet<String> =
         list.items.iter().filter(|item| item.uid.is_none()).map(|item| item.content.clone()).collect();
-    if matches!(call, Call::Todowrite(_)) && !unknown.is_empty() {
+    if matches!(call, ListCall::Todowrite(_)) && !unknown.is_empty() {
         let found = tx.find_open_by_content(&unknown)?;
         found.iter().for_each(|todo| window.part.put(todo.clone()));
         adopt(&mut list, &mut base, found, caller, now);
@@ -138,7 +138,7 @@ fn run(
     reclaim(&mut base, &list, &window.part, now);
     let (ops, spared) = spare(diff(&base, &list, &window.part), &window.part, &caller.actor, now);
     let later = seen.as_ref().map(|seen| seen.later.as_slice()).unwrap_or_default();
-    let kept = Kept::rows(later, &base, &list, &window.part);
+    let kept = KeptTodo::rows(later, &base, &list, &window.part);
     let part = std::mem::take(&mut window.part);
     let request = caller.request(call.preset());
     let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;

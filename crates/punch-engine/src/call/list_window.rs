@@ -4,13 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::dialect::phases::{PhaseOp, Target};
+use punch_core::dialect::phases::{PhaseOp, PhasesTarget};
 use punch_core::{Dep, Event, Footprint, Patch, Plan, Status, Todo, Uid};
 use punch_store::{ListMark, Snapshot, StoreError, Which};
 
-use super::list::Call;
-use super::names::Names;
-use super::{Caller, Dialect};
+use super::list::ListCall;
+use super::names::SessionNames;
+use super::{Dialect, ToolCaller};
 use crate::{SessionState, history};
 
 /// Todos up to which a plan is loaded as a whole.
@@ -43,9 +43,9 @@ impl ListWindow {
     pub fn of(
         tx: &dyn Snapshot,
         state: &SessionState,
-        names: &Names,
-        caller: &Caller<'_>,
-        call: &Call,
+        names: &SessionNames,
+        caller: &ToolCaller<'_>,
+        call: &ListCall,
     ) -> Result<Self, StoreError> {
         let row = tx.row()?;
         let whole = row.counts.total() <= WHOLE as u64;
@@ -74,14 +74,14 @@ impl ListWindow {
     }
 
     /// What of a large plan belongs to the list beside named todos and those of the session.
-    fn narrow(&mut self, tx: &dyn Snapshot, state: &SessionState, call: &Call) -> Result<(), StoreError> {
-        let Call::Phases(ops) = call else { return Ok(()) };
+    fn narrow(&mut self, tx: &dyn Snapshot, state: &SessionState, call: &ListCall) -> Result<(), StoreError> {
+        let ListCall::Phases(ops) = call else { return Ok(()) };
         for todo in tx.find_open_by_content(&call.contents())? {
             self.part.put(todo);
         }
         let names = ops.iter().filter_map(|op| match op {
-            PhaseOp::Done(Target::Phase(name)) | PhaseOp::Drop(Target::Phase(name)) => Some(name),
-            PhaseOp::Rm(Target::Phase(name)) => Some(name),
+            PhaseOp::Done(PhasesTarget::Phase(name)) | PhaseOp::Drop(PhasesTarget::Phase(name)) => Some(name),
+            PhaseOp::Rm(PhasesTarget::Phase(name)) => Some(name),
             _ => None,
         });
         let names: BTreeSet<&String> = names.collect();
@@ -127,7 +127,12 @@ impl ListWindow {
     }
 
     /// The part as the session last saw it; `None` where the call acts on the list as it is.
-    pub fn before(&self, tx: &dyn Snapshot, state: &SessionState, call: &Call) -> Result<Option<LastSeen>, StoreError> {
+    pub fn before(
+        &self,
+        tx: &dyn Snapshot,
+        state: &SessionState,
+        call: &ListCall,
+    ) -> Result<Option<LastSeen>, StoreError> {
         if !call.replaces() || state.shown == 0 || state.shown >= self.part.row.revision {
             return Ok(None);
         }

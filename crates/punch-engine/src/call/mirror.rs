@@ -4,15 +4,15 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::apply::{leave_out, spare};
-use punch_core::dialect::mirror::{self, Copied, HostListUpdate, MirrorAuthority, Room, Row, Word};
+use punch_core::dialect::mirror::{self, HostListCopy, HostListUpdate, HostRow, HostStatus, MirrorAuthority, Room};
 use punch_core::drive::missing_evidence;
-use punch_core::{Footprint, Op, Plan, Ref, Refusal, Status, Stop, Todo, Uid, text};
+use punch_core::{ApplyStop, Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, text};
 use punch_store::{Ahead, PlanId, SessionKey, Tx, Which};
 
-use super::{Caller, Dialect};
+use super::{Dialect, ToolCaller};
 use crate::host::checks;
 use crate::submit::{apply_in_transaction, apply_to_slice};
-use crate::{Changed, Engine, EngineError, Request, Role, SessionState, offers, session};
+use crate::{Engine, EngineError, PlanChange, Role, SessionState, WriteRequest, offers, session};
 
 /// Under which the session keeps what its host said last.
 const KEPT: &str = "mirror";
@@ -35,7 +35,7 @@ pub struct Family<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct TodoUse<'a> {
     /// Who.
-    pub caller: &'a Caller<'a>,
+    pub caller: &'a ToolCaller<'a>,
     /// Which tools.
     pub family: Family<'a>,
     /// What it did.
@@ -59,7 +59,7 @@ impl Engine {
 }
 
 /// A copy that was made, and the session that has to be kept with it.
-pub(crate) struct Made {
+pub(crate) struct MirrorResult {
     pub list: SessionKey,
     pub state: SessionState,
     /// The revision, if the plan changed.
@@ -82,7 +82,7 @@ pub(crate) struct Notes {
 }
 
 impl TodoUse<'_> {
-    pub(crate) fn request(&self) -> Request<'_> {
+    pub(crate) fn request(&self) -> WriteRequest<'_> {
         self.caller.request(mirror::policy)
     }
 
@@ -92,8 +92,8 @@ impl TodoUse<'_> {
         tx: &mut dyn Tx,
         now: i64,
         plan: PlanId,
-        request: &Request<'_>,
-    ) -> Result<Option<Made>, EngineError> {
+        request: &WriteRequest<'_>,
+    ) -> Result<Option<MirrorResult>, EngineError> {
         let (caller, family) = (self.caller, self.family);
         let list =
             if family.shared { SessionKey::new(caller.session.session_id(), None) } else { caller.session.clone() };
@@ -104,7 +104,7 @@ impl TodoUse<'_> {
         }
         if !state.bound {
             // A conversation that was emptied begins a new list; what it had stays in the plan.
-            copied = Copied { calls: copied.calls, ..Copied::default() };
+            copied = HostListCopy { calls: copied.calls, ..HostListCopy::default() };
         }
         let authority = authority(&state, &copied, caller, family);
         let rows = copied.next(self.told, Room { content: caller.limits.content, long: caller.limits.long });
@@ -114,10 +114,10 @@ impl TodoUse<'_> {
         first.todos.extend(known.iter().map(|todo| todo.uid));
         let mut part = Plan::slice(tx.row()?);
         tx.load(&first, &mut part)?;
-        for row in copied.rows.iter_mut().filter(|row| row.status == Word::InProgress) {
+        for row in copied.rows.iter_mut().filter(|row| row.status == HostStatus::InProgress) {
             // A list that still has it in progress claims it again.
             if row.uid.and_then(|uid| part.get(uid)).is_some_and(|todo| todo.lease_expired(now)) {
-                row.status = Word::Pending;
+                row.status = HostStatus::Pending;
             }
         }
         let known: Vec<&Todo> = known.iter().collect();
@@ -152,7 +152,7 @@ impl TodoUse<'_> {
             state.bind(before, after);
         }
         let open: HashSet<Uid> =
-            copied.rows.iter().filter(|row| row.status != Word::Completed).filter_map(|row| row.uid).collect();
+            copied.rows.iter().filter(|row| row.status != HostStatus::Completed).filter_map(|row| row.uid).collect();
         state.unproven.retain(|uid| !open.contains(uid));
         notes.unproven.iter().for_each(|uid| state.add_unproven(*uid));
         state.asked.retain(|uid| !open.contains(uid));
@@ -167,11 +167,11 @@ impl TodoUse<'_> {
         }
         let body = serde_json::to_value(&copied).unwrap_or_default();
         state.more.insert(KEPT.to_owned(), body);
-        Ok(Some(Made { list, state, revision: (after > before).then_some(after), notes }))
+        Ok(Some(MirrorResult { list, state, revision: (after > before).then_some(after), notes }))
     }
 }
 
-pub(super) fn kept(state: &SessionState) -> Copied {
+pub(super) fn kept(state: &SessionState) -> HostListCopy {
     state.more.get(KEPT).and_then(|body| serde_json::from_value(body.clone()).ok()).unwrap_or_default()
 }
 
@@ -188,7 +188,12 @@ pub(crate) fn left_out(state: &mut SessionState) {
 }
 
 /// One source per session: the first family it used, or our own tools if they came first.
-fn authority(state: &SessionState, copied: &Copied, caller: &Caller<'_>, family: Family<'_>) -> MirrorAuthority {
+fn authority(
+    state: &SessionState,
+    copied: &HostListCopy,
+    caller: &ToolCaller<'_>,
+    family: Family<'_>,
+) -> MirrorAuthority {
     let ours_first = copied.family.is_empty() && state.dialect.is_some();
     let other = !copied.family.is_empty() && copied.family != family.name;
     let subagent = caller.session.subagent().is_some();
@@ -204,14 +209,14 @@ fn authority(state: &SessionState, copied: &Copied, caller: &Caller<'_>, family:
 /// Todos that a new row may mean: those of the session, and for a main agent the open ones of the plan.
 fn known(
     tx: &dyn Tx,
-    copied: &Copied,
-    rows: &[Row],
+    copied: &HostListCopy,
+    rows: &[HostRow],
     state: &SessionState,
-    caller: &Caller<'_>,
+    caller: &ToolCaller<'_>,
     authority: MirrorAuthority,
     now: i64,
 ) -> Result<Vec<Todo>, EngineError> {
-    let listed = |row: &&Row| copied.rows.iter().any(|old| old.content == row.content);
+    let listed = |row: &&HostRow| copied.rows.iter().any(|old| old.content == row.content);
     if rows.len() <= copied.rows.len() && rows.iter().filter(listed).count() == rows.len() {
         return Ok(Vec::new());
     }
@@ -228,7 +233,7 @@ fn known(
     // A source takes over what is open, and what was done before when a conversation that is continued elsewhere says
     // so again; an echo also knows what its session has closed.
     let done: HashSet<&str> =
-        rows.iter().filter(|row| row.status == Word::Completed).map(|row| row.content.as_str()).collect();
+        rows.iter().filter(|row| row.status == HostStatus::Completed).map(|row| row.content.as_str()).collect();
     let again = |todo: &Todo| todo.status == Status::Completed && done.contains(todo.content.as_str());
     let own = |todo: &Todo| authority == MirrorAuthority::Echo && state.scope.contains(&todo.uid);
     let mut out: Vec<Todo> = part
@@ -250,7 +255,7 @@ fn remembered(tx: &dyn Tx) -> Result<Vec<Uid>, EngineError> {
     Ok(tx.mirrored()?)
 }
 
-fn remember(tx: &mut dyn Tx, old: &[Uid], copied: &Copied) -> Result<(), EngineError> {
+fn remember(tx: &mut dyn Tx, old: &[Uid], copied: &HostListCopy) -> Result<(), EngineError> {
     let new: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).filter(|uid| !old.contains(uid)).collect();
     if new.is_empty() {
         return Ok(());
@@ -265,7 +270,7 @@ fn remember(tx: &mut dyn Tx, old: &[Uid], copied: &Copied) -> Result<(), EngineE
 fn keep(
     tx: &mut dyn Tx,
     now: i64,
-    request: &Request<'_>,
+    request: &WriteRequest<'_>,
     part: Plan,
     ops: &[Op],
     notes: &mut Notes,
@@ -273,7 +278,7 @@ fn keep(
     if ops.is_empty() {
         return Ok(Vec::new());
     }
-    let added = |changed: &Changed| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
+    let added = |changed: &PlanChange| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
     match apply_to_slice(tx, now, request, part, &mut |_, _| Ok(ops.to_vec())) {
         Ok(changed) => {
             notes.warnings.extend(super::render::reported(&changed.outcome));
@@ -322,8 +327,8 @@ fn keep(
 }
 
 /// Puts a todo in progress that its host calls done, so that its check is seen. Nothing changes if it is already.
-fn begin(tx: &mut dyn Tx, now: i64, request: &Request<'_>, uid: Uid) -> Result<(), EngineError> {
-    let mut start = |plan: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
+fn begin(tx: &mut dyn Tx, now: i64, request: &WriteRequest<'_>, uid: Uid) -> Result<(), EngineError> {
+    let mut start = |plan: &Plan, _: i64| -> Result<Vec<Op>, ApplyStop> {
         let running = plan.get(uid).is_some_and(|todo| todo.status == Status::InProgress);
         Ok(if running { Vec::new() } else { vec![Op::Start(Ref::Uid(uid))] })
     };
@@ -340,7 +345,7 @@ fn wants_check(refusals: &[Refusal]) -> bool {
 
 /// The todos that the host's own list calls done.
 pub(crate) fn called_done(state: &SessionState) -> HashSet<Uid> {
-    kept(state).rows.iter().filter(|row| row.status == Word::Completed).filter_map(|row| row.uid).collect()
+    kept(state).rows.iter().filter(|row| row.status == HostStatus::Completed).filter_map(|row| row.uid).collect()
 }
 
 /// Returns true if the session's todos come from its host's own list.
@@ -348,7 +353,7 @@ pub(crate) fn is_mirrored(state: &SessionState) -> bool {
     !kept(state).family.is_empty()
 }
 
-fn filled(mut rows: Vec<Row>, added: &[Option<Uid>]) -> Vec<Row> {
+fn filled(mut rows: Vec<HostRow>, added: &[Option<Uid>]) -> Vec<HostRow> {
     let mut added = added.iter();
     rows.iter_mut().filter(|row| row.uid.is_none()).for_each(|row| row.uid = added.next().copied().flatten());
     rows.retain(|row| row.uid.is_some());
@@ -356,7 +361,7 @@ fn filled(mut rows: Vec<Row>, added: &[Option<Uid>]) -> Vec<Row> {
 }
 
 /// What the session's todos are: its own, without rows that left the host's list unfinished.
-fn scope(state: &mut SessionState, old: &[Uid], copied: &Copied, finished: &[Uid]) {
+fn scope(state: &mut SessionState, old: &[Uid], copied: &HostListCopy, finished: &[Uid]) {
     let new: Vec<Uid> = copied.rows.iter().filter_map(|row| row.uid).collect();
     state.scope.retain(|uid| !old.contains(uid) || new.contains(uid) || finished.contains(uid));
     for uid in &new {

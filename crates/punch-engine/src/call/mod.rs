@@ -22,31 +22,33 @@ mod step;
 mod veto;
 mod worker;
 
-use punch_core::dialect::cursor::Mode;
-use punch_core::dialect::native::Limits;
+use punch_core::dialect::cursor::DelegationMode;
+use punch_core::dialect::native::TextLimits;
 use punch_core::{Actor, Refusal};
 use punch_store::{Ahead, PlanId, SessionKey, Tx};
 use serde_json::Value;
 
 use crate::config::{Settings, Subagents};
 use crate::user_changes::Informing;
-use crate::{Embedding, Engine, EngineError, Proofs, Request, Role, SessionState, WorkTree, link, owner_of, session};
+use crate::{
+    Embedding, Engine, EngineError, Proofs, Role, SessionState, WorkTree, WriteRequest, link, owner_of, session,
+};
 use arguments::ToolCall;
 
-pub use answer::{Answer, CallError, Called};
+pub use answer::{CallError, CallResult, ToolAnswer};
 pub use arguments::{ReadCall, ReadView};
 pub use hint::ToolWords;
 pub use mirror::{Family, TodoUse};
-pub(crate) use mirror::{Made, Notes, called_done, is_mirrored, left_out};
+pub(crate) use mirror::{MirrorResult, Notes, called_done, is_mirrored, left_out};
 pub use punch_core::Dialect;
 pub use reading::CachedRead;
 pub(crate) use render::parallel;
-pub use veto::Task;
+pub use veto::HostTask;
 pub use worker::hold_others;
 
 /// Who calls.
 #[derive(Clone, Debug)]
-pub struct Caller<'a> {
+pub struct ToolCaller<'a> {
     /// The conversation; where the host names none, a key of the server's own making.
     pub session: SessionKey,
     /// Who calls: signs events and notes, and owns what it starts.
@@ -54,9 +56,9 @@ pub struct Caller<'a> {
     /// What it may do, where something outside the session record says so.
     pub role: Option<Role>,
     /// How eagerly ready work is handed out (cursor).
-    pub mode: Mode,
+    pub mode: DelegationMode,
     /// How long texts may be.
-    pub limits: Limits,
+    pub limits: TextLimits,
     /// Open todos that a call may leave in the plan.
     pub open_limit: u64,
     /// Settings whose policies go over the plan's own.
@@ -64,14 +66,14 @@ pub struct Caller<'a> {
     /// Wants the answer for programs too.
     pub structured: bool,
     /// What is known about the work.
-    pub work: Work,
+    pub work: CompletionSupport,
     /// The server, for calls that do not name their session: a receipt may say later whose call it was.
     pub server: Option<SessionKey>,
     /// What the program around the session decides.
     pub embedding: Embedding<'a>,
 }
 
-impl<'a> Caller<'a> {
+impl<'a> ToolCaller<'a> {
     /// A conversation that works under these settings.
     pub fn under(settings: &'a Settings, session: SessionKey, by: String) -> Self {
         Self {
@@ -79,15 +81,15 @@ impl<'a> Caller<'a> {
             session,
             role: None,
             mode: match settings.subagents.value {
-                Subagents::Off => Mode::Off,
-                Subagents::Conservative => Mode::Conservative,
-                Subagents::Aggressive => Mode::Aggressive,
+                Subagents::Off => DelegationMode::Off,
+                Subagents::Conservative => DelegationMode::Conservative,
+                Subagents::Aggressive => DelegationMode::Aggressive,
             },
-            limits: Limits { content: settings.limits_content.value, long: settings.limits_long.value },
+            limits: TextLimits { content: settings.limits_content.value, long: settings.limits_long.value },
             open_limit: settings.limits_open_todos.value as u64,
             settings: Some(settings),
             structured: false,
-            work: Work::default(),
+            work: CompletionSupport::default(),
             server: None,
             embedding: Embedding::default(),
         }
@@ -96,7 +98,7 @@ impl<'a> Caller<'a> {
 
 /// What speaks for the todos that a call finishes.
 #[derive(Clone, Debug, Default)]
-pub struct Work {
+pub struct CompletionSupport {
     /// The commit that the worktree stands on.
     pub commit: Option<String>,
     /// Checks that passed.
@@ -107,7 +109,7 @@ pub struct Work {
     pub starts_checks: bool,
 }
 
-impl Work {
+impl CompletionSupport {
     /// Whether a call may complete something, in any dialect's words: only then is the commit of interest.
     pub fn finishes(arguments: &Value) -> bool {
         let mut open = vec![arguments];
@@ -139,7 +141,7 @@ pub enum Tool {
 /// A call on its way through its one transaction.
 struct Incoming<'a> {
     plan: PlanId,
-    caller: &'a Caller<'a>,
+    caller: &'a ToolCaller<'a>,
     /// What the model sent, for the receipt.
     arguments: &'a Value,
     /// What tells a repeated call from a new one.
@@ -151,15 +153,15 @@ impl Engine {
     pub fn call(
         &self,
         plan: PlanId,
-        caller: &Caller<'_>,
+        caller: &ToolCaller<'_>,
         dialect: Dialect,
         tool: Tool,
         arguments: &Value,
         key: Option<&str>,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<ToolAnswer, EngineError> {
         match self.call_or_check(plan, caller, dialect, tool, arguments, key)? {
-            Called::Answered(answer) => Ok(answer),
-            Called::Wants(id) => {
+            CallResult::Answered(answer) => Ok(answer),
+            CallResult::Wants(id) => {
                 self.note_unproven(plan, &caller.session, &id);
                 self.refused(plan, caller.words(dialect), &Refusal::NeedsVerification { id }.into())
             }
@@ -172,12 +174,12 @@ impl Engine {
     pub fn call_or_check(
         &self,
         plan: PlanId,
-        caller: &Caller<'_>,
+        caller: &ToolCaller<'_>,
         dialect: Dialect,
         tool: Tool,
         arguments: &Value,
         key: Option<&str>,
-    ) -> Result<Called, EngineError> {
+    ) -> Result<CallResult, EngineError> {
         let incoming = Incoming { plan, caller, arguments, key };
         let parsed = ToolCall::parse(dialect, tool, arguments, &caller.limits);
         let done = parsed.map_err(EngineError::from).and_then(|call| match call {
@@ -191,7 +193,7 @@ impl Engine {
         match done {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
             Err(error) => match caller.work.proofs.wanting(&error) {
-                Some(id) => Ok(Called::Wants(id)),
+                Some(id) => Ok(CallResult::Wants(id)),
                 None => {
                     self.record_refused(plan, Some(&caller.session), &caller.work.proofs, &error);
                     if tool != Tool::Read {
@@ -199,21 +201,21 @@ impl Engine {
                     }
                     let mut answer = self.refused(plan, caller.words(dialect), &error)?;
                     self.inform_caller(plan, caller, &mut answer);
-                    Ok(Called::Answered(answer))
+                    Ok(CallResult::Answered(answer))
                 }
             },
             Ok(mut answer) => {
                 if matches!(tool, Tool::Claim | Tool::Checkpoint) {
                     self.inform_caller(plan, caller, &mut answer);
                 }
-                Ok(Called::Answered(answer))
+                Ok(CallResult::Answered(answer))
             }
         }
     }
 
     /// Informs the caller of what the user changed, in an answer that wrote nothing. Returns whether there was something to
     /// say.
-    fn inform_caller(&self, plan: PlanId, caller: &Caller<'_>, answer: &mut Answer) -> bool {
+    fn inform_caller(&self, plan: PlanId, caller: &ToolCaller<'_>, answer: &mut ToolAnswer) -> bool {
         let notice = self.inform(plan, &caller.session, caller.actor.by(), caller.settings);
         notice.inspect(|notice| answer.begin_with(notice)).is_some()
     }
@@ -224,7 +226,7 @@ impl Engine {
         plan: PlanId,
         words: impl Into<ToolWords>,
         error: &EngineError,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<ToolAnswer, EngineError> {
         Ok(render::refused(error, words.into(), self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
     }
 
@@ -235,10 +237,10 @@ impl Engine {
     fn write_call(
         &self,
         incoming: &Incoming<'_>,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         ahead: Ahead<'_>,
-        mut body: impl FnMut(&mut dyn Tx, i64, &mut SessionState, Role) -> Result<Option<Answer>, EngineError>,
-    ) -> Result<Option<Answer>, EngineError> {
+        mut body: impl FnMut(&mut dyn Tx, i64, &mut SessionState, Role) -> Result<Option<ToolAnswer>, EngineError>,
+    ) -> Result<Option<ToolAnswer>, EngineError> {
         let Incoming { plan, caller, arguments, key } = *incoming;
         let ahead = Ahead { session: Some(&caller.session), answer: key, ..ahead };
         self.write_for(plan, request, ahead, |tx, now| {
@@ -273,16 +275,16 @@ impl Engine {
     }
 }
 
-impl<'a> Caller<'a> {
-    pub(crate) fn request(&'a self, preset: fn(punch_core::Policy) -> punch_core::Policy) -> Request<'a> {
-        Request {
+impl<'a> ToolCaller<'a> {
+    pub(crate) fn request(&'a self, preset: fn(punch_core::Policy) -> punch_core::Policy) -> WriteRequest<'a> {
+        WriteRequest {
             preset,
             settings: self.settings,
             commit: self.work.commit.as_deref(),
             proofs: Some(&self.work.proofs),
             tree: self.work.tree.as_ref().map(|tree| tree.root.as_path()),
             ids: self.embedding.ids,
-            ..Request::of(self.actor.clone())
+            ..WriteRequest::of(self.actor.clone())
         }
     }
 }

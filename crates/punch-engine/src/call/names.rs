@@ -16,7 +16,7 @@ const MAX_PAIRS: usize = 10_000;
 pub(crate) const OUTSIDE: &str = "plan:";
 
 /// The names of one conversation, in both directions.
-pub(crate) struct Names {
+pub(crate) struct SessionNames {
     ids: BTreeMap<String, String>,
     labels: HashMap<String, String>,
     /// Todos that the conversation wrote, was shown or was assigned.
@@ -25,14 +25,14 @@ pub(crate) struct Names {
 
 /// A row of a payload, as far as it says which todo it means.
 #[derive(Clone, Copy)]
-pub(crate) struct Mention<'a> {
+pub(crate) struct RowMention<'a> {
     pub name: &'a str,
     /// Its text, unless it gives none.
     pub content: Option<&'a str>,
     pub status: Option<Status>,
 }
 
-impl Names {
+impl SessionNames {
     pub fn of(state: &SessionState) -> Self {
         let labels = state.names.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let reached = state.scope.iter().chain(&state.beyond).chain(&state.beside).copied().collect();
@@ -92,7 +92,7 @@ impl Names {
     /// An id of a todo that the conversation was never shown means that todo only where the row brings no other text: a
     /// row without any could not make a todo, and a row with the same text continues what it names. Whoever brings a
     /// text of its own under an id that is taken by chance means something new.
-    pub fn meant<'p>(&self, part: &'p Plan, row: Mention<'_>, is_busy: &dyn Fn(&Todo) -> bool) -> Option<&'p Todo> {
+    pub fn meant<'p>(&self, part: &'p Plan, row: RowMention<'_>, is_busy: &dyn Fn(&Todo) -> bool) -> Option<&'p Todo> {
         let id = self.id(row.name);
         let todo = part.by_id(id)?;
         if id != row.name || self.ids.contains_key(id) {

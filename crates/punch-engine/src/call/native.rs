@@ -3,18 +3,22 @@
 use std::collections::HashSet;
 
 use punch_core::dialect::native;
-use punch_core::{MissingEvidence, Op, Plan, Policy, Ref, Stop, Todo, Uid};
+use punch_core::{ApplyStop, MissingEvidence, Op, Plan, Policy, Ref, Todo, Uid};
 use punch_store::{Ahead, Tx};
 use serde_json::{Value, json};
 
 use super::render::{self, capped};
-use super::{Answer, Caller, Dialect, Incoming, reported_usage};
+use super::{Dialect, Incoming, ToolAnswer, ToolCaller, reported_usage};
 use crate::submit::apply_in_transaction;
 use crate::writing_session::{REMEMBERED, touched};
-use crate::{Changed, Engine, EngineError, ReadyQuery, Role, SessionState, claim, offers};
+use crate::{Engine, EngineError, PlanChange, ReadyQuery, Role, SessionState, claim, offers};
 
 impl Engine {
-    pub(super) fn call_native(&self, incoming: &Incoming<'_>, call: &native::Call) -> Result<Answer, EngineError> {
+    pub(super) fn call_native(
+        &self,
+        incoming: &Incoming<'_>,
+        call: &native::NativeCall,
+    ) -> Result<ToolAnswer, EngineError> {
         let caller = incoming.caller;
         // An op can carry evidence, so a completion that lacks it is refused rather than marked.
         let request = caller.request(|policy| Policy { missing_evidence: MissingEvidence::Refuse, ..policy });
@@ -23,7 +27,7 @@ impl Engine {
         let answer = self.write_call(incoming, &request, ahead, |tx, now, state, role| {
             let mut asked = Vec::new();
             let known: HashSet<Uid> = state.scope.iter().copied().collect();
-            let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, Stop> {
+            let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, ApplyStop> {
                 if call.replaces() {
                     part.need_whole()?;
                 }
@@ -56,7 +60,7 @@ impl Engine {
                 text.extend(parallel.map(|line| format!("\n{line}")));
             }
             let text = capped(&text);
-            let answer = Answer::new(text, structured(&changed, next.as_ref()), changed.outcome.plan.revision);
+            let answer = ToolAnswer::new(text, structured(&changed, next.as_ref()), changed.outcome.plan.revision);
             reported_usage::record(tx, caller, state, &reported_usage::native(&changed.plan, call), now)?;
             bind(state, &changed, before);
             Ok(Some(answer))
@@ -66,7 +70,7 @@ impl Engine {
 }
 
 /// The todos that a batch added under an id of the caller's choice.
-fn named(ops: &[Op], changed: &Changed) -> HashSet<Uid> {
+fn named(ops: &[Op], changed: &PlanChange) -> HashSet<Uid> {
     let added = ops.iter().filter_map(|op| match op {
         Op::Add(add) => Some(add.id.is_some()),
         _ => None,
@@ -75,7 +79,7 @@ fn named(ops: &[Op], changed: &Changed) -> HashSet<Uid> {
 }
 
 /// A worker reports on what was assigned to it, nothing else (rule 39).
-fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), EngineError> {
+fn allowed(ops: &[Op], changed: &PlanChange, state: &SessionState) -> Result<(), EngineError> {
     for op in ops {
         let target = match op {
             Op::Start(r) | Op::Fail(r, _) | Op::Note(r, _) | Op::Hold(r, _) | Op::Release(r) | Op::Reopen(r) => r,
@@ -114,13 +118,13 @@ fn allowed(ops: &[Op], changed: &Changed, state: &SessionState) -> Result<(), En
 }
 
 /// Records that the caller was sent to what its answer calls next, unless it works on something already.
-pub(super) fn send(tx: &mut dyn Tx, caller: &Caller<'_>, next: Option<&Todo>, now: i64) -> Result<(), EngineError> {
+pub(super) fn send(tx: &mut dyn Tx, caller: &ToolCaller<'_>, next: Option<&Todo>, now: i64) -> Result<(), EngineError> {
     let Some(owner) = caller.actor.owner() else { return Ok(()) };
     let sent = next.filter(|todo| todo.is_ready(now)).map(|todo| todo.uid);
     Ok(offers::record(tx, owner, sent, now)?)
 }
 
-pub(super) fn structured(changed: &Changed, next: Option<&Todo>) -> Value {
+pub(super) fn structured(changed: &PlanChange, next: Option<&Todo>) -> Value {
     let plan = &changed.plan;
     let ids = |uids: &[punch_core::Uid]| -> Vec<String> {
         uids.iter().filter_map(|uid| plan.get(*uid)).take(100).map(|t| t.id.clone()).collect()
@@ -138,7 +142,7 @@ pub(super) fn structured(changed: &Changed, next: Option<&Todo>) -> Value {
 }
 
 /// The session has written: it is bound, and what it made or touched is its own.
-pub(super) fn bind(state: &mut SessionState, changed: &Changed, before: u64) {
+pub(super) fn bind(state: &mut SessionState, changed: &PlanChange, before: u64) {
     state.wrote(before, changed.outcome.plan.revision);
     state.dialect = Some(Dialect::Native);
     for uid in touched(changed) {

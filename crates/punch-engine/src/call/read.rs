@@ -1,22 +1,22 @@
 //! The reading tool: views of the plan, a page at a time, each from one moment of the store.
 
 use punch_core::inbox::InboxItem;
-use punch_core::reason::{self, Reader};
-use punch_core::schedule::{Ask, batch};
-use punch_core::view::{self, Cap, Glyphs, Story, TodoDetail, spans};
+use punch_core::reason::{self, PlanReader};
+use punch_core::schedule::{ScheduleRequest, batch};
+use punch_core::view::{self, Cap, Glyphs, RevisionStory, TodoDetail, spans};
 use punch_core::{Footprint, Plan, Record, Refusal, Todo, Uid, text};
 use punch_store::{Snapshot, Which};
 use serde_json::{Value, json};
 
-use super::names::Names;
+use super::names::SessionNames;
 use super::render::{self, capped};
-use super::{Answer, Caller, Dialect, ReadCall, ReadView, extended, worker};
+use super::{Dialect, ReadCall, ReadView, ToolAnswer, ToolCaller, extended, worker};
 use crate::inbox::{self, InboxQuery};
 use crate::{EngineError, ReadyQuery, RevisionEntry, history, host, ready, reference, session};
 
 /// What a reading displays, in the names of its conversation.
 pub(super) struct Display {
-    pub names: Names,
+    pub names: SessionNames,
     /// The todos whose content is displayed.
     pub todos: Vec<Uid>,
 }
@@ -31,12 +31,12 @@ impl Display {
 /// Answers a reading. The calibration counts for views that are calibrated.
 pub(super) fn answer(
     snapshot: &dyn Snapshot,
-    caller: &Caller<'_>,
+    caller: &ToolCaller<'_>,
     dialect: Dialect,
     call: &ReadCall,
     display: &mut Display,
     (calibration, now): (f64, i64),
-) -> Result<Answer, EngineError> {
+) -> Result<ToolAnswer, EngineError> {
     let id = call.id.as_deref().map(|name| display.names.id(name).to_owned());
     let own = || worker::scope(snapshot, caller);
     match call.view {
@@ -56,13 +56,13 @@ pub(super) fn answer(
 
 fn plan(
     snapshot: &dyn Snapshot,
-    caller: &Caller<'_>,
+    caller: &ToolCaller<'_>,
     dialect: Dialect,
     (which, own): (Which, Option<&[Uid]>),
     (offset, limit): (usize, usize),
     display: &mut Display,
     now: i64,
-) -> Result<Answer, EngineError> {
+) -> Result<ToolAnswer, EngineError> {
     let row = snapshot.row()?;
     let (page, total) = match own {
         Some(own) => {
@@ -80,7 +80,7 @@ fn plan(
     page.iter().for_each(|t| part.put(t.clone()));
     let uids: Vec<Uid> = page.iter().map(|t| t.uid).collect();
     ready::load_reasons(snapshot, &mut part, &uids)?;
-    let reader = Reader::of(&part, caller.actor.owner(), now);
+    let reader = PlanReader::of(&part, caller.actor.owner(), now);
     let mut lines: Vec<String> = Vec::with_capacity(page.len() + 2);
     lines.extend(page.iter().map(|t| render::line(reader, t)));
     let end = offset.saturating_add(page.len());
@@ -111,28 +111,38 @@ fn plan(
         };
         json!({"todos": rows, "total": total, "offset": offset})
     });
-    Ok(Answer::new(capped(&lines.join("\n")), structured.unwrap_or_default(), revision))
+    Ok(ToolAnswer::new(capped(&lines.join("\n")), structured.unwrap_or_default(), revision))
 }
 
 /// The last line of what a worker reads.
-fn own_progress(snapshot: &dyn Snapshot, caller: &Caller<'_>, own: &[Uid], now: i64) -> Result<String, EngineError> {
+fn own_progress(
+    snapshot: &dyn Snapshot,
+    caller: &ToolCaller<'_>,
+    own: &[Uid],
+    now: i64,
+) -> Result<String, EngineError> {
     let todos = worker::list(snapshot, own, true, now)?;
     Ok(worker::progress(&todos, next(snapshot, caller, Some(own), now)?.first(), now))
 }
 
 /// What the caller should work on.
-fn next(snapshot: &dyn Snapshot, caller: &Caller<'_>, own: Option<&[Uid]>, now: i64) -> Result<Vec<Todo>, EngineError> {
+fn next(
+    snapshot: &dyn Snapshot,
+    caller: &ToolCaller<'_>,
+    own: Option<&[Uid]>,
+    now: i64,
+) -> Result<Vec<Todo>, EngineError> {
     Ok(ReadyQuery::for_owner(caller.actor.owner(), own, now).next(snapshot)?.into_iter().collect())
 }
 
 fn ready(
     snapshot: &dyn Snapshot,
-    caller: &Caller<'_>,
+    caller: &ToolCaller<'_>,
     own: Option<&[Uid]>,
     limit: usize,
     display: &mut Display,
     now: i64,
-) -> Result<Answer, EngineError> {
+) -> Result<ToolAnswer, EngineError> {
     let row = snapshot.row()?;
     let todos = match limit {
         1 => next(snapshot, caller, own, now)?,
@@ -141,7 +151,7 @@ fn ready(
     let todos = display.take(todos);
     // What is ready waits for nothing, so nothing has to be loaded to show it.
     let part = Plan::slice(row.clone());
-    let reader = Reader::of(&part, caller.actor.owner(), now);
+    let reader = PlanReader::of(&part, caller.actor.owner(), now);
     let mut lines: Vec<String> = todos.iter().map(|t| render::line(reader, t)).collect();
     if limit == 1 {
         lines.extend(todos.iter().flat_map(render::work));
@@ -155,17 +165,17 @@ fn ready(
     });
     let structured =
         caller.structured.then(|| json!({"ready": todos.iter().map(|t| t.id.as_str()).collect::<Vec<_>>()}));
-    Ok(Answer::new(capped(&lines.join("\n")), structured.unwrap_or_default(), row.revision))
+    Ok(ToolAnswer::new(capped(&lines.join("\n")), structured.unwrap_or_default(), row.revision))
 }
 
 fn todo(
     snapshot: &dyn Snapshot,
-    caller: &Caller<'_>,
+    caller: &ToolCaller<'_>,
     dialect: Dialect,
     id: &str,
     display: &mut Display,
     now: i64,
-) -> Result<Answer, EngineError> {
+) -> Result<ToolAnswer, EngineError> {
     let uid = reference::resolve(snapshot, id)?;
     let mut part = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint { todos: [uid].into(), ..Default::default() }, &mut part)?;
@@ -177,16 +187,21 @@ fn todo(
     }
     display.todos.push(uid);
     let todo = part.get(uid).ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
-    let detail = TodoDetail::of(Reader::of(&part, caller.actor.owner(), now), todo);
+    let detail = TodoDetail::of(PlanReader::of(&part, caller.actor.owner(), now), todo);
     let text = capped(&spans::text(&detail.lines(Glyphs::Ascii)));
     let structured = caller.structured.then(|| match dialect {
         Dialect::Extended => json!({"todo": extended::record(&part, todo, now)}),
         _ => json!({"todo": Record::of(&part, todo, now).to_map()}),
     });
-    Ok(Answer::new(text, structured.unwrap_or_default(), part.row.revision))
+    Ok(ToolAnswer::new(text, structured.unwrap_or_default(), part.row.revision))
 }
 
-fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64) -> Result<Answer, EngineError> {
+fn why(
+    snapshot: &dyn Snapshot,
+    caller: &ToolCaller<'_>,
+    id: Option<&str>,
+    now: i64,
+) -> Result<ToolAnswer, EngineError> {
     let uid = id.map(|id| reference::resolve(snapshot, id)).transpose()?;
     let mut plan = Plan::slice(snapshot.row()?);
     let text = match uid {
@@ -200,16 +215,16 @@ fn why(snapshot: &dyn Snapshot, caller: &Caller<'_>, id: Option<&str>, now: i64)
         }
     };
     let structured = caller.structured.then(|| json!({"why": text}));
-    Ok(Answer::new(capped(&text), structured.unwrap_or_default(), plan.row.revision))
+    Ok(ToolAnswer::new(capped(&text), structured.unwrap_or_default(), plan.row.revision))
 }
 
 /// The tokens that the caller has left: as it says, as its hooks measured last, or those of a whole context window.
-fn left(snapshot: &dyn Snapshot, caller: &Caller<'_>, call: &ReadCall) -> Result<u64, EngineError> {
+fn left(snapshot: &dyn Snapshot, caller: &ToolCaller<'_>, call: &ReadCall) -> Result<u64, EngineError> {
     if let Some(left) = call.budget {
         return Ok(left);
     }
     let state = session::load(snapshot, &caller.session, snapshot.info()?.id)?;
-    Ok(state.context.map_or(Ask::default().context, |context| context.limit.saturating_sub(context.used)))
+    Ok(state.context.map_or(ScheduleRequest::default().context, |context| context.limit.saturating_sub(context.used)))
 }
 
 /// The next batch that fits what the caller has left.
@@ -218,7 +233,7 @@ fn fitting(
     own: Option<&[Uid]>,
     left: u64,
     (calibration, now): (f64, i64),
-) -> Result<Answer, EngineError> {
+) -> Result<ToolAnswer, EngineError> {
     let mut whole = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint::everything(), &mut whole)?;
     if let Some(own) = own {
@@ -229,15 +244,15 @@ fn fitting(
     // Always there: the caller that assigns work takes from it what was assigned.
     let structured =
         json!({"todos": ids, "estimatedTokens": batch.tokens, "budget": batch.budget, "advice": batch.advice()});
-    Ok(Answer::new(capped(&batch.text(&whole)), structured, whole.row.revision))
+    Ok(ToolAnswer::new(capped(&batch.text(&whole)), structured, whole.row.revision))
 }
 
-fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<Answer, EngineError> {
+fn past(snapshot: &dyn Snapshot, caller: &ToolCaller<'_>, limit: usize) -> Result<ToolAnswer, EngineError> {
     let entries = history::last(snapshot, limit.min(20) as u64, history::NARRATED)?;
-    let stories: Vec<Story> = entries.iter().map(RevisionEntry::story).collect();
+    let stories: Vec<RevisionStory> = entries.iter().map(RevisionEntry::story).collect();
     let mut names = Plan::slice(snapshot.row()?);
-    snapshot.load(&view::history::footprint(stories.iter().flat_map(Story::names)), &mut names)?;
-    let line = |(entry, story): (&RevisionEntry, &Story)| entry.row(&names, story).model_line();
+    snapshot.load(&view::history::footprint(stories.iter().flat_map(RevisionStory::names)), &mut names)?;
+    let line = |(entry, story): (&RevisionEntry, &RevisionStory)| entry.row(&names, story).model_line();
     let mut lines: Vec<String> = entries.iter().zip(&stories).map(line).collect();
     let mut structured = json!({"revisions": entries.iter().map(|e| e.revision).collect::<Vec<_>>()});
     if let Some(turn) = host::turn_of(snapshot, &caller.session)? {
@@ -250,16 +265,16 @@ fn past(snapshot: &dyn Snapshot, caller: &Caller<'_>, limit: usize) -> Result<An
     }
     let revision = entries.first().map_or(0, |entry| entry.revision);
     let structured = if caller.structured { structured } else { Value::Null };
-    Ok(Answer::new(capped(&lines.join("\n")), structured, revision))
+    Ok(ToolAnswer::new(capped(&lines.join("\n")), structured, revision))
 }
 
 /// What needs the user, without the commands: they are not for agents.
 fn needs_user(
     snapshot: &dyn Snapshot,
-    caller: &Caller<'_>,
+    caller: &ToolCaller<'_>,
     own: Option<&[Uid]>,
     now: i64,
-) -> Result<Answer, EngineError> {
+) -> Result<ToolAnswer, EngineError> {
     let mut items = match caller.settings {
         Some(settings) => {
             let tree = caller.work.tree.as_ref();
@@ -273,10 +288,10 @@ fn needs_user(
         let todos = worker::list(snapshot, own, true, now)?;
         items.retain(|item| todos.iter().any(|todo| item.todo.as_ref() == Some(&todo.id)));
     }
-    let text = view::inbox::capped(&items, Cap::new(60, Answer::CAP));
+    let text = view::inbox::capped(&items, Cap::new(60, ToolAnswer::CAP));
     let record = |item: &InboxItem| json!({"kind": item.kind.name(), "todo": item.todo, "text": item.text, "since": item.since, "blocks": item.blocks});
     let structured = caller.structured.then(|| json!({"inbox": items.iter().take(60).map(record).collect::<Vec<_>>()}));
-    Ok(Answer::new(text, structured.unwrap_or_default(), snapshot.row()?.revision))
+    Ok(ToolAnswer::new(text, structured.unwrap_or_default(), snapshot.row()?.revision))
 }
 
 fn required(id: Option<&str>) -> Result<&str, EngineError> {

@@ -4,14 +4,14 @@
 use std::cell::RefCell;
 
 use punch_core::Uid;
-use punch_store::{Catalogue, Durability, PlanId, Session, SessionKey, Snapshot, StoreError};
+use punch_store::{Catalogue, Durability, PlanId, SessionKey, SessionRow, Snapshot, StoreError};
 use serde_json::Value;
 
-use super::names::Names;
+use super::names::SessionNames;
 use super::read::{self, Display};
-use super::{Answer, Caller, Dialect, ReadCall, ReadView, render};
+use super::{Dialect, ReadCall, ReadView, ToolAnswer, ToolCaller, render};
 use crate::config::Batches;
-use crate::{Choice, Engine, EngineError, SessionState, UnnamedCall, expected_call, link, session};
+use crate::{Engine, EngineError, PlanChoice, SessionState, UnnamedCall, expected_call, link, session};
 
 /// The answer to a reading, and for how long it holds without a write.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct CachedRead {
     /// The plan that was meant.
     pub plan: PlanId,
     /// The answer.
-    pub answer: Answer,
+    pub answer: ToolAnswer,
     /// The answer holds from this time on.
     pub from: i64,
     /// The answer holds before this time; `None` if time alone changes nothing.
@@ -44,7 +44,7 @@ impl Engine {
         guess: Option<PlanId>,
         dialect: Dialect,
         arguments: &Value,
-        who: impl Fn(&SessionKey) -> (Choice, Caller<'a>),
+        who: impl Fn(&SessionKey) -> (PlanChoice, ToolCaller<'a>),
     ) -> Result<Option<CachedRead>, EngineError> {
         let from = self.now();
         let call = ReadCall::parse(arguments);
@@ -96,10 +96,10 @@ impl Engine {
     pub(super) fn call_reading(
         &self,
         plan: PlanId,
-        caller: &Caller<'_>,
+        caller: &ToolCaller<'_>,
         dialect: Dialect,
         call: &ReadCall,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<ToolAnswer, EngineError> {
         let calibration = self.calibration_for(Some(call))?;
         let read = |snapshot: &dyn Snapshot| self.reading(snapshot, caller, dialect, call, calibration);
         let (answer, displayed) = self.read(plan, read)?;
@@ -111,12 +111,12 @@ impl Engine {
     fn after_reading(
         &self,
         plan: PlanId,
-        caller: &Caller<'_>,
+        caller: &ToolCaller<'_>,
         dialect: Dialect,
         call: &ReadCall,
-        mut answer: Answer,
+        mut answer: ToolAnswer,
         displayed: &[Uid],
-    ) -> (Answer, bool) {
+    ) -> (ToolAnswer, bool) {
         self.note_display(plan, caller, dialect, displayed);
         let informed = self.inform_caller(plan, caller, &mut answer);
         if answer.is_error || !call.is_calibrated() {
@@ -144,17 +144,17 @@ impl Engine {
     fn reading(
         &self,
         snapshot: &dyn Snapshot,
-        caller: &Caller<'_>,
+        caller: &ToolCaller<'_>,
         dialect: Dialect,
         call: &ReadCall,
         calibration: f64,
-    ) -> Result<(Answer, Vec<Uid>), EngineError> {
+    ) -> Result<(ToolAnswer, Vec<Uid>), EngineError> {
         // Ops of the native tools name todos by their ids, in any session.
         let state = match dialect {
             Dialect::Extended => session::load(snapshot, &caller.session, snapshot.info()?.id)?,
             _ => SessionState::default(),
         };
-        let mut display = Display { names: Names::of(&state), todos: Vec::new() };
+        let mut display = Display { names: SessionNames::of(&state), todos: Vec::new() };
         match read::answer(snapshot, caller, dialect, call, &mut display, (calibration, self.now())) {
             Err(EngineError::Store(error)) => Err(EngineError::Store(error)),
             Err(error) => Ok((render::refused(&error, caller.words(dialect), snapshot.row()?.revision), display.todos)),
@@ -163,12 +163,12 @@ impl Engine {
     }
 
     /// Notes what a reading displayed: the next list may name it. A session that has it noted already is not written.
-    fn note_display(&self, plan: PlanId, caller: &Caller<'_>, dialect: Dialect, displayed: &[Uid]) {
+    fn note_display(&self, plan: PlanId, caller: &ToolCaller<'_>, dialect: Dialect, displayed: &[Uid]) {
         if dialect != Dialect::Extended || displayed.is_empty() || caller.session.session_id().is_empty() {
             return;
         }
         let note = |session: &mut SessionState| session.displayed(displayed.iter().copied());
-        let elsewhere = |session: &Session| session.plan.is_some_and(|bound| bound != plan);
+        let elsewhere = |session: &SessionRow| session.plan.is_some_and(|bound| bound != plan);
         let known = self.browse(|catalogue| catalogue.session(&caller.session));
         let noted = known.and_then(|known| {
             if known.as_ref().is_some_and(elsewhere) {

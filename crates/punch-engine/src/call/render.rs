@@ -3,22 +3,22 @@
 use std::collections::HashSet;
 
 use punch_core::dialect::cursor;
-use punch_core::reason::{self, Reader};
+use punch_core::reason::{self, PlanReader};
 use punch_core::view::{Progress, TodoRow, todo_detail};
-use punch_core::{Kind, Outcome, Patch, PlanRow, ShownStatus, Status, Todo, Uid, Warning, text};
+use punch_core::{EventKind, Outcome, Patch, PlanRow, ShownStatus, Status, Todo, Uid, Warning, text};
 use punch_store::{Snapshot, StoreError, Tx};
 use serde_json::json;
 
-use super::{Answer, CallError, ToolWords};
+use super::{CallError, ToolAnswer, ToolWords};
 use crate::config::{Settings, Subagents};
-use crate::{Changed, EngineError, ReadyQuery, ready};
+use crate::{EngineError, PlanChange, ReadyQuery, ready};
 
 /// Cuts a text at a line, and says how many lines are left out.
 pub(super) fn capped(full: &str) -> String {
-    if full.len() <= Answer::CAP {
+    if full.len() <= ToolAnswer::CAP {
         return full.to_owned();
     }
-    let room = Answer::CAP - 120;
+    let room = ToolAnswer::CAP - 120;
     let end = (0..=room).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
     let cut = full[..end].rfind('\n').filter(|at| *at > room / 2).unwrap_or(end);
     let left = full[cut..].lines().filter(|line| !line.is_empty()).count();
@@ -41,7 +41,7 @@ pub(super) const fn within(open: u64, limit: u64) -> Result<(), EngineError> {
 }
 
 /// A refusal as an answer: code, what is wrong, what to do.
-pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> Answer {
+pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> ToolAnswer {
     let message = match error {
         EngineError::Verify(error) => error.short_message(),
         // On one line: names that a caller gave may have line breaks of their own.
@@ -57,7 +57,7 @@ pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> A
         }
         _ => vec![one(code, message)],
     };
-    Answer { is_error: true, errors, ..Answer::new(text, structured, revision) }
+    ToolAnswer { is_error: true, errors, ..ToolAnswer::new(text, structured, revision) }
 }
 
 /// Untrusted text on lines of its own.
@@ -71,7 +71,7 @@ pub(super) fn short(content: &str) -> String {
 }
 
 /// One todo on a line.
-pub(super) fn line<'a>(reader: Reader<'a>, todo: &'a Todo) -> String {
+pub(super) fn line<'a>(reader: PlanReader<'a>, todo: &'a Todo) -> String {
     TodoRow::of(reader, todo).model_line()
 }
 
@@ -81,8 +81,8 @@ pub(super) fn work(todo: &Todo) -> impl Iterator<Item = String> {
 }
 
 /// The todos that a write began, which the caller works on from now on.
-fn begun<'a>(changed: &'a Changed) -> impl Iterator<Item = Uid> + 'a {
-    let starts = |kind: Kind| matches!(kind, Kind::Started | Kind::Claimed);
+fn begun<'a>(changed: &'a PlanChange) -> impl Iterator<Item = Uid> + 'a {
+    let starts = |kind: EventKind| matches!(kind, EventKind::Started | EventKind::Claimed);
     changed.outcome.events.iter().filter_map(move |event| match &event.patch {
         Patch::Todo(uid, _) if starts(event.kind) => Some(*uid),
         Patch::Todo(..) | Patch::Phases(_) | Patch::Policy(_) => None,
@@ -94,7 +94,7 @@ fn begun<'a>(changed: &'a Changed) -> impl Iterator<Item = Uid> + 'a {
 /// todos that it added under an id of its own, now or earlier.
 pub(super) fn changed(
     tx: &dyn Tx,
-    changed: &mut Changed,
+    changed: &mut PlanChange,
     owner: Option<&str>,
     next: Option<&Todo>,
     named: &HashSet<Uid>,
@@ -103,7 +103,7 @@ pub(super) fn changed(
     ready::load_reasons(tx, &mut changed.plan, &touched)?;
     let changed = &*changed;
     let (plan, outcome) = (&changed.plan, &changed.outcome);
-    let reader = Reader::of(plan, owner, changed.now);
+    let reader = PlanReader::of(plan, owner, changed.now);
     let begun: Vec<Uid> = begun(changed).collect();
     let added: Vec<&Todo> = outcome.added.iter().filter_map(|uid| plan.get(*uid)).collect();
     let mut out: Vec<String> = Vec::new();
@@ -214,7 +214,7 @@ pub(crate) fn parallel(
 }
 
 /// The list of the cursor dialect with its two hints.
-pub(super) fn cursor(answer: &cursor::Answer, mode: cursor::Mode) -> String {
+pub(super) fn cursor(answer: &cursor::CursorAnswer, mode: cursor::DelegationMode) -> String {
     let mut out: Vec<String> = answer
         .list
         .iter()
@@ -228,7 +228,7 @@ pub(super) fn cursor(answer: &cursor::Answer, mode: cursor::Mode) -> String {
     if out.is_empty() {
         out.push("No todos.".into());
     }
-    if mode == cursor::Mode::Aggressive {
+    if mode == cursor::DelegationMode::Aggressive {
         let ready = answer.ready();
         if !ready.is_empty() {
             out.push(hand_out(&ready));

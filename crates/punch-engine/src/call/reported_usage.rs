@@ -2,12 +2,12 @@
 //! repeating it adds nothing, and it counts only where nothing is measured: what hooks or a runner record is better than
 //! what a model believes.
 
-use punch_core::dialect::extended::{self, Wish};
+use punch_core::dialect::extended::{self, ExtendedStatus};
 use punch_core::dialect::native;
 use punch_core::{Plan, Status, Todo, Uid};
-use punch_store::{Spent, StoreError, Tx};
+use punch_store::{LedgerEntry, StoreError, Tx};
 
-use super::Caller;
+use super::ToolCaller;
 use crate::SessionState;
 use crate::host::share;
 
@@ -19,9 +19,9 @@ pub(super) struct ReportedUsage {
 }
 
 /// Returns what the ops `done` and `fail` of a native call report. Several todos of one op share evenly.
-pub(super) fn native(plan: &Plan, call: &native::Call) -> Vec<ReportedUsage> {
+pub(super) fn native(plan: &Plan, call: &native::NativeCall) -> Vec<ReportedUsage> {
     let mut out = Vec::new();
-    for native::Usage { ids, failed, tokens } in &call.usage {
+    for native::ReportedTokens { ids, failed, tokens } in &call.usage {
         let todos = ids.iter().enumerate().filter_map(|(n, id)| Some((n, plan.by_id(id)?)));
         out.extend(todos.map(|(n, todo)| ReportedUsage {
             uid: todo.uid,
@@ -33,10 +33,10 @@ pub(super) fn native(plan: &Plan, call: &native::Call) -> Vec<ReportedUsage> {
 }
 
 /// Returns what the todos of an extended call report.
-pub(super) fn extended(plan: &Plan, call: &extended::Call) -> Vec<ReportedUsage> {
-    let one = |given: &extended::Given| {
+pub(super) fn extended(plan: &Plan, call: &extended::ExtendedCall) -> Vec<ReportedUsage> {
+    let one = |given: &extended::ExtendedTodo| {
         let (todo, tokens) = (plan.by_id(&given.id)?, given.actual?);
-        let attempt = attempt(todo, given.status == Some(Wish::Stored(Status::Failed)));
+        let attempt = attempt(todo, given.status == Some(ExtendedStatus::Stored(Status::Failed)));
         Some(ReportedUsage { uid: todo.uid, attempt, tokens })
     };
     call.todos.iter().filter_map(one).collect()
@@ -45,7 +45,7 @@ pub(super) fn extended(plan: &Plan, call: &extended::Call) -> Vec<ReportedUsage>
 /// Records reported usage in the ledger, as far as it exceeds what is recorded already.
 pub(super) fn record(
     tx: &mut dyn Tx,
-    caller: &Caller<'_>,
+    caller: &ToolCaller<'_>,
     state: &SessionState,
     reported: &[ReportedUsage],
     now: i64,
@@ -57,7 +57,7 @@ pub(super) fn record(
         let known = tx.usage(Some(uid))?.into_iter().find(|usage| usage.attempt == attempt);
         let more = tokens.saturating_sub(known.map_or(0, |usage| usage.tokens));
         if more > 0 {
-            tx.spend(&Spent {
+            tx.spend(&LedgerEntry {
                 uid,
                 attempt,
                 run: None,

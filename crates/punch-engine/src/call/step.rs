@@ -3,35 +3,35 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use punch_core::dialect::list::{List, ListItem, RowName, match_rows};
-use punch_core::dialect::phases::{Phase, PhaseOp};
+use punch_core::dialect::list::{ListItem, RowName, SessionList, match_rows};
+use punch_core::dialect::phases::{PhaseOp, TaskPhase};
 use punch_core::dialect::{cursor, phases, todowrite};
 use punch_core::json::object;
 use punch_core::view::checklist;
 use punch_core::{Plan, Status, Todo, Uid, text};
 use serde_json::{Value, json};
 
-use super::list::Call;
+use super::list::ListCall;
 use super::list_window::ListWindow;
-use super::names::{Mention, Names};
+use super::names::{RowMention, SessionNames};
 use super::render::{self, capped};
-use super::{Answer, CallError, Caller};
+use super::{CallError, ToolAnswer, ToolCaller};
 use crate::SessionState;
 
 /// What a step gave, until the plan has taken it over.
-pub(super) enum Stepped {
-    Cursor(cursor::Answer),
-    Phases(phases::Answer),
+pub(super) enum DialectAnswer {
+    Cursor(cursor::CursorAnswer),
+    Phases(phases::PhasesAnswer),
     Todowrite,
 }
 
 /// What a call leads to.
-pub(super) struct Step {
+pub(super) struct ListStep {
     /// What to compare with.
-    pub base: List,
-    pub stepped: Stepped,
+    pub base: SessionList,
+    pub stepped: DialectAnswer,
     /// The list that it leads to.
-    pub list: List,
+    pub list: SessionList,
     /// How the call named each row of that list.
     pub names: Vec<Option<String>>,
     /// Rows of the call that mean todos which someone else has removed.
@@ -40,14 +40,14 @@ pub(super) struct Step {
 
 /// Runs the dialect's own algorithm on the list of the session.
 pub(super) fn step(
-    call: &Call,
+    call: &ListCall,
     window: &ListWindow,
     before: Option<&Plan>,
     state: &SessionState,
-    caller: &Caller<'_>,
-    names: &Names,
+    caller: &ToolCaller<'_>,
+    names: &SessionNames,
     now: i64,
-) -> Step {
+) -> ListStep {
     let part = &window.part;
     let then = before.unwrap_or(part);
     let scope: BTreeSet<Uid> = state.scope.iter().copied().collect();
@@ -60,33 +60,33 @@ pub(super) fn step(
     let busy = |t: &Todo| of_others(t) && !t.leased_by_other(caller.actor.owner(), now);
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| scope.contains(&uid) && !part.get(uid).is_some_and(&busy));
     match call {
-        Call::Cursor(call) => {
+        ListCall::Cursor(call) => {
             let (call, gone) = without_removed(call, state, part, names);
-            let mention = |given: &cursor::Given| {
+            let mention = |given: &cursor::CursorTodo| {
                 let content = Some(given.content.as_str()).filter(|content| !content.is_empty());
-                let mention = Mention { name: &given.id, content, status: given.status };
+                let mention = RowMention { name: &given.id, content, status: given.status };
                 let todo = names.meant(part, mention, &of_others).or_else(|| added_for(state, part, content?))?;
                 (!given.id.is_empty()).then(|| (todo.uid, given.id.clone()))
             };
             let meant: HashMap<Uid, String> = call.todos.iter().filter_map(mention).collect();
-            let listed = |row: &cursor::Row| {
+            let listed = |row: &cursor::CursorRow| {
                 let own = if call.merge { row.uid.is_some_and(|uid| scope.contains(&uid)) } else { mine(row.uid) };
                 own || row.uid.is_some_and(|uid| meant.contains_key(&uid))
             };
-            let base: Vec<cursor::Row> = cursor::project(then).into_iter().filter(listed).collect();
+            let base: Vec<cursor::CursorRow> = cursor::project(then).into_iter().filter(listed).collect();
             let label = |id: &str| names.label(id);
             let named = base.iter().map(|row| {
                 let labelled = labelled(row.clone(), &label);
                 let name = row.uid.and_then(|uid| meant.get(&uid)).cloned();
-                cursor::Row { id: name.unwrap_or_else(|| labelled.id.clone()), ..labelled }
+                cursor::CursorRow { id: name.unwrap_or_else(|| labelled.id.clone()), ..labelled }
             });
-            let named: Vec<cursor::Row> = named.collect();
+            let named: Vec<cursor::CursorRow> = named.collect();
             let answer = cursor::step(&named, &call, &mut ids(now, part));
             let list = cursor::to_list(&in_plan(&answer.list, part, names));
             let given = answer.list.iter().map(|row| Some(row.id.clone())).collect();
-            Step { base: cursor::to_list(&base), stepped: Stepped::Cursor(answer), list, names: given, gone }
+            ListStep { base: cursor::to_list(&base), stepped: DialectAnswer::Cursor(answer), list, names: given, gone }
         }
-        Call::Phases(ops) => {
+        ListCall::Phases(ops) => {
             let mut list = phases::project(then);
             if before.is_some() || call.replaces() {
                 for phase in &mut list {
@@ -100,7 +100,7 @@ pub(super) fn step(
                     _ => None,
                 });
                 named.extend(appended.flatten().filter_map(|item| added_for(state, part, item)).map(|todo| todo.uid));
-                let added_to = |phase: &Phase| {
+                let added_to = |phase: &TaskPhase| {
                     ops.iter().any(|op| matches!(op, PhaseOp::Append { phase: Some(name), .. } if *name == phase.name))
                 };
                 list.retain_mut(|phase| {
@@ -113,34 +113,35 @@ pub(super) fn step(
             let new = phases::to_list(&answer.phases);
             let names = vec![None; new.items.len()];
             let base = phases::to_list(&list);
-            Step { base, stepped: Stepped::Phases(answer), list: new, names, gone: Vec::new() }
+            ListStep { base, stepped: DialectAnswer::Phases(answer), list: new, names, gone: Vec::new() }
         }
-        Call::Todowrite(rows) => {
-            let base: Vec<todowrite::Row> = todowrite::project(then).into_iter().filter(|r| mine(r.uid)).collect();
-            let label = |row: &todowrite::Row| todowrite::Row {
+        ListCall::Todowrite(rows) => {
+            let base: Vec<todowrite::TodoWriteRow> =
+                todowrite::project(then).into_iter().filter(|r| mine(r.uid)).collect();
+            let label = |row: &todowrite::TodoWriteRow| todowrite::TodoWriteRow {
                 id: row.id.as_deref().map(|id| names.label(id)),
                 ..row.clone()
             };
-            let plain = |row: &todowrite::Row| row.id.as_deref().is_none_or(|id| names.is_own_label(id));
-            let named: Cow<'_, [todowrite::Row]> = match base.iter().all(plain) {
+            let plain = |row: &todowrite::TodoWriteRow| row.id.as_deref().is_none_or(|id| names.is_own_label(id));
+            let named: Cow<'_, [todowrite::TodoWriteRow]> = match base.iter().all(plain) {
                 true => Cow::Borrowed(&base),
                 false => base.iter().map(label).collect(),
             };
             let rows = todowrite::step(&named, rows.clone());
             let given = rows.iter().map(|row| row.id.clone()).collect();
             let (base, list) = (todowrite::to_list(base), todowrite::to_list(rows));
-            Step { base, stepped: Stepped::Todowrite, list, names: given, gone: Vec::new() }
+            ListStep { base, stepped: DialectAnswer::Todowrite, list, names: given, gone: Vec::new() }
         }
     }
 }
 
 /// A merge without rows for todos of the list that someone else has removed: it would make them anew.
 fn without_removed(
-    call: &cursor::Call,
+    call: &cursor::CursorCall,
     state: &SessionState,
     part: &Plan,
-    names: &Names,
-) -> (cursor::Call, Vec<String>) {
+    names: &SessionNames,
+) -> (cursor::CursorCall, Vec<String>) {
     let mut call = call.clone();
     let removed = state.scope.iter().filter_map(|uid| part.get(*uid)).filter(|todo| !todo.is_live());
     let removed: HashMap<&str, &str> = removed.map(|todo| (todo.id.as_str(), todo.content.as_str())).collect();
@@ -157,14 +158,14 @@ fn without_removed(
     (call, gone)
 }
 
-fn labelled(mut row: cursor::Row, label: &dyn Fn(&str) -> String) -> cursor::Row {
+fn labelled(mut row: cursor::CursorRow, label: &dyn Fn(&str) -> String) -> cursor::CursorRow {
     row.id = label(&row.id);
     row.dependencies.iter_mut().for_each(|id| *id = label(id));
     row
 }
 
 /// Rows with the names of a conversation, as rows with ids of the plan.
-fn in_plan(rows: &[cursor::Row], part: &Plan, names: &Names) -> Vec<cursor::Row> {
+fn in_plan(rows: &[cursor::CursorRow], part: &Plan, names: &SessionNames) -> Vec<cursor::CursorRow> {
     let new = rows.iter().filter(|row| row.uid.is_none()).map(|row| row.id.as_str());
     let mut ids = names.new_ids(part, new);
     for row in rows {
@@ -173,7 +174,7 @@ fn in_plan(rows: &[cursor::Row], part: &Plan, names: &Names) -> Vec<cursor::Row>
         }
     }
     let id = |name: &String| ids.get(name.as_str()).map_or_else(|| names.id(name).to_owned(), Clone::clone);
-    let row = |row: &cursor::Row| cursor::Row {
+    let row = |row: &cursor::CursorRow| cursor::CursorRow {
         id: id(&row.id),
         dependencies: row.dependencies.iter().map(id).collect(),
         ..row.clone()
@@ -203,7 +204,13 @@ fn elsewhere(
 }
 
 /// A list that is sent again in a new conversation means the open todos it names, not copies of them.
-pub(super) fn adopt(list: &mut List, base: &mut List, known: Vec<Todo>, caller: &Caller<'_>, now: i64) {
+pub(super) fn adopt(
+    list: &mut SessionList,
+    base: &mut SessionList,
+    known: Vec<Todo>,
+    caller: &ToolCaller<'_>,
+    now: i64,
+) {
     let taken: BTreeSet<Uid> = list.items.iter().chain(&base.items).filter_map(|item| item.uid).collect();
     let free = |t: &Todo| !taken.contains(&t.uid) && !t.leased_by_other(caller.actor.owner(), now);
     let mut plan = Plan::default();
@@ -250,17 +257,17 @@ fn base36(mut n: u64) -> String {
 
 /// The dialect's own answer, from the plan as it is now: what the list names, in the engine's order.
 pub(super) fn answer(
-    stepped: Stepped,
+    stepped: DialectAnswer,
     plan: &Plan,
     (shown, own): (&BTreeSet<Uid>, &BTreeSet<Uid>),
-    names: &Names,
-    caller: &Caller<'_>,
-) -> Answer {
+    names: &SessionNames,
+    caller: &ToolCaller<'_>,
+) -> ToolAnswer {
     let revision = plan.row.revision;
     let mine = |uid: Option<Uid>| uid.is_some_and(|uid| shown.contains(&uid));
     let wanted = |make: &dyn Fn() -> Value| if caller.structured { make() } else { Value::Null };
     match stepped {
-        Stepped::Cursor(mut answer) => {
+        DialectAnswer::Cursor(mut answer) => {
             let is_own = |id: &str| plan.by_id(id).is_none_or(|todo| own.contains(&todo.uid));
             let label = |id: &str| names.label_beside(id, is_own(id));
             let rows = cursor::project(plan).into_iter().map(|row| labelled(row, &label));
@@ -270,9 +277,9 @@ pub(super) fn answer(
             answer.done_elsewhere = done.map(|row| row.id).collect();
             let structured = wanted(&|| cursor::answer(&answer, caller.mode));
             let text = capped(&with_rest(render::cursor(&answer, caller.mode), answer.list.len(), plan));
-            Answer::new(text, structured, revision)
+            ToolAnswer::new(text, structured, revision)
         }
-        Stepped::Phases(mut answer) => {
+        DialectAnswer::Phases(mut answer) => {
             let named: HashSet<String> = answer.phases.iter().map(|p| p.name.clone()).collect();
             let mut list = phases::project(plan);
             for phase in &mut list {
@@ -299,10 +306,11 @@ pub(super) fn answer(
             let errors = answer.failed.iter().zip(&answer.errors).map(one).collect();
             let tasks = answer.phases.iter().map(|phase| phase.tasks.len()).sum();
             let text = capped(&with_rest(summary(&answer.phases, &answer.errors), tasks, plan));
-            Answer { is_error: answer.is_error, errors, ..Answer::new(text, structured, revision) }
+            ToolAnswer { is_error: answer.is_error, errors, ..ToolAnswer::new(text, structured, revision) }
         }
-        Stepped::Todowrite => {
-            let rows: Vec<todowrite::Row> = todowrite::project(plan).into_iter().filter(|r| mine(r.uid)).collect();
+        DialectAnswer::Todowrite => {
+            let rows: Vec<todowrite::TodoWriteRow> =
+                todowrite::project(plan).into_iter().filter(|r| mine(r.uid)).collect();
             let structured =
                 wanted(&|| object([("progress", todowrite::progress(&rows)), ("items", todowrite::items(&rows))]));
             let safe =
@@ -310,13 +318,13 @@ pub(super) fn answer(
             let shown: Vec<_> = safe.collect();
             let text =
                 checklist::render(shown.iter().map(|(status, content, active)| (*status, &**content, &**active)));
-            Answer::new(capped(&text), structured, revision)
+            ToolAnswer::new(capped(&text), structured, revision)
         }
     }
 }
 
 /// The summary of the phases, with nothing in it that could pass for another line.
-fn summary(phases: &[phases::Phase], errors: &[String]) -> String {
+fn summary(phases: &[phases::TaskPhase], errors: &[String]) -> String {
     let mut shown = phases.to_vec();
     let neutral = |text: &mut String| *text = text::neutral(text).into_owned();
     for phase in &mut shown {

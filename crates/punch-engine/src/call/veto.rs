@@ -12,7 +12,7 @@ use crate::{Engine, EngineError, session};
 
 /// A task of the host.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct HostTask<'a> {
     /// The host's number for it.
     pub key: &'a str,
     /// What it says, where the host tells.
@@ -25,7 +25,7 @@ impl Engine {
         &self,
         plan: PlanId,
         session: &SessionKey,
-        task: Task<'_>,
+        task: HostTask<'_>,
         settings: &Settings,
     ) -> Result<Option<Todo>, EngineError> {
         self.read(plan, |snapshot| {
@@ -43,7 +43,7 @@ fn find(
     snapshot: &dyn Snapshot,
     plan: PlanId,
     session: &SessionKey,
-    task: Task<'_>,
+    task: HostTask<'_>,
 ) -> Result<Option<Todo>, EngineError> {
     let whole = SessionKey::new(session.session_id(), None);
     let copied = mirror::kept(&session::load(snapshot, &whole, plan)?);

@@ -4,31 +4,31 @@
 use std::collections::{BTreeSet, HashSet};
 
 use punch_core::dialect::extended;
-use punch_core::dialect::phases::{PhaseOp, Target};
+use punch_core::dialect::phases::{PhaseOp, PhasesTarget};
 use punch_core::{Footprint, Hold, HoldKind, Op, Phase, Plan, Policy, Ref, Status, Todo, Uid, text};
 use punch_store::{Snapshot, Tx};
 
-use super::list::Call;
+use super::list::ListCall;
 use super::render::{self, capped};
-use super::{Answer, Caller, Dialect, native};
+use super::{Dialect, ToolAnswer, ToolCaller, native};
 use crate::submit::apply_in_transaction;
 use crate::{EngineError, ReadyQuery, Role, SessionState, ready, session};
 
 /// What a call says about one todo.
 #[derive(Clone, Debug, Default)]
-struct Mention {
+struct WorkerMention {
     id: Option<String>,
     content: Option<String>,
     /// Every todo of this phase.
     phase: Option<String>,
     /// Every todo of the list.
     all: bool,
-    change: Change,
+    change: TodoOutcome,
 }
 
 /// What is to become of a todo.
 #[derive(Clone, Debug, Default)]
-enum Change {
+enum TodoOutcome {
     /// Nothing.
     #[default]
     Keep,
@@ -41,47 +41,47 @@ enum Change {
 pub(super) struct WorkerReport {
     dialect: Dialect,
     preset: fn(Policy) -> Policy,
-    mentions: Vec<Mention>,
+    mentions: Vec<WorkerMention>,
 }
 
 impl WorkerReport {
     /// Reads a call of a list dialect.
-    pub fn of_list(call: &Call) -> Result<Self, EngineError> {
+    pub fn of_list(call: &ListCall) -> Result<Self, EngineError> {
         let mentions = match call {
-            Call::Cursor(call) => call
+            ListCall::Cursor(call) => call
                 .todos
                 .iter()
-                .map(|given| Mention {
+                .map(|given| WorkerMention {
                     id: Some(given.id.clone()).filter(|id| !id.is_empty()),
                     content: Some(given.content.clone()).filter(|content| !content.is_empty()),
-                    change: given.status.map_or(Change::Keep, Change::Status),
-                    ..Mention::default()
+                    change: given.status.map_or(TodoOutcome::Keep, TodoOutcome::Status),
+                    ..WorkerMention::default()
                 })
                 .collect(),
-            Call::Todowrite(rows) => rows
+            ListCall::Todowrite(rows) => rows
                 .iter()
-                .map(|row| Mention {
+                .map(|row| WorkerMention {
                     id: row.id.clone(),
                     content: Some(row.content.clone()),
-                    change: Change::Status(row.status),
-                    ..Mention::default()
+                    change: TodoOutcome::Status(row.status),
+                    ..WorkerMention::default()
                 })
                 .collect(),
-            Call::Phases(ops) => ops.iter().map(phase_op).collect::<Result<_, _>>()?,
+            ListCall::Phases(ops) => ops.iter().map(phase_op).collect::<Result<_, _>>()?,
         };
         Ok(Self { dialect: call.dialect(), preset: call.preset(), mentions })
     }
 
     /// Reads a call of the extended dialect.
-    pub fn of_extended(call: &extended::Call) -> Self {
-        let mention = |given: &extended::Given| Mention {
+    pub fn of_extended(call: &extended::ExtendedCall) -> Self {
+        let mention = |given: &extended::ExtendedTodo| WorkerMention {
             id: Some(given.id.clone()),
             change: match given.status {
-                Some(extended::Wish::Stored(status)) => Change::Status(status),
-                Some(extended::Wish::Blocked) => Change::Blocked,
-                None => Change::Keep,
+                Some(extended::ExtendedStatus::Stored(status)) => TodoOutcome::Status(status),
+                Some(extended::ExtendedStatus::Blocked) => TodoOutcome::Blocked,
+                None => TodoOutcome::Keep,
             },
-            ..Mention::default()
+            ..WorkerMention::default()
         };
         Self {
             dialect: Dialect::Extended,
@@ -95,9 +95,9 @@ impl WorkerReport {
         &self,
         tx: &mut dyn Tx,
         now: i64,
-        caller: &Caller<'_>,
+        caller: &ToolCaller<'_>,
         state: &mut SessionState,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<ToolAnswer, EngineError> {
         let own = Own::load(tx, &state.scope)?;
         let mut ops = Vec::new();
         let (mut named, mut others) = (0, 0);
@@ -134,21 +134,27 @@ impl WorkerReport {
         state.shown = changed.outcome.plan.revision;
         state.dialect = Some(self.dialect);
         let structured = native::structured(&changed, next.as_ref());
-        Ok(Answer::new(capped(&text), structured, changed.outcome.plan.revision))
+        Ok(ToolAnswer::new(capped(&text), structured, changed.outcome.plan.revision))
     }
 }
 
-fn phase_op(op: &PhaseOp) -> Result<Mention, EngineError> {
-    let content = |content: &Option<String>, change| Mention { content: content.clone(), change, ..Mention::default() };
+fn phase_op(op: &PhaseOp) -> Result<WorkerMention, EngineError> {
+    let content = |content: &Option<String>, change| WorkerMention {
+        content: content.clone(),
+        change,
+        ..WorkerMention::default()
+    };
     Ok(match op {
-        PhaseOp::Start { task } => content(task, Change::Status(Status::InProgress)),
-        PhaseOp::Note { task, text } => content(task, Change::Note(text.clone().unwrap_or_default())),
+        PhaseOp::Start { task } => content(task, TodoOutcome::Status(Status::InProgress)),
+        PhaseOp::Note { task, text } => content(task, TodoOutcome::Note(text.clone().unwrap_or_default())),
         PhaseOp::Done(target) => {
-            let change = Change::Status(Status::Completed);
+            let change = TodoOutcome::Status(Status::Completed);
             match target {
-                Target::Task(task) => content(&Some(task.clone()), change),
-                Target::Phase(name) => Mention { phase: Some(name.clone()), change, ..Mention::default() },
-                Target::All => Mention { all: true, change, ..Mention::default() },
+                PhasesTarget::Task(task) => content(&Some(task.clone()), change),
+                PhasesTarget::Phase(name) => {
+                    WorkerMention { phase: Some(name.clone()), change, ..WorkerMention::default() }
+                }
+                PhasesTarget::All => WorkerMention { all: true, change, ..WorkerMention::default() },
             }
         }
         PhaseOp::Init { .. } | PhaseOp::Append { .. } => return Err(not_allowed("add todos")),
@@ -156,18 +162,18 @@ fn phase_op(op: &PhaseOp) -> Result<Mention, EngineError> {
     })
 }
 
-fn op(todo: &Todo, change: &Change, now: i64) -> Result<Option<Op>, EngineError> {
+fn op(todo: &Todo, change: &TodoOutcome, now: i64) -> Result<Option<Op>, EngineError> {
     let (target, status) = (Ref::Uid(todo.uid), todo.status_at(now));
     Ok(match change {
-        Change::Keep => None,
-        Change::Note(text) => Some(Op::Note(target, text.clone())),
-        Change::Blocked => Some(Op::Block(target)),
-        Change::Status(wanted) if *wanted == status => None,
-        Change::Status(Status::Pending) => Some(Op::Reopen(target)),
-        Change::Status(Status::InProgress) => Some(Op::Start(target)),
-        Change::Status(Status::Completed) => Some(Op::Done { target, evidence: None, fence: None }),
-        Change::Status(Status::Failed) => Some(Op::Fail(target, String::new())),
-        Change::Status(Status::Cancelled) => return Err(not_allowed("remove todos")),
+        TodoOutcome::Keep => None,
+        TodoOutcome::Note(text) => Some(Op::Note(target, text.clone())),
+        TodoOutcome::Blocked => Some(Op::Block(target)),
+        TodoOutcome::Status(wanted) if *wanted == status => None,
+        TodoOutcome::Status(Status::Pending) => Some(Op::Reopen(target)),
+        TodoOutcome::Status(Status::InProgress) => Some(Op::Start(target)),
+        TodoOutcome::Status(Status::Completed) => Some(Op::Done { target, evidence: None, fence: None }),
+        TodoOutcome::Status(Status::Failed) => Some(Op::Fail(target, String::new())),
+        TodoOutcome::Status(Status::Cancelled) => return Err(not_allowed("remove todos")),
     })
 }
 
@@ -176,7 +182,7 @@ fn not_allowed(what: &str) -> EngineError {
 }
 
 /// Whether the plan has a todo that is meant, for any worker.
-fn is_known(tx: &dyn Tx, mention: &Mention) -> Result<bool, EngineError> {
+fn is_known(tx: &dyn Tx, mention: &WorkerMention) -> Result<bool, EngineError> {
     if let Some(id) = &mention.id
         && tx.find(id)?.is_some()
     {
@@ -201,7 +207,7 @@ impl Own {
     }
 
     /// Those that a call means: by id, else the first by content.
-    fn named(&self, mention: &Mention) -> Vec<&Todo> {
+    fn named(&self, mention: &WorkerMention) -> Vec<&Todo> {
         if mention.all {
             return self.todos.iter().collect();
         }
@@ -218,7 +224,7 @@ impl Own {
 
 /// The todos that a caller is limited to; `None` for a caller that sees the whole plan. A subagent to which nothing was
 /// assigned reads the list of its main agent.
-pub(super) fn scope(snapshot: &dyn Snapshot, caller: &Caller<'_>) -> Result<Option<Vec<Uid>>, EngineError> {
+pub(super) fn scope(snapshot: &dyn Snapshot, caller: &ToolCaller<'_>) -> Result<Option<Vec<Uid>>, EngineError> {
     if caller.session.session_id().is_empty() && caller.role.is_none() {
         return Ok(None);
     }

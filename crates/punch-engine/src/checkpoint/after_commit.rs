@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use punch_core::{Event, Uid};
 use punch_store::{PlanId, Tx};
 
-use super::blobs::{Named, named};
+use super::blobs::{NamedFiles, named};
 use super::{Code, batch};
 use crate::config::Batches;
 use crate::engine::News;
-use crate::{Engine, EngineError, Git, Request, WorkTree};
+use crate::{Engine, EngineError, Git, WorkTree, WriteRequest};
 
 /// What a transaction leaves to do after its commit.
 #[derive(Debug, Default)]
@@ -18,14 +18,14 @@ pub(crate) struct AfterCommit {
     /// The stored link to the plan file, if the plan has one.
     plan_file: Option<String>,
     /// Completed todos that name files.
-    files: Vec<Named>,
+    files: Vec<NamedFiles>,
     /// The completed todos, if they end a batch.
     ended: Option<BTreeSet<Uid>>,
 }
 
 impl AfterCommit {
     /// Collects at the end of a transaction what it leaves to do. Without a request that is the plan file only.
-    pub(crate) fn collect(tx: &dyn Tx, plan: PlanId, request: Option<&Request<'_>>) -> Result<Self, EngineError> {
+    pub(crate) fn collect(tx: &dyn Tx, plan: PlanId, request: Option<&WriteRequest<'_>>) -> Result<Self, EngineError> {
         let plan_file = tx.plan_file(plan)?;
         let Some(request) = request.filter(|_| !tx.closing().is_empty()) else {
             return Ok(Self { plan_file, ..Self::default() });
@@ -48,7 +48,7 @@ impl AfterCommit {
 
 impl Engine {
     /// Does what a write left to do. A failure is reported and fails nothing.
-    pub(crate) fn follow_up(&self, plan: PlanId, request: Option<&Request<'_>>, after: &AfterCommit) {
+    pub(crate) fn follow_up(&self, plan: PlanId, request: Option<&WriteRequest<'_>>, after: &AfterCommit) {
         self.tell_file(plan, after.plan_file.as_deref());
         let Some(request) = request else { return };
         if !after.files.is_empty()
@@ -70,6 +70,6 @@ impl Engine {
 }
 
 /// Without settings there are no automatic checkpoints.
-fn when(request: &Request<'_>) -> Batches {
+fn when(request: &WriteRequest<'_>) -> Batches {
     request.settings.map_or(Batches::Off, |settings| settings.checkpoint_batches.value)
 }

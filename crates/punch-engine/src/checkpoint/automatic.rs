@@ -5,8 +5,8 @@ use punch_core::{Footprint, Plan};
 use punch_store::{Durability, SessionKey};
 
 use super::save::keep;
-use super::{CheckpointReason, Code, Saved, Saving};
-use crate::{Choice, Engine, EngineError, session};
+use super::{CheckpointReason, Code, SavedCheckpoint, Saving};
+use crate::{Engine, EngineError, PlanChoice, session};
 
 /// Percent of a context at which a checkpoint is made, once on every way up.
 const LEVELS: [u8; 3] = [90, 80, 70];
@@ -15,11 +15,11 @@ impl Engine {
     /// Makes a checkpoint if the session, which works on the plan, has reached another level. `look` is asked only then.
     pub fn checkpoint_at(
         &self,
-        choice: &Choice,
+        choice: &PlanChoice,
         key: &SessionKey,
         context: ContextUse,
         look: &dyn Fn() -> Code,
-    ) -> Result<Option<Saved>, EngineError> {
+    ) -> Result<Option<SavedCheckpoint>, EngineError> {
         let level = level(context);
         let Some((Some(bound), state)) = self.session(key)? else { return Ok(None) };
         if !state.bound || state.saved == level {

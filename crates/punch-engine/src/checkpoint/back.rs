@@ -1,9 +1,9 @@
 //! The commands that bring the files back to a checkpoint. They are shown and never run.
 
-use super::{Code, Saved};
+use super::{Code, SavedCheckpoint};
 use crate::git::GitState;
 
-impl Saved {
+impl SavedCheckpoint {
     /// What brings the files back from where the code is now, in every folder of the project; nothing if they are there.
     pub fn way_back(&self, code: &Code) -> Vec<String> {
         let Some(GitState { commit: Some(commit), dirty, patch, .. }) = &self.git else { return Vec::new() };

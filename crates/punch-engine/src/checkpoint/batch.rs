@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use punch_core::{Footprint, Plan, Status, Todo, Uid};
-use punch_store::{Batch, Durability, PlanId, Snapshot, Which};
+use punch_store::{Durability, HandOut, PlanId, Snapshot, Which};
 
 use super::save::keep;
-use super::{CheckpointReason, Code, Saved, Saving};
+use super::{CheckpointReason, Code, SavedCheckpoint, Saving};
 use crate::config::Batches;
 use crate::{Engine, EngineError};
 
@@ -26,7 +26,7 @@ impl Engine {
             let mut part = Plan::slice(snapshot.row()?);
             snapshot.load(&Footprint { ids: wanted.clone(), ..Footprint::default() }, &mut part)?;
             let todos: BTreeSet<Uid> = wanted.iter().filter_map(|id| part.by_id(id)).map(|todo| todo.uid).collect();
-            let known = |batch: &Batch| batch.owner == who && batch.todos == todos;
+            let known = |batch: &HandOut| batch.owner == who && batch.todos == todos;
             let is_new = !todos.is_empty() && !snapshot.batches()?.iter().any(known);
             Ok(is_new.then_some(todos))
         };
@@ -34,7 +34,7 @@ impl Engine {
             return Ok(());
         }
         self.write(plan, Durability::Relaxed, |tx, now| match fresh(tx)? {
-            Some(todos) => Ok(tx.put_batch(&Batch { owner: who.to_owned(), todos, at: now })?),
+            Some(todos) => Ok(tx.put_batch(&HandOut { owner: who.to_owned(), todos, at: now })?),
             None => Ok(()),
         })
     }
@@ -47,9 +47,9 @@ impl Engine {
         when: Batches,
         done: &BTreeSet<Uid>,
         code: &Code,
-    ) -> Result<Option<Saved>, EngineError> {
+    ) -> Result<Option<SavedCheckpoint>, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
-            let Some(Ended { why, batches }) = ended(tx, when, done)? else { return Ok(None) };
+            let Some(EndedBatches { why, batches }) = ended(tx, when, done)? else { return Ok(None) };
             for batch in &batches {
                 tx.forget_batch(&batch.owner)?;
             }
@@ -61,11 +61,11 @@ impl Engine {
 }
 
 /// What ended.
-struct Ended {
+struct EndedBatches {
     /// In words.
     why: String,
     /// The batches whose todos are all closed.
-    batches: Vec<Batch>,
+    batches: Vec<HandOut>,
 }
 
 /// Whether a batch is over, now that these are completed.
@@ -73,7 +73,7 @@ pub(super) fn is_over(snapshot: &dyn Snapshot, when: Batches, done: &BTreeSet<Ui
     Ok(ended(snapshot, when, done)?.is_some())
 }
 
-fn ended(snapshot: &dyn Snapshot, when: Batches, done: &BTreeSet<Uid>) -> Result<Option<Ended>, EngineError> {
+fn ended(snapshot: &dyn Snapshot, when: Batches, done: &BTreeSet<Uid>) -> Result<Option<EndedBatches>, EngineError> {
     if when == Batches::Off {
         return Ok(None);
     }
@@ -84,15 +84,15 @@ fn ended(snapshot: &dyn Snapshot, when: Batches, done: &BTreeSet<Uid>) -> Result
         snapshot.load(&Footprint { todos, ..Footprint::default() }, &mut part)?;
         let is_open = |uid: &Uid| part.get(*uid).is_some_and(|todo| todo.is_live() && todo.status.is_open());
         let is_done = |uid: &Uid| part.get(*uid).is_some_and(|todo| todo.status == Status::Completed);
-        let over: Vec<Batch> = all.into_iter().filter(|batch| !batch.todos.iter().any(is_open)).collect();
+        let over: Vec<HandOut> = all.into_iter().filter(|batch| !batch.todos.iter().any(is_open)).collect();
         if over.iter().any(|batch| batch.todos.iter().any(is_done)) {
             let count: usize = over.iter().map(|batch| batch.todos.len()).sum();
-            return Ok(Some(Ended { why: format!("the last of a batch of {count} is done"), batches: over }));
+            return Ok(Some(EndedBatches { why: format!("the last of a batch of {count} is done"), batches: over }));
         }
     }
     match when {
         Batches::Groups => {
-            let ended = |group| Ended { why: format!("parallel group {group} is done"), batches: Vec::new() };
+            let ended = |group| EndedBatches { why: format!("parallel group {group} is done"), batches: Vec::new() };
             Ok(group(snapshot, done)?.map(ended))
         }
         Batches::Off | Batches::Given => Ok(None),

@@ -11,8 +11,8 @@ use crate::{Engine, EngineError};
 
 impl Engine {
     /// Keeps what the files of todos hold that were just completed.
-    pub(super) fn keep_files(&self, plan: PlanId, git: &Git, named: &[Named]) -> Result<(), EngineError> {
-        let keep = |named: &Named| {
+    pub(super) fn keep_files(&self, plan: PlanId, git: &Git, named: &[NamedFiles]) -> Result<(), EngineError> {
+        let keep = |named: &NamedFiles| {
             let blobs = serde_json::to_string(&git.blobs(&named.files)).ok()?;
             Some(CompletedFiles { todo: named.uid, at: named.at, blobs })
         };
@@ -44,7 +44,7 @@ impl Engine {
 
 /// A completed todo that names files.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct NamedFiles {
     uid: Uid,
     /// When it was completed.
     at: i64,
@@ -52,12 +52,12 @@ pub(super) struct Named {
 }
 
 /// Those of these todos that name files.
-pub(super) fn named(snapshot: &dyn Snapshot, todos: &BTreeSet<Uid>) -> Result<Vec<Named>, EngineError> {
+pub(super) fn named(snapshot: &dyn Snapshot, todos: &BTreeSet<Uid>) -> Result<Vec<NamedFiles>, EngineError> {
     let mut part = Plan::slice(snapshot.row()?);
     snapshot.load(&Footprint { todos: todos.clone(), ..Footprint::default() }, &mut part)?;
     let done = |todo: &&Todo| todo.status == Status::Completed && !todo.files.is_empty();
     let found = todos.iter().filter_map(|uid| part.get(*uid)).filter(done);
-    let named = |todo: &Todo| Named {
+    let named = |todo: &Todo| NamedFiles {
         uid: todo.uid,
         at: todo.finished_at.unwrap_or(todo.updated_at),
         files: todo.files.clone(),

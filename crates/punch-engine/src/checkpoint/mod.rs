@@ -14,8 +14,8 @@ mod save;
 pub(crate) use after_commit::AfterCommit;
 pub use error::CheckpointError;
 pub use read::Differs;
-pub use restore::{Judged, Restored, Restoring};
-pub use save::{CheckpointReason, Saved, Saving, Verification};
+pub use restore::{RestoreResult, RestoredTodo, Restoring};
+pub use save::{CheckpointReason, SavedCheckpoint, Saving, Verification};
 
 use crate::git::{Git, GitState};
 use crate::verify::WorkTree;

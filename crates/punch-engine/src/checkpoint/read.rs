@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use punch_core::{Plan, Status, Uid, Work, text};
+use punch_core::{Plan, Status, TodoProgress, Uid, text};
 use punch_store::{Durability, PlanId, Snapshot};
 use serde::Serialize;
 
-use super::{CheckpointError, CheckpointReason, Saved};
+use super::{CheckpointError, CheckpointReason, SavedCheckpoint};
 use crate::{Engine, EngineError};
 
 /// A todo that stands elsewhere than at a checkpoint.
@@ -22,17 +22,17 @@ pub struct Differs {
 
 impl Engine {
     /// The newest checkpoints first.
-    pub fn checkpoints(&self, plan: PlanId, limit: usize) -> Result<Vec<Saved>, EngineError> {
-        self.read(plan, |snapshot| snapshot.checkpoints(limit)?.iter().map(Saved::read).collect())
+    pub fn checkpoints(&self, plan: PlanId, limit: usize) -> Result<Vec<SavedCheckpoint>, EngineError> {
+        self.read(plan, |snapshot| snapshot.checkpoints(limit)?.iter().map(SavedCheckpoint::read).collect())
     }
 
     /// One checkpoint by its id; `latest` is the newest that is not a safety copy.
-    pub fn saved(&self, plan: PlanId, id: &str) -> Result<Saved, EngineError> {
+    pub fn saved(&self, plan: PlanId, id: &str) -> Result<SavedCheckpoint, EngineError> {
         self.read(plan, |snapshot| find(snapshot, id))
     }
 
     /// How a plan differs from a checkpoint, in the order of the list, archived todos last.
-    pub fn differs(&self, plan: PlanId, saved: &Saved) -> Result<Vec<Differs>, EngineError> {
+    pub fn differs(&self, plan: PlanId, saved: &SavedCheckpoint) -> Result<Vec<Differs>, EngineError> {
         Ok(differs(&self.whole(plan)?, saved, self.now()))
     }
 
@@ -46,13 +46,13 @@ impl Engine {
     }
 }
 
-pub(super) fn find(snapshot: &dyn Snapshot, id: &str) -> Result<Saved, EngineError> {
+pub(super) fn find(snapshot: &dyn Snapshot, id: &str) -> Result<SavedCheckpoint, EngineError> {
     if let Some(kept) = snapshot.checkpoint(id)? {
-        return Saved::read(&kept);
+        return SavedCheckpoint::read(&kept);
     }
     let all = snapshot.checkpoints(1_000)?;
     if id == "latest" {
-        let saved = all.iter().filter_map(|kept| Saved::read(kept).ok());
+        let saved = all.iter().filter_map(|kept| SavedCheckpoint::read(kept).ok());
         if let Some(saved) = saved.into_iter().find(|saved| saved.why != CheckpointReason::Safety) {
             return Ok(saved);
         }
@@ -61,8 +61,8 @@ pub(super) fn find(snapshot: &dyn Snapshot, id: &str) -> Result<Saved, EngineErr
     Err(CheckpointError::Unknown { id: id.to_owned(), near }.into())
 }
 
-fn differs(whole: &Plan, saved: &Saved, now: i64) -> Vec<Differs> {
-    let mut then: BTreeMap<Uid, &Work> = saved.work.iter().map(|(uid, work)| (*uid, work)).collect();
+fn differs(whole: &Plan, saved: &SavedCheckpoint, now: i64) -> Vec<Differs> {
+    let mut then: BTreeMap<Uid, &TodoProgress> = saved.work.iter().map(|(uid, work)| (*uid, work)).collect();
     let mut out = Vec::new();
     for todo in whole.live() {
         let before = then.remove(&todo.uid).map(|work| work.status);

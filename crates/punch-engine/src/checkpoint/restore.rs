@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use punch_core::{Dep, Footprint, Op, Plan, Ref, Status, Todo, Uid, Work, text};
+use punch_core::{Dep, Footprint, Op, Plan, Ref, Status, Todo, TodoProgress, Uid, text};
 use punch_store::PlanId;
 use serde::Serialize;
 
 use super::read::find;
 use super::save::keep;
-use super::{CheckpointError, CheckpointReason, Code, Saved, Saving};
+use super::{CheckpointError, CheckpointReason, Code, SavedCheckpoint, Saving};
 use crate::git::CommitVerdict;
 use crate::submit::apply_to_slice;
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
 /// How to restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Restoring {
 
 /// What became of a todo that was completed at the checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Judged {
+pub struct RestoredTodo {
     /// Its id.
     pub id: String,
     /// What git says.
@@ -38,11 +38,11 @@ pub struct Judged {
 
 /// What a restore did.
 #[derive(Debug)]
-pub struct Restored {
+pub struct RestoreResult {
     /// The checkpoint.
-    pub saved: Saved,
+    pub saved: SavedCheckpoint,
     /// What was completed then, in list order.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<RestoredTodo>,
     /// Todos that are open again, in list order: finished since, or lost.
     pub reopened: Vec<String>,
     /// Todos of the checkpoint that are archived now, and stay so.
@@ -54,7 +54,7 @@ pub struct Restored {
     /// The todo to continue with.
     pub next: Option<String>,
     /// The write.
-    pub changed: Changed,
+    pub changed: PlanChange,
 }
 
 impl Engine {
@@ -62,11 +62,11 @@ impl Engine {
     pub fn restore(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         code: &Code,
         id: &str,
         how: Restoring,
-    ) -> Result<Restored, EngineError> {
+    ) -> Result<RestoreResult, EngineError> {
         let saved = self.read(plan, |snapshot| find(snapshot, id))?;
         if !how.force {
             in_place(&saved, code)?;
@@ -99,7 +99,7 @@ impl Engine {
 }
 
 /// The code is where it was, or further along on the same branch.
-fn in_place(saved: &Saved, code: &Code) -> Result<(), CheckpointError> {
+fn in_place(saved: &SavedCheckpoint, code: &Code) -> Result<(), CheckpointError> {
     let elsewhere = |what: String, back| Err(CheckpointError::Elsewhere { id: saved.id.clone(), what, back });
     let Some(then) = &saved.git else { return Ok(()) };
     let (Some(now), Some(git)) = (&code.state, &code.git) else {
@@ -126,46 +126,51 @@ fn in_place(saved: &Saved, code: &Code) -> Result<(), CheckpointError> {
 }
 
 /// The commit with which a completion was recorded, as it was known at the checkpoint.
-fn commit_of(todo: &Todo, saved: &Saved) -> Option<String> {
+fn commit_of(todo: &Todo, saved: &SavedCheckpoint) -> Option<String> {
     let known = todo.evidence.iter().rev().filter(|evidence| evidence.at <= saved.at && !evidence.is_failed_check());
     known.into_iter().find_map(|evidence| evidence.commit.clone())
 }
 
-fn completed<'a>(whole: &'a Plan, saved: &'a Saved) -> impl Iterator<Item = (&'a Todo, &'a Work)> {
+fn completed<'a>(whole: &'a Plan, saved: &'a SavedCheckpoint) -> impl Iterator<Item = (&'a Todo, &'a TodoProgress)> {
     let live = saved.work.iter().filter_map(|(uid, work)| Some((whole.get(*uid).filter(|todo| todo.is_live())?, work)));
     live.filter(|(_, work)| work.status == Status::Completed)
 }
 
-fn commits(whole: &Plan, saved: &Saved) -> BTreeSet<String> {
+fn commits(whole: &Plan, saved: &SavedCheckpoint) -> BTreeSet<String> {
     completed(whole, saved).filter_map(|(todo, _)| commit_of(todo, saved)).collect()
 }
 
 fn judge(
     whole: &Plan,
-    saved: &Saved,
+    saved: &SavedCheckpoint,
     verdicts: &BTreeMap<String, CommitVerdict>,
     lost: &BTreeSet<Uid>,
-) -> BTreeMap<Uid, Judged> {
-    let one = |(todo, _): (&Todo, &Work)| {
+) -> BTreeMap<Uid, RestoredTodo> {
+    let one = |(todo, _): (&Todo, &TodoProgress)| {
         let commit = commit_of(todo, saved);
         let verdict =
             commit.as_ref().and_then(|commit| verdicts.get(commit)).copied().unwrap_or(CommitVerdict::Unknown);
         // A commit may be there, and what it brought reverted since.
         let files_lost = verdict != CommitVerdict::Stale && lost.contains(&todo.uid);
         let verdict = if files_lost { CommitVerdict::Stale } else { verdict };
-        (todo.uid, Judged { id: todo.id.clone(), verdict, commit, files_lost })
+        (todo.uid, RestoredTodo { id: todo.id.clone(), verdict, commit, files_lost })
     };
     completed(whole, saved).map(one).collect()
 }
 
 /// Where every todo of the checkpoint goes.
-fn targets(whole: &Plan, saved: &Saved, judged: &BTreeMap<Uid, Judged>, reopen: bool) -> BTreeMap<Uid, Work> {
+fn targets(
+    whole: &Plan,
+    saved: &SavedCheckpoint,
+    judged: &BTreeMap<Uid, RestoredTodo>,
+    reopen: bool,
+) -> BTreeMap<Uid, TodoProgress> {
     let lost = |uid: &Uid| judged.get(uid).is_some_and(|judged| judged.verdict == CommitVerdict::Stale);
     let live = saved.work.iter().filter(|(uid, _)| whole.get(*uid).is_some_and(Todo::is_live));
-    let one = |(uid, work): &(Uid, Work)| {
+    let one = |(uid, work): &(Uid, TodoProgress)| {
         let mut work = work.clone();
         if lost(uid) && reopen {
-            return (*uid, Work::default());
+            return (*uid, TodoProgress::default());
         }
         work.flags.stale |= lost(uid);
         // What was built on something that is lost says so, whatever the order in which they are put back.
@@ -179,19 +184,19 @@ fn targets(whole: &Plan, saved: &Saved, judged: &BTreeMap<Uid, Judged>, reopen: 
 }
 
 /// Every todo twice: what one changes marks those that depend on it, and the second time sets their marks right.
-fn ops(targets: &BTreeMap<Uid, Work>) -> Vec<Op> {
+fn ops(targets: &BTreeMap<Uid, TodoProgress>) -> Vec<Op> {
     let once =
         || targets.iter().map(|(uid, work)| Op::Restore { target: Ref::Uid(*uid), work: Box::new(work.clone()) });
     once().chain(once()).collect()
 }
 
 fn told(
-    saved: &Saved,
+    saved: &SavedCheckpoint,
     before: &Plan,
-    mut judged: BTreeMap<Uid, Judged>,
+    mut judged: BTreeMap<Uid, RestoredTodo>,
     safety: Option<String>,
-    changed: Changed,
-) -> Restored {
+    changed: PlanChange,
+) -> RestoreResult {
     let known: BTreeSet<Uid> = saved.work.iter().map(|(uid, _)| *uid).collect();
     let after = changed.plan.live();
     let was_closed = |todo: &&&Todo| before.get(todo.uid).is_some_and(|old| !old.status.is_open());
@@ -201,7 +206,7 @@ fn told(
     let resumes =
         |todo: &&&Todo| todo.status_at(now) == Status::InProgress || (todo.flags.resume && todo.is_ready(now));
     let first = after.iter().find(resumes).or_else(|| after.iter().find(|todo| todo.is_ready(now)));
-    Restored {
+    RestoreResult {
         saved: saved.clone(),
         reopened,
         gone: known.iter().copied().filter(|uid| !before.get(*uid).is_some_and(Todo::is_live)).collect(),

@@ -1,7 +1,7 @@
 //! Making a checkpoint: what it holds, and its name.
 
-use punch_core::{Footprint, Lists, Plan, Status, Todo, Uid, Work, time};
-use punch_store::{Checkpoint, Durability, PlanId, Tx};
+use punch_core::{Footprint, Lists, Plan, Status, Todo, TodoProgress, Uid, time};
+use punch_store::{CheckpointRow, Durability, PlanId, Tx};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub struct Verification {
 /// A checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Saved {
+pub struct SavedCheckpoint {
     /// `chk-YYYYMMDD-HHMMSS`, in UTC.
     pub id: String,
     /// When.
@@ -77,10 +77,10 @@ pub struct Saved {
     /// A remark.
     pub notes: Option<String>,
     /// What it takes to come back, for every todo that there was.
-    pub work: Vec<(Uid, Work)>,
+    pub work: Vec<(Uid, TodoProgress)>,
 }
 
-impl Saved {
+impl SavedCheckpoint {
     /// The checkpoint for programs. What only a restore needs is left out; of the patch, which may be long, only the size
     /// is there unless it is asked for.
     pub fn answer(&self, with_patch: bool) -> Value {
@@ -97,7 +97,7 @@ impl Saved {
         out
     }
 
-    pub(super) fn read(kept: &Checkpoint) -> Result<Self, EngineError> {
+    pub(super) fn read(kept: &CheckpointRow) -> Result<Self, EngineError> {
         let damaged = |_| CheckpointError::Damaged { id: kept.id.clone() };
         Ok(serde_json::from_str(&kept.body).map_err(damaged)?)
     }
@@ -105,7 +105,7 @@ impl Saved {
 
 impl Engine {
     /// Keeps where the plan and the code stand. `code` was looked at before, outside the transaction.
-    pub fn checkpoint(&self, plan: PlanId, code: &Code, saving: &Saving<'_>) -> Result<Saved, EngineError> {
+    pub fn checkpoint(&self, plan: PlanId, code: &Code, saving: &Saving<'_>) -> Result<SavedCheckpoint, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let mut whole = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut whole)?;
@@ -121,8 +121,8 @@ pub(super) fn keep(
     now: i64,
     code: &Code,
     saving: &Saving<'_>,
-) -> Result<Saved, EngineError> {
-    let saved = Saved {
+) -> Result<SavedCheckpoint, EngineError> {
+    let saved = SavedCheckpoint {
         id: free(tx, now)?,
         at: now,
         why: saving.why,
@@ -133,10 +133,10 @@ pub(super) fn keep(
         git: code.state.clone(),
         verification: verification(whole),
         notes: saving.notes.map(|notes| notes.chars().take(NOTES).collect()),
-        work: whole.live().into_iter().map(|todo| (todo.uid, Work::of(todo))).collect(),
+        work: whole.live().into_iter().map(|todo| (todo.uid, TodoProgress::of(todo))).collect(),
     };
     let body = serde_json::to_string(&saved).unwrap_or_default();
-    tx.put_checkpoint(&Checkpoint { id: saved.id.clone(), at: now, body })?;
+    tx.put_checkpoint(&CheckpointRow { id: saved.id.clone(), at: now, body })?;
     if saving.why != CheckpointReason::Asked {
         forget_automatic(tx)?;
     }
@@ -162,7 +162,7 @@ fn free(tx: &dyn Tx, now: i64) -> Result<String, EngineError> {
 fn forget_automatic(tx: &mut dyn Tx) -> Result<(), EngineError> {
     let mut automatic = 0;
     for kept in tx.checkpoints(usize::MAX)? {
-        if Saved::read(&kept).is_ok_and(|saved| saved.why != CheckpointReason::Asked) {
+        if SavedCheckpoint::read(&kept).is_ok_and(|saved| saved.why != CheckpointReason::Asked) {
             automatic += 1;
             if automatic > AUTOMATIC {
                 tx.forget_checkpoint(&kept.id)?;

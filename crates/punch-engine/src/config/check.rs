@@ -3,17 +3,17 @@
 use super::{
     ConfigError, SettingOrigin,
     key::{self, KnownSetting},
-    scalar::Scalar,
+    scalar::WrittenValue,
 };
 
 /// Fails unless the name is known and the value fits; gives the value in the form of a file.
 pub(super) fn check(
     name: &str,
-    scalar: &Scalar,
+    scalar: &WrittenValue,
     place: impl FnOnce() -> SettingOrigin,
 ) -> Result<Option<String>, ConfigError> {
     let Some(KnownSetting { key, .. }) = key::lookup(name) else {
-        if key::is_section(name) && !matches!(scalar, Scalar::Loose(_)) {
+        if key::is_section(name) && !matches!(scalar, WrittenValue::Loose(_)) {
             let expected = format!("a section, as in `[{name}]`");
             return Err(ConfigError::bad_value(place(), name, scalar, &expected));
         }

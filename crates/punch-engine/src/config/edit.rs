@@ -63,7 +63,7 @@ pub(super) fn take(path: &Path, text: &str, name: &str) -> Result<Option<String>
 }
 
 /// Where a name leads in a document.
-struct Reached<'a> {
+struct SettingPlace<'a> {
     /// The key's place and the value, if it is there.
     leaf: Option<(Option<Range<usize>>, &'a Item)>,
     /// What a line or pair for it would be written into.
@@ -78,8 +78,9 @@ enum Home<'a> {
     Braces { table: &'a InlineTable, depth: usize },
 }
 
-fn reach<'a>(document: &'a Document<&str>, parts: &[&str]) -> Reached<'a> {
-    let mut reached = Reached { leaf: None, home: Home::Lines { table: document.as_table(), depth: 0 }, dotted: false };
+fn reach<'a>(document: &'a Document<&str>, parts: &[&str]) -> SettingPlace<'a> {
+    let mut reached =
+        SettingPlace { leaf: None, home: Home::Lines { table: document.as_table(), depth: 0 }, dotted: false };
     let mut current: &dyn TableLike = document.as_table();
     for (index, part) in parts.iter().enumerate() {
         let Some((key, item)) = current.get_key_value(part) else { break };

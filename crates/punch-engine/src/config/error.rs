@@ -2,9 +2,9 @@
 
 use std::{fmt, path::PathBuf};
 
-use punch_core::Shown;
+use punch_core::ErrorValue;
 
-use super::scalar::Scalar;
+use super::scalar::WrittenValue;
 
 /// Where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl fmt::Display for SettingOrigin {
     }
 }
 
-impl Shown for SettingOrigin {
+impl ErrorValue for SettingOrigin {
     fn shown(&self) -> String {
         self.to_string()
     }
@@ -74,7 +74,7 @@ punch_core::errors! {
 
 impl ConfigError {
     /// A value that is not what its setting takes.
-    pub(super) fn bad_value(place: SettingOrigin, key: &str, given: &Scalar, expected: &str) -> Self {
+    pub(super) fn bad_value(place: SettingOrigin, key: &str, given: &WrittenValue, expected: &str) -> Self {
         let way_out = match &place {
             SettingOrigin::File { path, .. } => {
                 format!("fix that line in `{}`, or delete it to use the default", path.display())

@@ -9,7 +9,7 @@ use std::{
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::{ConfigError, SettingOrigin, check::check, key, scalar::Scalar};
+use super::{ConfigError, SettingOrigin, check::check, key, scalar::WrittenValue};
 use punch_store::platform;
 
 /// Bytes that a file may have: far more than all settings need.
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 4;
 /// A value with the line it stands in.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FileValue {
-    pub scalar: Scalar,
+    pub scalar: WrittenValue,
     pub line: usize,
 }
 
@@ -105,9 +105,9 @@ fn collect(table: &dyn TableLike, above: &str, depth: usize, text: &str, out: &m
             Some(_) if key::is_section(&name) => {}
             _ => {
                 let scalar = match item {
-                    Item::Value(value) => Scalar::from_toml(value),
-                    Item::ArrayOfTables(_) => Scalar::Other("an array of tables"),
-                    Item::Table(_) | Item::None => Scalar::Other("a table"),
+                    Item::Value(value) => WrittenValue::from_toml(value),
+                    Item::ArrayOfTables(_) => WrittenValue::Other("an array of tables"),
+                    Item::Table(_) | Item::None => WrittenValue::Other("a table"),
                 };
                 out.insert(name, FileValue { scalar, line });
             }

@@ -6,14 +6,14 @@ use std::path::Path;
 use punch_core::text;
 
 use super::load::{Layer, LocatedValue};
-use super::scalar::Scalar;
+use super::scalar::WrittenValue;
 use super::{Authority, Key, SettingOrigin};
 use crate::verify::Consents;
 
 /// A setting that is ignored. The project's file can come with an archive or be written by an agent, and an agent chooses
 /// the variables of its own shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ignored {
+pub struct IgnoredSetting {
     /// Its name.
     pub key: String,
     /// Its value, as in a file.
@@ -22,7 +22,7 @@ pub struct Ignored {
     pub place: SettingOrigin,
 }
 
-impl Ignored {
+impl IgnoredSetting {
     /// What is wrong.
     pub fn message(&self) -> String {
         let why = match self.place {
@@ -66,16 +66,16 @@ impl Ignored {
 }
 
 /// Takes settings out of a source that count only in the user's own file. The default is safe wherever it comes from.
-pub(super) fn outside_own_file(layer: &mut Layer) -> Vec<Ignored> {
+pub(super) fn outside_own_file(layer: &mut Layer) -> Vec<IgnoredSetting> {
     let mut out = Vec::new();
     layer.retain(|name, found| {
         let Some(key) = Key::named(name).filter(|key| matches!(key.authority, Authority::OwnFile)) else { return true };
         let value = (key.check)(&found.scalar).flatten().unwrap_or_default();
-        let default = (key.check)(&Scalar::Loose(key.default.to_owned())).flatten().unwrap_or_default();
+        let default = (key.check)(&WrittenValue::Loose(key.default.to_owned())).flatten().unwrap_or_default();
         if value == default {
             return true;
         }
-        out.push(Ignored { key: name.clone(), value, place: found.place.clone() });
+        out.push(IgnoredSetting { key: name.clone(), value, place: found.place.clone() });
         false
     });
     out
@@ -86,7 +86,7 @@ pub(super) fn unapproved(
     layer: &mut Layer,
     weaker: impl Fn(&str) -> Option<LocatedValue>,
     approvals: Option<&Consents>,
-) -> Vec<Ignored> {
+) -> Vec<IgnoredSetting> {
     let mut out = Vec::new();
     layer.retain(|name, found| {
         let Some(key) = Key::named(name) else { return true };
@@ -95,7 +95,7 @@ pub(super) fn unapproved(
         let strict = |found: &LocatedValue| rank.and_then(|rank| rank(found.scalar.text()?));
         let needed = weaker(name).as_ref().map_or_else(|| rank.and_then(|rank| rank(key.default)), strict);
         let tightens = strict(found).zip(needed).is_some_and(|(given, needed)| given >= needed);
-        let without = weaker(name).map_or_else(|| Scalar::Loose(key.default.to_owned()), |found| found.scalar);
+        let without = weaker(name).map_or_else(|| WrittenValue::Loose(key.default.to_owned()), |found| found.scalar);
         let changes_nothing = (key.check)(&without).flatten().unwrap_or_default() == value;
         // An empty text sets nothing.
         if value.is_empty()
@@ -105,7 +105,7 @@ pub(super) fn unapproved(
         {
             return true;
         }
-        out.push(Ignored { key: name.clone(), value, place: found.place.clone() });
+        out.push(IgnoredSetting { key: name.clone(), value, place: found.place.clone() });
         false
     });
     out

@@ -2,7 +2,7 @@
 
 use punch_core::text;
 
-use super::{KEYS, scalar::Scalar};
+use super::{KEYS, scalar::WrittenValue};
 
 /// Keys of these sections can be given per agent.
 const PER_AGENT: &[&str] = &["keep_going.", "reminders."];
@@ -43,7 +43,7 @@ pub struct Key {
     pub(super) short_env: Option<&'static str>,
     pub(super) expected: fn() -> String,
     /// The value in the form of a file, if it was written as it should be.
-    pub(super) check: fn(&Scalar) -> Option<Option<String>>,
+    pub(super) check: fn(&WrittenValue) -> Option<Option<String>>,
 }
 
 impl Key {

@@ -8,18 +8,18 @@ use std::{
 };
 
 use super::{
-    ConfigError, KEYS, SettingOrigin, Settings, Source, Sourced,
+    ConfigError, KEYS, SettingOrigin, SettingSource, SettingValue, Settings,
     check::check,
-    ignored::{Ignored, outside_own_file, unapproved},
+    ignored::{IgnoredSetting, outside_own_file, unapproved},
     key::{self, KnownSetting},
-    scalar::Scalar,
+    scalar::WrittenValue,
     setting::{Range, Setting},
 };
 use crate::verify::Consents;
 
 /// What the caller knows. Files that do not exist say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inputs {
+pub struct ConfigInputs {
     /// Settings given as flags: name and text.
     pub flags: Vec<(String, String)>,
     /// The environment, or the part of it that begins with `PUNCH_`. An empty variable says nothing.
@@ -44,22 +44,22 @@ pub struct Config {
     /// Settings of single agents that some source has.
     agent_keys: BTreeSet<String>,
     /// Settings that do not count, because the user has not approved them.
-    pub ignored: Vec<Ignored>,
+    pub ignored: Vec<IgnoredSetting>,
 }
 
 /// One setting as `config show` has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownSetting {
     /// Its name.
     pub key: String,
     /// Its value in the form of a file; `None` if it is not set.
     pub value: Option<String>,
     /// Where the value comes from.
-    pub source: Source,
+    pub source: SettingSource,
 }
 
 /// `lease = "15m"  # default`; what is not set is a comment, so that the whole is a valid file.
-impl fmt::Display for Shown {
+impl fmt::Display for ShownSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
             Some(value) => write!(f, "{} = {value}  # {}", self.key, self.source),
@@ -70,10 +70,10 @@ impl fmt::Display for Shown {
 
 impl Config {
     /// Reads the sources. One wrong setting anywhere is an error, even where another source overrides it.
-    pub fn load(inputs: &Inputs) -> Result<Self, ConfigError> {
+    pub fn load(inputs: &ConfigInputs) -> Result<Self, ConfigError> {
         let mut env = env(&inputs.env)?;
-        let mut project = layer(inputs.project.as_ref(), Source::Project)?;
-        let user = layer(inputs.user.as_ref(), Source::User)?;
+        let mut project = layer(inputs.project.as_ref(), SettingSource::Project)?;
+        let user = layer(inputs.user.as_ref(), SettingSource::User)?;
         let mut ignored = unapproved(&mut project, |name| user.get(name).cloned(), inputs.approvals.as_ref());
         if inputs.is_agent {
             ignored.extend(unapproved(&mut env, |name| project.get(name).or_else(|| user.get(name)).cloned(), None));
@@ -104,19 +104,19 @@ impl Config {
     }
 
     /// Every setting, then those of single agents.
-    pub fn show(&self) -> Vec<Shown> {
+    pub fn show(&self) -> Vec<ShownSetting> {
         let mut out = self.settings.rows();
         out.extend(self.agent_keys.iter().filter_map(|name| self.get(name).ok()));
         out
     }
 
     /// One setting by name.
-    pub fn get(&self, name: &str) -> Result<Shown, ConfigError> {
+    pub fn get(&self, name: &str) -> Result<ShownSetting, ConfigError> {
         let row = key::lookup(name).and_then(|KnownSetting { key, agent }| {
             let settings = agent.map_or(&self.settings, |agent| self.for_agent(agent));
             settings.rows().into_iter().find(|row| row.key == key.name)
         });
-        row.map(|row| Shown { key: name.to_owned(), ..row }).ok_or_else(|| ConfigError::UnknownKey {
+        row.map(|row| ShownSetting { key: name.to_owned(), ..row }).ok_or_else(|| ConfigError::UnknownKey {
             place: SettingOrigin::Flag,
             key: name.to_owned(),
             near: key::nearest(name),
@@ -130,14 +130,14 @@ pub(super) type Layer = BTreeMap<String, LocatedValue>;
 /// A value with where it was written.
 #[derive(Clone, Debug)]
 pub(super) struct LocatedValue {
-    pub scalar: Scalar,
-    pub source: Source,
+    pub scalar: WrittenValue,
+    pub source: SettingSource,
     pub place: SettingOrigin,
 }
 
 /// What a file says.
 #[cfg(feature = "files")]
-fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> Source) -> Result<Layer, ConfigError> {
+fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> SettingSource) -> Result<Layer, ConfigError> {
     let Some(path) = path else { return Ok(Layer::new()) };
     let entry = |(name, entry): (String, super::file::FileValue)| {
         let place = SettingOrigin::File { path: path.clone(), line: entry.line };
@@ -148,7 +148,7 @@ fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> Source) -> Result<Layer,
 
 /// Fails for every file: this program was built without them, and settings must not be skipped.
 #[cfg(not(feature = "files"))]
-fn layer(path: Option<&PathBuf>, _source: fn(PathBuf) -> Source) -> Result<Layer, ConfigError> {
+fn layer(path: Option<&PathBuf>, _source: fn(PathBuf) -> SettingSource) -> Result<Layer, ConfigError> {
     let unreadable = |path: &PathBuf| {
         let cause = "this program was built without configuration files".to_owned();
         Err(ConfigError::Unreadable { path: path.clone(), cause })
@@ -159,21 +159,21 @@ fn layer(path: Option<&PathBuf>, _source: fn(PathBuf) -> Source) -> Result<Layer
 /// Sets one setting to its value, or to its default. Not inlined: there are dozens of settings, and they are read once.
 #[inline(never)]
 pub(super) fn resolve<T: Setting>(
-    out: &mut Sourced<T>,
+    out: &mut SettingValue<T>,
     name: &str,
     default: &str,
     range: Range,
     find: &dyn Fn(&str) -> Option<LocatedValue>,
 ) -> Result<(), ConfigError> {
     let found = find(name).unwrap_or_else(|| LocatedValue {
-        scalar: Scalar::Loose(default.to_owned()),
-        source: Source::Default,
+        scalar: WrittenValue::Loose(default.to_owned()),
+        source: SettingSource::Default,
         place: SettingOrigin::Default,
     });
     let Some(value) = T::read(&found.scalar, range) else {
         return Err(ConfigError::bad_value(found.place, name, &found.scalar, &T::expected(range)));
     };
-    *out = Sourced { value, source: found.source };
+    *out = SettingValue { value, source: found.source };
     Ok(())
 }
 
@@ -185,9 +185,9 @@ fn find(layers: &[Layer], agent: Option<&str>, name: &str) -> Option<LocatedValu
 fn flags(given: &[(String, String)]) -> Result<Layer, ConfigError> {
     let mut out = Layer::new();
     for (name, text) in given {
-        let scalar = Scalar::Loose(text.clone());
+        let scalar = WrittenValue::Loose(text.clone());
         check(name, &scalar, || SettingOrigin::Flag)?;
-        out.insert(name.clone(), LocatedValue { scalar, source: Source::Flag, place: SettingOrigin::Flag });
+        out.insert(name.clone(), LocatedValue { scalar, source: SettingSource::Flag, place: SettingOrigin::Flag });
     }
     Ok(out)
 }
@@ -206,10 +206,10 @@ fn env(given: &[(String, OsString)]) -> Result<Layer, ConfigError> {
         };
         let place = SettingOrigin::Env(variable.clone());
         let Some(text) = value.to_str() else { return Err(ConfigError::NotUtf8 { place }) };
-        let scalar = Scalar::Loose(text.to_owned());
+        let scalar = WrittenValue::Loose(text.to_owned());
         check(&name, &scalar, || place.clone())?;
         // The short name comes first and stays.
-        out.entry(name).or_insert(LocatedValue { scalar, source: Source::Env(variable), place });
+        out.entry(name).or_insert(LocatedValue { scalar, source: SettingSource::Env(variable), place });
     }
     Ok(out)
 }

@@ -23,11 +23,11 @@ mod write;
 pub use docs::docs;
 pub use duration::{parse as parse_duration, print as print_duration};
 pub use error::{ConfigError, SettingOrigin};
-pub use ignored::Ignored;
+pub use ignored::IgnoredSetting;
 pub use key::{Authority, Key};
-pub use load::{Config, Inputs, Shown};
-pub use setting::{Batches, Color, Permission, Plans, Subagents, VerifyPlace};
-pub use source::{Source, Sourced};
+pub use load::{Config, ConfigInputs, ShownSetting};
+pub use setting::{Batches, Color, PermissionDefault, Plans, Subagents, VerifyPlace};
+pub use source::{SettingSource, SettingValue};
 pub use table::{KEYS, Settings};
 #[cfg(feature = "files")]
-pub use write::{Scope, set, unset, written};
+pub use write::{SettingScope, set, unset, written};

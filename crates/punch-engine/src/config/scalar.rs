@@ -9,7 +9,7 @@ use toml_edit::Value;
 /// A written value. Files have types; flags and variables have only text, which each setting reads in its own way.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(not(feature = "files"), expect(dead_code, reason = "only files write values with a type"))]
-pub(super) enum Scalar {
+pub(super) enum WrittenValue {
     /// Text without a type.
     Loose(String),
     /// A string in a file.
@@ -24,7 +24,7 @@ pub(super) enum Scalar {
     Other(&'static str),
 }
 
-impl Scalar {
+impl WrittenValue {
     /// What a file says.
     #[cfg(feature = "files")]
     pub fn from_toml(value: &Value) -> Self {
@@ -49,7 +49,7 @@ impl Scalar {
 }
 
 /// For messages: short, on one line, safe for a terminal.
-impl fmt::Display for Scalar {
+impl fmt::Display for WrittenValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let safe = |text: &str| text::neutral(&text::clip(text, 80)).into_owned();
         match self {

@@ -8,7 +8,7 @@ use punch_core::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{duration, scalar::Scalar};
+use super::{duration, scalar::WrittenValue};
 
 /// Lowest and highest value: a number, a length in characters, or milliseconds.
 pub(super) type Range = (i64, i64);
@@ -16,7 +16,7 @@ pub(super) type Range = (i64, i64);
 /// A type of the table.
 pub(super) trait Setting: Default {
     /// The value, if it was written as it should be.
-    fn read(given: &Scalar, range: Range) -> Option<Self>;
+    fn read(given: &WrittenValue, range: Range) -> Option<Self>;
     /// What it should be, to follow the word "expected".
     fn expected(range: Range) -> String;
     /// How a file would have it; `None` if it is not set.
@@ -85,7 +85,7 @@ punch_core::words! {
     /// What an agent of a run gets that asks for permission.
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
-    pub enum Permission {
+    pub enum PermissionDefault {
         /// Asks the user at the terminal; without one the todo is held.
         #[default]
         Ask = "ask",
@@ -110,10 +110,10 @@ punch_core::words! {
 }
 
 impl Setting for bool {
-    fn read(given: &Scalar, _: Range) -> Option<Self> {
+    fn read(given: &WrittenValue, _: Range) -> Option<Self> {
         match given {
-            Scalar::Bool(truth) => Some(*truth),
-            Scalar::Loose(text) => match text.to_ascii_lowercase().as_str() {
+            WrittenValue::Bool(truth) => Some(*truth),
+            WrittenValue::Loose(text) => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "on" | "yes" => Some(true),
                 "false" | "0" | "off" | "no" => Some(false),
                 _ => None,
@@ -133,7 +133,7 @@ impl Setting for bool {
 
 /// A name that may be missing. An empty text means the same as none.
 impl Setting for Option<String> {
-    fn read(given: &Scalar, (low, high): Range) -> Option<Self> {
+    fn read(given: &WrittenValue, (low, high): Range) -> Option<Self> {
         let given = given.text()?;
         if given.is_empty() {
             return Some(None);
@@ -153,7 +153,7 @@ impl Setting for Option<String> {
 }
 
 impl Setting for Duration {
-    fn read(given: &Scalar, (low, high): Range) -> Option<Self> {
+    fn read(given: &WrittenValue, (low, high): Range) -> Option<Self> {
         let duration = duration::parse(given.text()?)?;
         let milliseconds = i64::try_from(duration.as_millis()).ok()?;
         (low..=high).contains(&milliseconds).then_some(duration)
@@ -170,12 +170,12 @@ impl Setting for Duration {
 }
 
 impl Setting for f64 {
-    fn read(given: &Scalar, (low, high): Range) -> Option<Self> {
+    fn read(given: &WrittenValue, (low, high): Range) -> Option<Self> {
         let number = match given {
-            Scalar::Float(number) => *number,
+            WrittenValue::Float(number) => *number,
             #[expect(clippy::cast_precision_loss, reason = "the range is small")]
-            Scalar::Integer(number) => *number as Self,
-            Scalar::Loose(text) => text.parse().ok()?,
+            WrittenValue::Integer(number) => *number as Self,
+            WrittenValue::Loose(text) => text.parse().ok()?,
             _ => return None,
         };
         #[expect(clippy::cast_precision_loss, reason = "the range is small")]
@@ -194,10 +194,10 @@ impl Setting for f64 {
 macro_rules! integers {
     ($($type:ty),*) => {$(
         impl Setting for $type {
-            fn read(given: &Scalar, (low, high): Range) -> Option<Self> {
+            fn read(given: &WrittenValue, (low, high): Range) -> Option<Self> {
                 let number = match given {
-                    Scalar::Integer(number) => *number,
-                    Scalar::Loose(text) => text.parse().ok()?,
+                    WrittenValue::Integer(number) => *number,
+                    WrittenValue::Loose(text) => text.parse().ok()?,
                     _ => return None,
                 };
                 (low..=high).contains(&number).then(|| Self::try_from(number).ok()).flatten()
@@ -218,7 +218,7 @@ integers!(i64, u32, u64, usize);
 macro_rules! choices {
     ($($type:ty),*) => {$(
         impl Setting for $type {
-            fn read(given: &Scalar, _: Range) -> Option<Self> {
+            fn read(given: &WrittenValue, _: Range) -> Option<Self> {
                 chosen(given.text()?)
             }
 
@@ -232,7 +232,7 @@ macro_rules! choices {
         }
     )*};
 }
-choices!(Batches, Color, Permission, Plans, Subagents, VerifyPlace);
+choices!(Batches, Color, PermissionDefault, Plans, Subagents, VerifyPlace);
 choices!(StartGate, InProgressLimit, OnCycle, MissingDep, CancelledDep, OnRemove, DepOnRunning, VerifyMode);
 
 /// The names of the core's policies are those of its wire format, so they are taken from there.

@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 /// A source of settings; the earlier one wins.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum SettingSource {
     /// The command line.
     Flag,
     /// The named environment variable.
@@ -17,7 +17,7 @@ pub enum Source {
     Default,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SettingSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("flag"),
@@ -31,16 +31,16 @@ impl fmt::Display for Source {
 
 /// A value with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sourced<T> {
+pub struct SettingValue<T> {
     /// The value.
     pub value: T,
     /// Where it comes from.
-    pub source: Source,
+    pub source: SettingSource,
 }
 
-impl<T: Default> Sourced<T> {
+impl<T: Default> SettingValue<T> {
     /// A value that is about to be set.
     pub(super) fn unset() -> Self {
-        Self { value: T::default(), source: Source::Default }
+        Self { value: T::default(), source: SettingSource::Default }
     }
 }

@@ -8,9 +8,10 @@ use punch_core::{
 };
 
 use super::{
-    Authority, Batches, Color, ConfigError, Key, Permission, Plans, Shown, Source, Sourced, Subagents, VerifyPlace,
+    Authority, Batches, Color, ConfigError, Key, PermissionDefault, Plans, SettingSource, SettingValue, ShownSetting,
+    Subagents, VerifyPlace,
     load::{LocatedValue, resolve},
-    scalar::Scalar,
+    scalar::WrittenValue,
     setting::Setting,
 };
 
@@ -30,21 +31,21 @@ macro_rules! settings {
         /// Every setting with where it comes from.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Settings {
-            $($(#[doc = $doc])+ pub $field: Sourced<$type>,)*
+            $($(#[doc = $doc])+ pub $field: SettingValue<$type>,)*
         }
 
         impl Settings {
             /// Asks for every key; what is not found has its default.
             pub(super) fn resolve(find: &dyn Fn(&str) -> Option<LocatedValue>) -> Result<Self, ConfigError> {
                 // Filled in place: a literal of dozens of fallible fields compiles into drops of all the earlier ones.
-                let mut out = Self { $($field: Sourced::unset(),)* };
+                let mut out = Self { $($field: SettingValue::unset(),)* };
                 $(resolve::<$type>(&mut out.$field, $name, $default, $range, find)?;)*
                 Ok(out)
             }
 
             /// Every setting as a file would have it, in the order of the table.
-            pub fn rows(&self) -> Vec<Shown> {
-                vec![$(Shown {
+            pub fn rows(&self) -> Vec<ShownSetting> {
+                vec![$(ShownSetting {
                     key: $name.into(),
                     value: self.$field.value.toml(),
                     source: self.$field.source.clone(),
@@ -65,7 +66,7 @@ const CHECK: Authority = Authority::Approval { rank: Some(strictness) };
 
 /// What `done` needs, from little to much.
 fn strictness(given: &str) -> Option<usize> {
-    let mode = <VerifyMode as Setting>::read(&Scalar::Loose(given.to_owned()), ANY)?;
+    let mode = <VerifyMode as Setting>::read(&WrittenValue::Loose(given.to_owned()), ANY)?;
     VerifyMode::ALL.iter().position(|known| *known == mode)
 }
 
@@ -187,7 +188,7 @@ settings! {
     /// Tokens that the context of an agent holds. A conversation gets further todos only up to 70 % of it.
     run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None, USER;
     /// How to answer permission requests of agents in a run: `ask` asks you and waits for the answer; `allow` allows everything; `deny` refuses everything.
-    run_permission: Permission = "run.permission", "ask", ANY, None, COMMAND;
+    run_permission: PermissionDefault = "run.permission", "ask", ANY, None, COMMAND;
     /// What agents in a run may do without asking: rules separated by commas, each a tool with an optional pattern, such as `Read` or `Bash(git *)`.
     run_allow: Option<String> = "run.allow", "", (1, 2_000), None, COMMAND;
     /// How long an agent's question waits for your answer before the agent is ended and the todo is put on hold.
@@ -254,8 +255,8 @@ impl Settings {
 
     /// Returns `base` with every policy that is set explicitly: a default never overrides what a plan or dialect chose.
     pub fn policy_over(&self, base: Policy) -> Policy {
-        fn over<T: Copy>(base: T, set: &Sourced<T>) -> T {
-            if set.source == Source::Default { base } else { set.value }
+        fn over<T: Copy>(base: T, set: &SettingValue<T>) -> T {
+            if set.source == SettingSource::Default { base } else { set.value }
         }
         Policy {
             start_gate: over(base.start_gate, &self.policy_start_gate),
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn every_default_is_a_value_of_its_own_row() {
         for row in defaults().rows() {
-            assert_eq!(row.source, Source::Default);
+            assert_eq!(row.source, SettingSource::Default);
         }
         assert_eq!(defaults().rows().len(), KEYS.len());
     }
@@ -311,7 +312,7 @@ mod tests {
         let base = Policy { start_gate: StartGate::Warn, on_cycle: OnCycle::Suspend, ..Policy::default() };
         let mut set = defaults();
         assert_eq!(set.policy_over(base), base);
-        set.policy_on_cycle = Sourced { value: OnCycle::Refuse, source: Source::Flag };
+        set.policy_on_cycle = SettingValue { value: OnCycle::Refuse, source: SettingSource::Flag };
         assert_eq!(set.policy_over(base), Policy { on_cycle: OnCycle::Refuse, ..base });
     }
 }

@@ -5,11 +5,11 @@ use std::{io, path::Path};
 
 use punch_store::{platform, replace_file};
 
-use super::{ConfigError, SettingOrigin, check::check, edit, file, key, scalar::Scalar};
+use super::{ConfigError, SettingOrigin, check::check, edit, file, key, scalar::WrittenValue};
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum SettingScope {
     /// The project's, in the store folder, which must exist. Private like the store.
     Project,
     /// The user's. Its folder is made if it is missing.
@@ -19,8 +19,8 @@ pub enum Scope {
 /// Writes `name = value` into the file, making it if it is missing. The rest of the file stays as it is, to the byte.
 ///
 /// Refused if the value does not fit, or if anything else in the file is wrong: a file that is written was understood.
-pub fn set(path: &Path, scope: Scope, name: &str, value: &str) -> Result<(), ConfigError> {
-    let toml = check(name, &Scalar::Loose(value.to_owned()), || SettingOrigin::Flag)?;
+pub fn set(path: &Path, scope: SettingScope, name: &str, value: &str) -> Result<(), ConfigError> {
+    let toml = check(name, &WrittenValue::Loose(value.to_owned()), || SettingOrigin::Flag)?;
     let Some(toml) = toml else { return unset(path, scope, name).map(|_| ()) };
     change(path, scope, |path, text| {
         let before = file::checked(path, text)?;
@@ -47,7 +47,7 @@ pub fn written(path: &Path, name: &str) -> Result<Option<String>, ConfigError> {
 
 /// Takes the setting out of the file; tells whether it was there. Works for names that are not known too, so that a
 /// file can be fixed.
-pub fn unset(path: &Path, scope: Scope, name: &str) -> Result<bool, ConfigError> {
+pub fn unset(path: &Path, scope: SettingScope, name: &str) -> Result<bool, ConfigError> {
     change(path, scope, |path, text| {
         let mut before = file::parse(path, text)?;
         let Some(new) = edit::take(path, text, name)? else {
@@ -71,14 +71,14 @@ pub fn unset(path: &Path, scope: Scope, name: &str) -> Result<bool, ConfigError>
 /// Reads, edits and replaces the file while other processes that do the same wait. Tells whether it changed.
 fn change(
     path: &Path,
-    scope: Scope,
+    scope: SettingScope,
     edit: impl Fn(&Path, &str) -> Result<Option<String>, ConfigError>,
 ) -> Result<bool, ConfigError> {
     // Many keep their configuration elsewhere and link to it: the link stays.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let not_written = |error: io::Error| ConfigError::NotWritten { path: path.clone(), cause: error.to_string() };
     let folder = path.parent().unwrap_or(&path);
-    if scope == Scope::User && !folder.exists() {
+    if scope == SettingScope::User && !folder.exists() {
         // Tried before the folder is made: a refused edit leaves nothing behind.
         if edit(&path, "")?.is_none() {
             return Ok(false);
@@ -89,7 +89,7 @@ fn change(
     let text = file::read(&path)?.unwrap_or_default();
     match edit(&path, &text)? {
         Some(new) if new != text => {
-            let mode = if scope == Scope::Project { 0o600 } else { 0o644 };
+            let mode = if scope == SettingScope::Project { 0o600 } else { 0o644 };
             replace_file(&path, new.as_bytes(), mode).map_err(not_written).map(|()| true)
         }
         Some(_) => Ok(true),

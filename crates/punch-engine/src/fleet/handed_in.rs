@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{WorkerName, is_dead};
 use crate::run::{RunRecord, charge_turns, read_run, written_run};
 use crate::submit::apply_in_transaction;
-use crate::{Engine, EngineError, Request};
+use crate::{Engine, EngineError, WriteRequest};
 
 /// The work on a todo that a worker pushed before it reported the todo as done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ impl Engine {
                 let text = Some(format!("pushed to {}", work.branch));
                 let evidence = Some(Evidence { text, commit: Some(work.commit.clone()), ..Evidence::default() });
                 let op = Op::Done { target: Ref::Uid(work.uid), evidence, fence: Some(work.fence) };
-                let request = Request::of(Actor::worker(format!("run {}", run.id), owner));
+                let request = WriteRequest::of(Actor::worker(format!("run {}", run.id), owner));
                 apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![op.clone()]))?;
             }
             run.body.handed_in.retain(|known| known.uid != work.uid);

@@ -18,7 +18,7 @@ pub use refresher::FleetRefresher;
 
 use crate::process::host_name;
 use crate::submit::apply_in_transaction;
-use crate::{Engine, EngineError, Request};
+use crate::{Engine, EngineError, WriteRequest};
 
 /// The longest name of a worker, in characters.
 const LONGEST_NAME: usize = 60;
@@ -133,8 +133,10 @@ impl Engine {
                 return Err(EngineError::WorkerReplaced { name: worker.name.clone() });
             }
             for (uid, owner) in claims {
-                let request =
-                    Request { durability: Durability::Relaxed, ..Request::of(Actor::runner(run, Some(owner))) };
+                let request = WriteRequest {
+                    durability: Durability::Relaxed,
+                    ..WriteRequest::of(Actor::runner(run, Some(owner)))
+                };
                 let first = Footprint { todos: [*uid].into(), ..Footprint::default() };
                 let until = now.saturating_add(claim_lease);
                 let renewed = apply_in_transaction(tx, now, &request, &first, &mut |part, _| {

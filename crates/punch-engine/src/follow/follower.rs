@@ -17,7 +17,7 @@ const ENDED: usize = 1_000;
 
 /// What a follower delivers.
 #[derive(Debug)]
-pub enum Followed {
+pub enum FollowerItem {
     /// Revisions in order; each is delivered once.
     Revisions(RevisionPage),
     /// Leases or timers of these todos have ended. No revision says so before the next write.
@@ -36,7 +36,7 @@ pub enum Followed {
 /// Follows one plan. It delivers everything after its cursor in order, however often the process was cut off in between.
 ///
 /// Renewing a lease makes no revision and is not delivered; a todo whose lease was renewed is not among those of
-/// [`Followed::TimePassed`].
+/// [`FollowerItem::TimePassed`].
 pub struct Follower {
     plan: PlanId,
     changes: Box<dyn Changes>,
@@ -46,8 +46,8 @@ pub struct Follower {
 }
 
 /// What one look at the store found.
-enum Look {
-    Found(Followed),
+enum FollowerLook {
+    Found(FollowerItem),
     /// Nothing; the next lease or timer ends at this time.
     Nothing(Option<i64>),
 }
@@ -80,17 +80,17 @@ impl Follower {
     }
 
     /// Returns the next thing that happened; waits for it, and returns `None` after `timeout`.
-    pub fn next(&mut self, engine: &Engine, timeout: Duration) -> Result<Option<Followed>, EngineError> {
+    pub fn next(&mut self, engine: &Engine, timeout: Duration) -> Result<Option<FollowerItem>, EngineError> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
             let now = engine.now();
             let found = engine.read(self.plan, |snapshot| self.look(snapshot, now))?;
             let next = match found {
-                Look::Found(found) => {
+                FollowerLook::Found(found) => {
                     self.advance(&found, now);
                     return Ok(Some(found));
                 }
-                Look::Nothing(next) => {
+                FollowerLook::Nothing(next) => {
                     // Everything up to now was looked at. What a later write brings to light, such as a timer that ended
                     // while its todo waited for others, is part of that write.
                     self.cursor.time = self.cursor.time.max(now);
@@ -106,37 +106,37 @@ impl Follower {
         }
     }
 
-    fn look(&self, snapshot: &dyn Snapshot, now: i64) -> Result<Look, EngineError> {
+    fn look(&self, snapshot: &dyn Snapshot, now: i64) -> Result<FollowerLook, EngineError> {
         match revisions_after(snapshot, self.cursor, PAGE)? {
-            Revisions::Gap(gap) => return Ok(Look::Found(Followed::Gap(gap))),
+            Revisions::Gap(gap) => return Ok(FollowerLook::Found(FollowerItem::Gap(gap))),
             Revisions::Page(page) if !page.revisions.is_empty() => {
-                return Ok(Look::Found(Followed::Revisions(page)));
+                return Ok(FollowerLook::Found(FollowerItem::Revisions(page)));
             }
             Revisions::Page(_) => {}
         }
         if let Some(since) = self.activity {
             let page = activity_after(snapshot, since, PAGE)?;
             if page.has_gap || !page.records.is_empty() {
-                return Ok(Look::Found(Followed::Activity(page)));
+                return Ok(FollowerLook::Found(FollowerItem::Activity(page)));
             }
         }
         let todos = snapshot.ended(self.cursor.time, now, ENDED)?;
         match todos.len() {
-            0 => Ok(Look::Nothing(snapshot.next_moment(now.max(self.cursor.time))?)),
-            1..ENDED => Ok(Look::Found(Followed::TimePassed { at: now, todos })),
-            _ => Ok(Look::Found(Followed::Gap(Gap { revision: self.cursor.revision }))),
+            0 => Ok(FollowerLook::Nothing(snapshot.next_moment(now.max(self.cursor.time))?)),
+            1..ENDED => Ok(FollowerLook::Found(FollowerItem::TimePassed { at: now, todos })),
+            _ => Ok(FollowerLook::Found(FollowerItem::Gap(Gap { revision: self.cursor.revision }))),
         }
     }
 
-    fn advance(&mut self, found: &Followed, now: i64) {
+    fn advance(&mut self, found: &FollowerItem, now: i64) {
         match found {
-            Followed::Revisions(page) => {
+            FollowerItem::Revisions(page) => {
                 self.cursor.revision = page.next;
                 self.cursor.written_at = page.revisions.last().map(|revision| revision.at);
             }
-            Followed::TimePassed { .. } => self.cursor.time = now,
-            Followed::Activity(page) => self.activity = Some(page.next),
-            Followed::Gap(gap) => self.cursor = Cursor::at(gap.revision, now),
+            FollowerItem::TimePassed { .. } => self.cursor.time = now,
+            FollowerItem::Activity(page) => self.activity = Some(page.next),
+            FollowerItem::Gap(gap) => self.cursor = Cursor::at(gap.revision, now),
         }
     }
 }

@@ -11,8 +11,8 @@ use punch_core::{Actor, Event, Footprint, Patch, Plan, PlanRow, Uid};
 use punch_store::{PlanId, Snapshot};
 
 use crate::{Engine, EngineError};
-pub use follower::{Followed, Follower};
-pub use plan_refresher::{ChangedTodos, PlanRefresher, Refreshed};
+pub use follower::{Follower, FollowerItem};
+pub use plan_refresher::{PlanRefresher, RefreshResult, TodoChanges};
 
 /// How far a follower has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Engine {
 
     /// Waits until something happens after revision `since`; `None` after `timeout`. To wait again and again, keep a
     /// [`Follower`].
-    pub fn wait(&self, plan: PlanId, since: u64, timeout: Duration) -> Result<Option<Followed>, EngineError> {
+    pub fn wait(&self, plan: PlanId, since: u64, timeout: Duration) -> Result<Option<FollowerItem>, EngineError> {
         Follower::new(self, plan, Cursor::at(since, self.now())).next(self, timeout)
     }
 

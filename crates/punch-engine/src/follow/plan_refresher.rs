@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use punch_core::{Dep, Event, Footprint, Kind, Patch, Plan, PlanRow, Status, Todo, Uid, apply};
+use punch_core::{Dep, Event, EventKind, Footprint, Patch, Plan, PlanRow, Status, Todo, Uid, apply};
 use punch_store::{PlanId, Snapshot, Which};
 
 use super::{Cursor, Revisions, revisions_after};
@@ -16,18 +16,18 @@ const FEW: usize = 500;
 
 /// What a look at the store changed.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Refreshed {
+pub enum RefreshResult {
     /// Nothing.
     Nothing,
     /// Some todos, or only the plan row.
-    Todos(ChangedTodos),
+    Todos(TodoChanges),
     /// Any todo may be another one.
     Everything,
 }
 
 /// Todos that changed between two looks at a plan.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct ChangedTodos {
+pub struct TodoChanges {
     /// Each of them as it was before; `None` if it is new.
     pub before: BTreeMap<Uid, Option<Arc<Todo>>>,
     /// The order in which todos should be started may be another one: edges, priorities or holds changed.
@@ -44,20 +44,25 @@ pub struct PlanRefresher {
 impl PlanRefresher {
     /// Brings the plan up to date if anything was written since the last time; reads it if there is none yet. The plan
     /// must be one that this refresher has read.
-    pub fn refresh(&mut self, engine: &Engine, id: PlanId, plan: &mut Option<Plan>) -> Result<Refreshed, EngineError> {
+    pub fn refresh(
+        &mut self,
+        engine: &Engine,
+        id: PlanId,
+        plan: &mut Option<Plan>,
+    ) -> Result<RefreshResult, EngineError> {
         let stamp = engine.store().stamp(Some(id))?;
         if plan.is_some() && stamp.is_some() && self.stamp == stamp {
-            return Ok(Refreshed::Nothing);
+            return Ok(RefreshResult::Nothing);
         }
         let update = match plan {
-            Some(plan) => engine.read(id, |snapshot| Update::after(plan, snapshot))?,
+            Some(plan) => engine.read(id, |snapshot| PlanUpdate::after(plan, snapshot))?,
             None => None,
         };
         let refreshed = match (&mut *plan, update) {
             (Some(plan), Some(update)) => update.apply(plan),
             _ => {
                 *plan = Some(engine.whole(id)?);
-                Refreshed::Everything
+                RefreshResult::Everything
             }
         };
         self.stamp = stamp;
@@ -66,14 +71,14 @@ impl PlanRefresher {
 }
 
 /// The rows that changed since the plan was read.
-struct Update {
+struct PlanUpdate {
     row: PlanRow,
     todos: Vec<Todo>,
     /// Derived values of other todos may have changed too.
     derives: bool,
 }
 
-impl Update {
+impl PlanUpdate {
     /// Reads the changed rows; `None` if the whole plan has to be read.
     fn after(plan: &Plan, snapshot: &dyn Snapshot) -> Result<Option<Self>, EngineError> {
         let cursor = Cursor::end_of(&plan.row, plan.row.last_time);
@@ -101,10 +106,10 @@ impl Update {
         Ok(Some(Self { row, todos, derives }))
     }
 
-    fn apply(self, plan: &mut Plan) -> Refreshed {
+    fn apply(self, plan: &mut Plan) -> RefreshResult {
         let unchanged = plan.row == self.row;
         let same_policy = plan.row.policy == self.row.policy;
-        let mut changed = ChangedTodos { ranks: self.derives, ..ChangedTodos::default() };
+        let mut changed = TodoChanges { ranks: self.derives, ..TodoChanges::default() };
         for todo in self.todos {
             let known = plan.get(todo.uid);
             if known != Some(&todo) {
@@ -120,9 +125,9 @@ impl Update {
         }
         match changed.before.is_empty() && unchanged {
             // A policy decides what counts as met, for every todo.
-            _ if !same_policy => Refreshed::Everything,
-            true => Refreshed::Nothing,
-            false => Refreshed::Todos(changed),
+            _ if !same_policy => RefreshResult::Everything,
+            true => RefreshResult::Nothing,
+            false => RefreshResult::Todos(changed),
         }
     }
 }
@@ -135,14 +140,19 @@ fn changed_todos<'a>(plan: &Plan, events: impl IntoIterator<Item = &'a Event>) -
         out.insert(*uid);
         let todo = plan.get(*uid)?;
         match event.kind {
-            Kind::Flagged | Kind::Noted => {}
+            EventKind::Flagged | EventKind::Noted => {}
             // Starting a closed todo again changes the todos that depend on it.
-            Kind::Started | Kind::Claimed | Kind::Held | Kind::Released | Kind::Demoted | Kind::LeaseExpired => {
+            EventKind::Started
+            | EventKind::Claimed
+            | EventKind::Held
+            | EventKind::Released
+            | EventKind::Demoted
+            | EventKind::LeaseExpired => {
                 if !todo.status.is_open() {
                     return None;
                 }
             }
-            Kind::Completed => {
+            EventKind::Completed => {
                 let unmet = |dep: &Dep| {
                     dep.target().and_then(|to| plan.get(to)).is_none_or(|to| to.status != Status::Completed)
                 };

@@ -2,7 +2,7 @@
 
 /// What it says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Status {
+pub(super) struct GitStatus {
     /// `None` with a detached head.
     pub branch: Option<String>,
     /// `None` before the first commit.
@@ -14,9 +14,9 @@ pub(super) struct Status {
 }
 
 /// Reads the answer. What it does not know is passed over.
-pub(super) fn read(answer: &[u8]) -> Status {
+pub(super) fn read(answer: &[u8]) -> GitStatus {
     let text = String::from_utf8_lossy(answer);
-    let mut out = Status::default();
+    let mut out = GitStatus::default();
     let mut entries = text.split('\0');
     while let Some(entry) = entries.next() {
         let field = |skip: usize| entry.splitn(skip + 1, ' ').nth(skip).map(str::to_owned);
@@ -52,7 +52,7 @@ mod tests {
             u UU N... 1 2 3 4 a b c both.txt\0? un tracked/\0! ignored\0nonsense\0";
         assert_eq!(
             read(answer.as_bytes()),
-            Status {
+            GitStatus {
                 branch: Some("main".into()),
                 commit: Some("abc".into()),
                 modified: vec!["with space.txt".into(), "new name".into(), "both.txt".into()],

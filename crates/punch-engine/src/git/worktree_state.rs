@@ -14,7 +14,7 @@ impl Git {
     pub fn state(&self) -> std::io::Result<GitState> {
         let answer =
             self.ask(&["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"], None, ANSWER)?;
-        let status::Status { branch, commit, mut modified, mut untracked } = status::read(&answer);
+        let status::GitStatus { branch, commit, mut modified, mut untracked } = status::read(&answer);
         let mut state = GitState {
             dirty: !modified.is_empty(),
             modified_total: modified.len(),

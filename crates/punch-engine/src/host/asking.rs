@@ -1,6 +1,6 @@
 //! Sessions outside runs that ask the user something, and the activity that a report leaves.
 
-use punch_core::drive::{Decision, HostEvent, Start};
+use punch_core::drive::{Decision, HostEvent, SessionStart};
 use punch_store::Tx;
 
 use super::HostReport;
@@ -92,12 +92,12 @@ fn activity_of(report: &HostReport, outcome: &ReportOutcome) -> Option<ActivityK
     })
 }
 
-const fn start(how: Start) -> &'static str {
+const fn start(how: SessionStart) -> &'static str {
     match how {
-        Start::Startup => "startup",
-        Start::Resume => "resume",
-        Start::Clear => "clear",
-        Start::Compact => "compact",
-        Start::Fork => "fork",
+        SessionStart::Startup => "startup",
+        SessionStart::Resume => "resume",
+        SessionStart::Clear => "clear",
+        SessionStart::Compact => "compact",
+        SessionStart::Fork => "fork",
     }
 }

@@ -8,10 +8,10 @@ use punch_store::{Ahead, Durability, PlanId, SessionKey, Tx};
 
 use super::HostReport;
 use super::listen::{Listener, PlanSession};
-use crate::call::{Caller, is_mirrored};
+use crate::call::{ToolCaller, is_mirrored};
 use crate::config::Settings;
 use crate::submit::apply_in_transaction;
-use crate::{Engine, EngineError, Request, Role, SessionState, session};
+use crate::{Engine, EngineError, Role, SessionState, WriteRequest, session};
 
 /// Bytes of an id in a text.
 const ID: usize = 40;
@@ -48,7 +48,7 @@ impl Engine {
         settings: &Settings,
         uid: Uid,
     ) -> Result<(), EngineError> {
-        let request = Request { preset: mirror::policy, ..report.request(settings) };
+        let request = WriteRequest { preset: mirror::policy, ..report.request(settings) };
         self.write_for(plan, &request, Ahead::default(), |tx, now| {
             self::report(tx, now, &request, uid)?;
             let mut state = session::load(tx, &report.key, plan)?;
@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// Reports a todo as done for a caller of our tools, and remembers that its session waits for the check.
-    pub fn report_called_done(&self, plan: PlanId, caller: &Caller<'_>, uid: Uid) -> Result<(), EngineError> {
+    pub fn report_called_done(&self, plan: PlanId, caller: &ToolCaller<'_>, uid: Uid) -> Result<(), EngineError> {
         let request = caller.request(mirror::policy);
         self.write_for(plan, &request, Ahead::default(), |tx, now| {
             self::report(tx, now, &request, uid)?;
@@ -116,7 +116,7 @@ impl Engine {
 
 /// Reports a todo as done inside a transaction, begun first if it has to be. A todo that the rules do not let the session
 /// have stays as it is.
-pub(crate) fn report(tx: &mut dyn Tx, now: i64, request: &Request<'_>, uid: Uid) -> Result<(), EngineError> {
+pub(crate) fn report(tx: &mut dyn Tx, now: i64, request: &WriteRequest<'_>, uid: Uid) -> Result<(), EngineError> {
     let target = Ref::Uid(uid);
     let ops = vec![Op::Start(target.clone()), Op::Report { target, evidence: None, fence: None }];
     let first = Footprint { todos: [uid].into(), ..Footprint::default() };

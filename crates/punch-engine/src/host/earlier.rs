@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use punch_core::drive::{Before, Counters, HostEvent, ToolKind};
+use punch_core::drive::{Counters, HostEvent, ToolKind, TurnBefore};
 
 use super::HostReport;
 
 /// Finds the last turn before this one in a file, among those that are known: what a host says to the model itself has
-/// markers too. None of them, down to the beginning: [`Before::Nothing`].
-pub type Find = fn(&Path, &str, &dyn Fn(&str) -> bool) -> Before;
+/// markers too. None of them, down to the beginning: [`TurnBefore::Nothing`].
+pub type Find = fn(&Path, &str, &dyn Fn(&str) -> bool) -> TurnBefore;
 
 /// How it is found out what came before a turn in a conversation.
 #[derive(Clone, Debug, Default)]
@@ -25,16 +25,18 @@ pub enum Earlier {
 
 impl HostReport {
     /// What came before the turn, if this is the report at which that is found out.
-    pub(super) fn before<'c>(&self, counters: &dyn Fn() -> &'c Counters) -> Before {
+    pub(super) fn before<'c>(&self, counters: &dyn Fn() -> &'c Counters) -> TurnBefore {
         let known = |marker: &str| counters().turns.iter().any(|turn| turn.marker.as_deref() == Some(marker));
         match (&self.earlier, self.turn.as_deref()) {
-            (Earlier::Told(turns), _) => {
-                turns.iter().rev().find(|turn| known(turn)).map_or(Before::Nothing, |turn| Before::Turn(turn.clone()))
-            }
+            (Earlier::Told(turns), _) => turns
+                .iter()
+                .rev()
+                .find(|turn| known(turn))
+                .map_or(TurnBefore::Nothing, |turn| TurnBefore::Turn(turn.clone())),
             (Earlier::Written(file, find), Some(turn)) if self.places() && counters().is_unplaced(turn) => {
                 find(file, turn, &known)
             }
-            _ => Before::Unknown,
+            _ => TurnBefore::Unknown,
         }
     }
 

@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
-use punch_core::drive::{Cover, Facts, NextRun, Offers, Roots, Selected, UNPROVEN, Unproven, roots, select, survey};
+use punch_core::drive::{
+    Cover, NextRun, Offers, PlanFacts, Roots, Selection, UNPROVEN, Unproven, roots, select, survey,
+};
 use punch_core::view::Progress;
-use punch_core::{Change, Footprint, Kind, Patch, Plan, Todo, Uid};
+use punch_core::{EventKind, FieldChange, Footprint, Patch, Plan, Todo, Uid};
 use punch_store::{Snapshot, Which};
 
 use super::listen::{Listener, PlanSession, RUNNING};
@@ -25,7 +27,7 @@ const EVENTS: usize = 4_096;
 
 impl Listener<'_> {
     /// The facts for a session; `whole` asks for what stands in the way too.
-    pub(super) fn facts(&self, who: &PlanSession, whole: bool) -> Result<Facts, EngineError> {
+    pub(super) fn facts(&self, who: &PlanSession, whole: bool) -> Result<PlanFacts, EngineError> {
         let cover = who.cover();
         let looked = FactQuery {
             snapshot: self.snapshot,
@@ -93,7 +95,7 @@ pub(crate) struct FactQuery<'a> {
 }
 
 impl FactQuery<'_> {
-    pub fn facts(&self, seen_revision: u64, whole: bool) -> Result<Facts, EngineError> {
+    pub fn facts(&self, seen_revision: u64, whole: bool) -> Result<PlanFacts, EngineError> {
         let row = self.snapshot.row()?;
         let running = match row.counts.in_progress {
             0 => Vec::new(),
@@ -112,7 +114,7 @@ impl FactQuery<'_> {
                 survey(covered, &running, Some(self.owner), self.skip_optional, self.now)
             }
         };
-        let mut facts = Facts {
+        let mut facts = PlanFacts {
             revision: row.revision,
             open: counts.open(),
             total: Progress::of_counts(&counts).total,
@@ -141,7 +143,7 @@ impl FactQuery<'_> {
     }
 
     /// The best todo that can be started is nearly always enough; a few more show what conflicts with it.
-    fn select(&self, running: &[Todo]) -> Result<Selected, EngineError> {
+    fn select(&self, running: &[Todo]) -> Result<Selection, EngineError> {
         let query =
             ReadyQuery { owner: Some(self.owner), scope: None, offered: OfferedElsewhere::LeftOut, now: self.now };
         let ready = query.ready(self.snapshot, PAGE)?;
@@ -202,8 +204,8 @@ impl FactQuery<'_> {
             looked += events.len();
             for event in &events {
                 let Patch::Todo(uid, changes) = &event.patch else { continue };
-                let moved = changes.iter().any(|change| matches!(change, Change::Status(_)));
-                if moved && !matches!(event.kind, Kind::Added | Kind::LeaseExpired) && self.covers(*uid)? {
+                let moved = changes.iter().any(|change| matches!(change, FieldChange::Status(_)));
+                if moved && !matches!(event.kind, EventKind::Added | EventKind::LeaseExpired) && self.covers(*uid)? {
                     return Ok(true);
                 }
             }

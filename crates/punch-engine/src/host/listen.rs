@@ -3,22 +3,22 @@
 use std::cell::OnceCell;
 
 use punch_core::drive::{
-    Before, Cover, Decision, Effect, Facts, HostEvent, Named, NextRun, Nudge, Start, ToolKind, ToolUse, Vocabulary,
-    advice, due, explain, nudge, quote,
+    Cover, Decision, HostEffect, HostEvent, NamedTodo, NextRun, Nudge, PlanFacts, SessionStart, ToolKind, ToolUse,
+    TurnBefore, Vocabulary, advice, due, explain, nudge, quote,
 };
 use punch_core::{Evidence, Status, Todo, Uid, WorkerId};
-use punch_store::{PlanInfo, SessionKey, Snapshot, Spent, Which};
+use punch_store::{LedgerEntry, PlanInfo, SessionKey, Snapshot, Which};
 use serde_json::json;
 
-use super::meter::Mark;
-use super::metering::Measured;
+use super::meter::ConversationMark;
+use super::metering::MeteredSpan;
 use super::stop::in_its_names;
 use super::{HostReport, owner_of};
-use crate::call::names::Names;
+use crate::call::names::SessionNames;
 use crate::call::{Notes, parallel};
 use crate::config::Settings;
 use crate::link::own_name;
-use crate::user_changes::{Informing, Notice};
+use crate::user_changes::{Informing, UserChangeNotice};
 use crate::{EngineError, ReadyQuery, Role, SessionState, expected_call, one_line, session};
 
 /// Running todos that are looked at.
@@ -35,7 +35,7 @@ pub(super) struct Listener<'a> {
     /// What the conversation used can be read.
     pub reads: bool,
     /// What came before the turn in which the conversation stands.
-    pub before: &'a Before,
+    pub before: &'a TurnBefore,
     pub now: i64,
     /// What is in progress, once it was read.
     pub running: OnceCell<Vec<Todo>>,
@@ -44,11 +44,11 @@ pub(super) struct Listener<'a> {
 /// What came of it.
 #[derive(Default)]
 pub(super) struct ReportOutcome {
-    pub effect: Effect,
+    pub effect: HostEffect,
     /// What was decided about a stop.
     pub decision: Option<Decision>,
     /// What the decision follows from.
-    pub facts: Facts,
+    pub facts: PlanFacts,
     /// The state to keep, if it changed.
     pub state: Option<SessionState>,
     /// What to remember about it.
@@ -60,9 +60,9 @@ pub(super) struct ReportOutcome {
     /// A session that was sent to a todo, or that goes nowhere from here.
     pub sent: Option<(String, Option<Uid>)>,
     /// What to enter into the ledger.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<LedgerEntry>,
     /// From where on the conversation has to be read before that can be done.
-    pub unread: Option<Mark>,
+    pub unread: Option<ConversationMark>,
     /// A use of the host's own todo tools changed the plan.
     pub copied: bool,
     /// Todos that it called done and whose check has to pass first.
@@ -82,7 +82,7 @@ pub(super) struct ReportOutcome {
     /// The session was never stored before.
     pub is_new: bool,
     /// What the session is informed of.
-    pub notice: Option<Notice>,
+    pub notice: Option<UserChangeNotice>,
     /// A todo outside whose files something was changed for the first time.
     pub drift: Option<(Uid, Evidence)>,
 }
@@ -131,7 +131,7 @@ impl Listener<'_> {
     /// the copy that was just made of its list.
     pub fn listen(
         &self,
-        measured: Option<&Measured>,
+        measured: Option<&MeteredSpan>,
         known: Option<SessionState>,
         notes: &Notes,
     ) -> Result<ReportOutcome, EngineError> {
@@ -242,7 +242,7 @@ impl Listener<'_> {
     }
 
     /// Enters what was used, of a report that was taken already.
-    pub fn only_enter(&self, measured: &Measured) -> Result<ReportOutcome, EngineError> {
+    pub fn only_enter(&self, measured: &MeteredSpan) -> Result<ReportOutcome, EngineError> {
         let mut who = self.who()?;
         let before = who.state.clone();
         let mut outcome = ReportOutcome::default();
@@ -262,7 +262,7 @@ impl Listener<'_> {
 
     fn started(
         &self,
-        how: Start,
+        how: SessionStart,
         who: &mut PlanSession,
         outcome: &mut ReportOutcome,
     ) -> Result<Option<String>, EngineError> {
@@ -270,7 +270,7 @@ impl Listener<'_> {
         if self.report.key.subagent().is_some() && who.state.role != Role::Worker {
             return Ok(None);
         }
-        if how == Start::Clear {
+        if how == SessionStart::Clear {
             // The user emptied the conversation on purpose: the plan stays, this session no longer answers for it.
             (who.state.bound, who.state.shown) = (false, 0);
             who.state.drive.told = self.snapshot.row()?.revision;
@@ -287,8 +287,8 @@ impl Listener<'_> {
         match who.bound() {
             true => self.put_back(who, outcome),
             // It was offered when the conversation began.
-            false if how == Start::Compact => Ok(None),
-            false if how == Start::Fork => self.branched(),
+            false if how == SessionStart::Compact => Ok(None),
+            false if how == SessionStart::Fork => self.branched(),
             false => self.offer(),
         }
     }
@@ -299,16 +299,16 @@ impl Listener<'_> {
     }
 
     /// A line for the user when a conversation begins in which work is open.
-    fn start_line(&self, how: Start, who: &PlanSession) -> Result<Option<String>, EngineError> {
+    fn start_line(&self, how: SessionStart, who: &PlanSession) -> Result<Option<String>, EngineError> {
         let own = self.report.key.subagent().is_none() && who.state.role != Role::Worker && !self.is_driven(who);
-        if how == Start::Compact || !own {
+        if how == SessionStart::Compact || !own {
             return Ok(None);
         }
         let counts = self.snapshot.row()?.counts;
         if counts.open() == 0 {
             return Ok(None);
         }
-        let mut facts = Facts { open: counts.open(), total: counts.active(), ..self.facts(who, false)? };
+        let mut facts = PlanFacts { open: counts.open(), total: counts.active(), ..self.facts(who, false)? };
         in_its_names(&mut facts, who);
         let next = facts.next.as_ref().map(|next| format!(", next {}", quote(&next.id, 60))).unwrap_or_default();
         Ok(Some(format!("punch: plan {}, {}{next}", quote(&self.plan.name, 60), facts.open_of_total())))
@@ -427,7 +427,7 @@ impl Listener<'_> {
         let counters = &mut who.state.drive;
         let Some(due) = due(counters, &self.report.event, bound, rules) else { return Ok(None) };
         let facts = match due {
-            Nudge::FirstUse | Nudge::FailedWrite => Facts::default(),
+            Nudge::FirstUse | Nudge::FailedWrite => PlanFacts::default(),
             Nudge::Quiet | Nudge::AfterEdits => self.facts(who, false)?,
         };
         Ok(nudge(due, &facts, &mut who.state.drive, rules))
@@ -475,7 +475,7 @@ impl Listener<'_> {
             Cover::List(scope) => Some(scope),
             Cover::Plan => None,
         };
-        let names = Names::of(&who.state);
+        let names = SessionNames::of(&who.state);
         let query = ReadyQuery::for_owner(Some(&who.owner), scope.as_deref(), self.now);
         Ok(parallel(self.snapshot, Some(self.settings), &query, |todo| names.label(&todo.id))?)
     }
@@ -493,7 +493,7 @@ impl Listener<'_> {
         }
         if matches!(kind, ToolKind::Ours | ToolKind::HostTodo) {
             let due = due(&who.state.drive, &self.report.event, who.bound(), rules);
-            let facts = Facts::default();
+            let facts = PlanFacts::default();
             return Ok(due.and_then(|due| nudge(due, &facts, &mut who.state.drive, rules)));
         }
         if !who.bound() {
@@ -502,7 +502,7 @@ impl Listener<'_> {
         let Some(todo) = self.current(who)? else { return Ok(None) };
         let times = who.state.drive.tool_failed(&todo.id, tool);
         let words = who.words(self.settings);
-        Ok(advice(&Named::of(&todo, self.now), times, words, &mut who.state.drive, rules))
+        Ok(advice(&NamedTodo::of(&todo, self.now), times, words, &mut who.state.drive, rules))
     }
 
     /// What is in progress, by any owner.

@@ -1,14 +1,14 @@
 //! The list put back into a conversation that lost it, and plans offered to a new one.
 
 use punch_core::drive::{self, Cover};
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::Progress;
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{ListMark, Which};
 
 use super::listen::{Listener, PlanSession, ReportOutcome};
 use crate::call::is_mirrored;
-use crate::call::names::Names;
+use crate::call::names::SessionNames;
 use crate::{EngineError, OfferedElsewhere, ReadyQuery, load_reasons};
 
 /// Open todos that could ever fit into a text.
@@ -61,11 +61,11 @@ impl Listener<'_> {
         if open == 0 {
             return Ok(notice);
         }
-        let names = Names::of(&who.state);
+        let names = SessionNames::of(&who.state);
         let current = self.current(who)?.map(|todo| names.labelled(todo));
         let todos: Vec<Todo> = todos.into_iter().map(|todo| names.labelled(todo)).collect();
         let part = self.around(&todos)?;
-        let reader = Reader::new(&part, self.now);
+        let reader = PlanReader::new(&part, self.now);
         let (text, shown) =
             drive::put_back(&self.plan.name, reader, &todos, open, current.as_ref(), self.how_to_read());
         let worker = who.state.role == crate::Role::Worker;
@@ -105,7 +105,7 @@ impl Listener<'_> {
         }
         let todos = self.work()?;
         let part = self.around(&todos)?;
-        Ok(Some(drive::branched(&self.plan.name, Reader::new(&part, self.now), &todos, open, self.how_to_read())))
+        Ok(Some(drive::branched(&self.plan.name, PlanReader::new(&part, self.now), &todos, open, self.how_to_read())))
     }
 
     /// The todos with what it takes to judge whether they can be started.

@@ -11,7 +11,7 @@ const SUBAGENTS: usize = 32;
 /// How far a conversation was read, and how large its context was there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Mark {
+pub struct ConversationMark {
     /// Where the host writes it down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -22,7 +22,7 @@ pub struct Mark {
     pub context: Option<u64>,
 }
 
-impl Mark {
+impl ConversationMark {
     /// Takes the size of the context at a further answer, and says by how much it grew. Of the first one it is unknown.
     pub fn take(&mut self, size: u64) -> u64 {
         let grown = self.context.map_or(0, |before| size.saturating_sub(before));
@@ -33,19 +33,19 @@ impl Mark {
 
 /// What was read of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ConversationReading {
     /// How far it was read.
-    pub to: Mark,
+    pub to: ConversationMark,
     /// Tokens by which the context grew on the way.
     pub grown: u64,
 }
 
 /// Reads a conversation from a mark on. `None` if there is nothing to read.
-pub type Read<'a> = &'a dyn Fn(&Mark) -> Option<Reading>;
+pub type ConversationReader<'a> = &'a dyn Fn(&ConversationMark) -> Option<ConversationReading>;
 
 /// A todo that a session works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Running {
+pub(crate) struct RunningTodo {
     pub uid: Uid,
     pub attempt: u32,
     /// Since then its time is in no ledger.
@@ -55,31 +55,31 @@ pub(crate) struct Running {
 /// What is kept of a session between two looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Meter {
+pub struct SessionMeter {
     /// Its own conversation.
-    pub(crate) mark: Mark,
+    pub(crate) mark: ConversationMark,
     /// What it worked on then: what was used since belongs to these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) running: Vec<Running>,
+    pub(crate) running: Vec<RunningTodo>,
     /// When something was last entered.
     pub(crate) at: i64,
     /// The conversations of its subagents, the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) subagents: Vec<(String, Mark)>,
+    pub(crate) subagents: Vec<(String, ConversationMark)>,
 }
 
-impl Meter {
+impl SessionMeter {
     /// What this todo uses is measured.
     pub(crate) fn measures(&self, uid: Uid) -> bool {
         self.mark.context.is_some() && self.running.iter().any(|one| one.uid == uid)
     }
 
     /// How far the conversation of a subagent was read.
-    pub(crate) fn subagent(&self, name: &str) -> Mark {
+    pub(crate) fn subagent(&self, name: &str) -> ConversationMark {
         self.subagents.iter().find(|(known, _)| known == name).map(|(_, mark)| mark.clone()).unwrap_or_default()
     }
 
-    pub(crate) fn keep_subagent(&mut self, name: &str, mark: Mark) {
+    pub(crate) fn keep_subagent(&mut self, name: &str, mark: ConversationMark) {
         self.subagents.retain(|(known, _)| known != name);
         if self.subagents.len() >= SUBAGENTS {
             self.subagents.remove(0);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_context_that_was_shortened_adds_nothing_and_grows_again() {
-        let mut mark = Mark::default();
+        let mut mark = ConversationMark::default();
         let grown: Vec<u64> = [9_000, 10_000, 10_000, 2_000, 2_500].map(|size| mark.take(size)).to_vec();
         assert_eq!(grown, [0, 1_000, 0, 0, 500]);
     }
@@ -120,9 +120,9 @@ mod tests {
 
         #[test]
         fn many_subagents_take_little_room(names in proptest::collection::vec("[a-z]{1,3}", 0..100)) {
-            let mut meter = Meter::default();
+            let mut meter = SessionMeter::default();
             for name in &names {
-                meter.keep_subagent(name, Mark { at: 1, ..Mark::default() });
+                meter.keep_subagent(name, ConversationMark { at: 1, ..ConversationMark::default() });
                 prop_assert_eq!(meter.subagent(name).at, 1);
             }
             prop_assert!(meter.subagents.len() <= SUBAGENTS);

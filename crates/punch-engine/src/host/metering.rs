@@ -4,24 +4,24 @@
 
 use punch_core::drive::{Cover, HostEvent};
 use punch_core::{Footprint, Plan, Status, Todo, Uid, WorkerId};
-use punch_store::{SessionKey, Spent};
+use punch_store::{LedgerEntry, SessionKey};
 
 use super::listen::{Listener, PlanSession, ReportOutcome};
-use super::meter::{Mark, Meter, Reading, Running, share};
+use super::meter::{ConversationMark, ConversationReading, RunningTodo, SessionMeter, share};
 use crate::{EngineError, Role, SessionState, session};
 
 /// Todos of one session between which something is split.
 const SPLIT: usize = 16;
 
 /// What was read, and from where on.
-pub(super) struct Measured {
-    pub from: Mark,
-    pub reading: Option<Reading>,
+pub(super) struct MeteredSpan {
+    pub from: ConversationMark,
+    pub reading: Option<ConversationReading>,
 }
 
 impl Listener<'_> {
     /// From where on the conversation has to be read now; `None` while nothing has to be entered.
-    pub(super) fn due(&self, who: &PlanSession) -> Result<Option<Mark>, EngineError> {
+    pub(super) fn due(&self, who: &PlanSession) -> Result<Option<ConversationMark>, EngineError> {
         if who.foreign || self.is_runners(who) {
             return Ok(None);
         }
@@ -41,7 +41,7 @@ impl Listener<'_> {
     /// Enters what was used since the last look.
     pub(super) fn enter(
         &self,
-        measured: &Measured,
+        measured: &MeteredSpan,
         who: &mut PlanSession,
         outcome: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
@@ -58,7 +58,7 @@ impl Listener<'_> {
 
     fn enter_own(
         &self,
-        measured: &Measured,
+        measured: &MeteredSpan,
         who: &mut PlanSession,
         outcome: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
@@ -86,7 +86,7 @@ impl Listener<'_> {
             if !meter.running.iter().any(|one| one.uid == todo.uid) {
                 // Not before the last entry: what was entered once, a lease that ran out and came back, is not again.
                 let since = todo.started_at.unwrap_or(self.now).max(meter.at).min(self.now);
-                meter.running.push(Running { uid: todo.uid, attempt: attempt(todo), since });
+                meter.running.push(RunningTodo { uid: todo.uid, attempt: attempt(todo), since });
             }
         }
         meter.at = self.now;
@@ -97,7 +97,7 @@ impl Listener<'_> {
     fn enter_subagent(
         &self,
         name: &str,
-        measured: &Measured,
+        measured: &MeteredSpan,
         who: &PlanSession,
         outcome: &mut ReportOutcome,
     ) -> Result<(), EngineError> {
@@ -125,8 +125,8 @@ impl Listener<'_> {
         Ok(())
     }
 
-    fn spent(&self, uid: Uid, attempt: u32, tokens: u64, ms: u64) -> Option<Spent> {
-        (tokens > 0 || ms > 0).then(|| Spent {
+    fn spent(&self, uid: Uid, attempt: u32, tokens: u64, ms: u64) -> Option<LedgerEntry> {
+        (tokens > 0 || ms > 0).then(|| LedgerEntry {
             uid,
             attempt,
             run: None,
@@ -177,7 +177,7 @@ impl Listener<'_> {
 
 /// Advances to where the conversation was read to. Another process that read it at the same time may have recorded it
 /// already.
-fn advance(mark: &mut Mark, measured: &Measured) -> u64 {
+fn advance(mark: &mut ConversationMark, measured: &MeteredSpan) -> u64 {
     match &measured.reading {
         Some(reading) if *mark == measured.from => {
             *mark = reading.to.clone();
@@ -192,12 +192,12 @@ fn attempt(todo: &Todo) -> u32 {
     if todo.status == Status::Failed { todo.attempts.max(1) } else { todo.attempts + 1 }
 }
 
-fn same(before: &[Running], now: &[Todo]) -> bool {
+fn same(before: &[RunningTodo], now: &[Todo]) -> bool {
     let known = |t: &Todo| before.iter().any(|one| (one.uid, one.attempt) == (t.uid, attempt(t)));
     before.len() == now.len() && now.iter().all(known)
 }
 
 /// A meter that was never used is not kept.
-pub(crate) fn is_unused(meter: &Meter) -> bool {
-    *meter == Meter::default()
+pub(crate) fn is_unused(meter: &SessionMeter) -> bool {
+    *meter == SessionMeter::default()
 }

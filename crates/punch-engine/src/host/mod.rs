@@ -20,30 +20,32 @@ mod switch;
 use std::cell::{LazyCell, OnceCell};
 use std::path::PathBuf;
 
-use punch_core::drive::{ContextUse, Decision, Effect, Facts, HostEvent, Start};
+use punch_core::drive::{ContextUse, Decision, HostEffect, HostEvent, PlanFacts, SessionStart};
 use punch_core::view::Progress;
 use punch_core::{Actor, Op, Ref, Uid};
-use punch_store::{Ahead, Durability, PlanInfo, Session, SessionKey, Tx};
+use punch_store::{Ahead, Durability, PlanInfo, SessionKey, SessionRow, Tx};
 
-use crate::call::{Made, Notes, TodoUse};
-use crate::config::{Plans, Settings, Source};
+use crate::call::{MirrorResult, Notes, TodoUse};
+use crate::config::{Plans, SettingSource, Settings};
 use crate::engine::meant;
 use crate::link::own_name;
 use crate::process::ProcessId;
 use crate::submit::apply_in_transaction;
 use crate::verify::CHECKS;
-use crate::{Choice, Engine, EngineError, Request, SessionState, UpcomingCall, expected_call, offers, session};
+use crate::{
+    Engine, EngineError, PlanChoice, SessionState, UpcomingCall, WriteRequest, expected_call, offers, session,
+};
 pub use checks::HookChecks;
 pub use earlier::{Earlier, Find};
 use listen::{Listener, ReportOutcome};
-use metering::Measured;
-use observing::Asked;
+use metering::MeteredSpan;
+use observing::CompletionQuestion;
 
 pub(crate) use meter::share;
-pub use meter::{Mark, Meter, Read, Reading};
+pub use meter::{ConversationMark, ConversationReader, ConversationReading, SessionMeter};
 pub(crate) use metering::is_unused;
 pub use record::DecisionRecord;
-pub use sessions::{Going, SessionStatus, Spent, TurnStart};
+pub use sessions::{Going, PromptTokens, SessionStatus, TurnStart};
 pub(crate) use sessions::{has_stopped, turn_of};
 pub use switch::Switches;
 
@@ -55,7 +57,7 @@ pub struct HostReport {
     /// The conversation, and the subagent inside it.
     pub key: SessionKey,
     /// What the command line and the worktree say about the plan.
-    pub choice: Choice,
+    pub choice: PlanChoice,
     /// What happened.
     pub event: HostEvent,
     /// How full the model's context is, where anyone knows.
@@ -80,17 +82,17 @@ pub struct HostReport {
 
 impl HostReport {
     /// A change that the session makes without a call.
-    fn request<'a>(&'a self, settings: &'a Settings) -> Request<'a> {
+    fn request<'a>(&'a self, settings: &'a Settings) -> WriteRequest<'a> {
         let actor = Actor::agent(&self.agent, owner_of(&self.key, settings));
-        Request { settings: Some(settings), tree: self.tree.as_deref(), ..Request::of(actor) }
+        WriteRequest { settings: Some(settings), tree: self.tree.as_deref(), ..WriteRequest::of(actor) }
     }
 }
 
 /// What a report led to.
 #[derive(Debug, Default)]
-pub struct Observed {
+pub struct ObserveResult {
     /// What the host should do.
-    pub effect: Effect,
+    pub effect: HostEffect,
     /// A use of the host's own todo tools changed the plan.
     pub copied: bool,
     /// Why it could not be copied.
@@ -101,7 +103,7 @@ pub struct Observed {
 
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
-    pub fn observe(&self, report: &HostReport, settings: &Settings) -> Result<Effect, EngineError> {
+    pub fn observe(&self, report: &HostReport, settings: &Settings) -> Result<HostEffect, EngineError> {
         Ok(self.process(report, settings, None, None)?.effect)
     }
 
@@ -111,7 +113,7 @@ impl Engine {
         &self,
         report: &HostReport,
         settings: &Settings,
-    ) -> Result<Option<(Decision, Facts)>, EngineError> {
+    ) -> Result<Option<(Decision, PlanFacts)>, EngineError> {
         let outcome = self.process(report, settings, None, None)?;
         Ok(outcome.decision.map(|decision| (decision, outcome.facts)))
     }
@@ -122,8 +124,8 @@ impl Engine {
         &self,
         report: &HostReport,
         settings: &Settings,
-        read: Option<Read<'_>>,
-    ) -> Result<Effect, EngineError> {
+        read: Option<ConversationReader<'_>>,
+    ) -> Result<HostEffect, EngineError> {
         Ok(self.process(report, settings, None, read)?.effect)
     }
 
@@ -133,11 +135,11 @@ impl Engine {
         report: &HostReport,
         settings: &Settings,
         used: &TodoUse<'_>,
-        read: Option<Read<'_>>,
-    ) -> Result<Observed, EngineError> {
+        read: Option<ConversationReader<'_>>,
+    ) -> Result<ObserveResult, EngineError> {
         if let Ok(outcome) = self.process(report, settings, Some(used), read) {
             let (copied, unproven) = (outcome.copied, outcome.unproven);
-            return Ok(Observed { effect: outcome.effect, copied, failed: None, unproven });
+            return Ok(ObserveResult { effect: outcome.effect, copied, failed: None, unproven });
         }
         // Each for itself: what one of them stumbles over takes nothing from the other.
         let copied = self.about(report, true).and_then(|found| match found {
@@ -148,7 +150,7 @@ impl Engine {
         });
         let effect = self.observe_reading(report, settings, read)?;
         let (copied, failed) = copied.map_or_else(|error| (None, Some(error)), |copied| (copied, None));
-        Ok(Observed { effect, copied: copied.is_some(), failed, unproven: Vec::new() })
+        Ok(ObserveResult { effect, copied: copied.is_some(), failed, unproven: Vec::new() })
     }
 
     fn process(
@@ -156,7 +158,7 @@ impl Engine {
         report: &HostReport,
         settings: &Settings,
         used: Option<&TodoUse<'_>>,
-        read: Option<Read<'_>>,
+        read: Option<ConversationReader<'_>>,
     ) -> Result<ReportOutcome, EngineError> {
         if report.key.session_id().is_empty() {
             return Ok(ReportOutcome::default());
@@ -165,7 +167,9 @@ impl Engine {
         // Most reports need nothing of it here: the listener reads the session again, with the plan of that moment.
         let state = LazyCell::new(|| session.as_ref().map(session::read).unwrap_or_default());
         let resumes = match report.event {
-            HostEvent::SessionStarted { how } => matches!(how, Start::Startup | Start::Resume | Start::Fork),
+            HostEvent::SessionStarted { how } => {
+                matches!(how, SessionStart::Startup | SessionStart::Resume | SessionStart::Fork)
+            }
             HostEvent::Prompted { by_person } => by_person,
             _ => false,
         };
@@ -177,7 +181,7 @@ impl Engine {
             matches!(report.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
         if may_report {
             let (settings, tree) = (Some(settings), report.tree.as_deref());
-            self.read_back(plan.id, &Request { settings, tree, ..Request::of(Actor::user()) });
+            self.read_back(plan.id, &WriteRequest { settings, tree, ..WriteRequest::of(Actor::user()) });
         }
         // Only a new conversation learns of other plans.
         let others = match report.event {
@@ -186,10 +190,10 @@ impl Engine {
         };
         let before = &report.before(&|| &state.drive);
         let (plan, others, reads) = (&plan, &others[..], read.is_some());
-        let measure = |from: Mark| Measured { reading: read.and_then(|read| read(&from)), from };
+        let measure = |from: ConversationMark| MeteredSpan { reading: read.and_then(|read| read(&from)), from };
         let stops = matches!(report.event, HostEvent::Stopping { .. });
         if stops && !state.asked.is_empty() {
-            self.complete_asked(plan.id, report, settings, Asked::Twice)?;
+            self.complete_asked(plan.id, report, settings, CompletionQuestion::Twice)?;
         }
         let mut measured = None;
         if used.is_some() || stops {
@@ -223,7 +227,9 @@ impl Engine {
                 let request = used.request();
                 self.write_for(plan.id, &request, ahead, |tx, now| {
                     let before = tx.row()?.revision;
-                    let Some(Made { list, mut state, revision, notes }) = used.put(tx, now, plan.id, &request)? else {
+                    let Some(MirrorResult { list, mut state, revision, notes }) =
+                        used.put(tx, now, plan.id, &request)?
+                    else {
                         return listen(tx, now, None, &Notes::default());
                     };
                     state.drive.begin_first_turn(report.turn.as_deref(), before, now);
@@ -239,10 +245,10 @@ impl Engine {
             }
         };
         if matches!(&report.event, HostEvent::ToolEnded { tool } if tool.ran.is_some()) && !state.asked.is_empty() {
-            self.complete_asked(plan.id, report, settings, Asked::Checked)?;
+            self.complete_asked(plan.id, report, settings, CompletionQuestion::Checked)?;
         }
         if stops && !state.asked.is_empty() && matches!(outcome.decision, Some(Decision::Allow { .. })) {
-            self.complete_asked(plan.id, report, settings, Asked::All)?;
+            self.complete_asked(plan.id, report, settings, CompletionQuestion::All)?;
         }
         if !outcome.gives_back.is_empty() {
             self.end_work(plan.id, &report.key, &report.request(settings), &outcome.gives_back)?;
@@ -260,7 +266,7 @@ impl Engine {
     }
 
     /// The plan that a report is about, and its session if that is bound there. `create`: make one if there is none.
-    fn about(&self, report: &HostReport, create: bool) -> Result<Option<(PlanInfo, Option<Session>)>, EngineError> {
+    fn about(&self, report: &HostReport, create: bool) -> Result<Option<(PlanInfo, Option<SessionRow>)>, EngineError> {
         let mut choice = report.choice.clone();
         choice.session.get_or_insert_with(|| report.key.clone());
         let look = || self.browse(|catalogue| Ok((meant(catalogue, &choice), catalogue.session(&report.key)?)));
@@ -308,7 +314,7 @@ fn put(
     }
     if let Some((uid, seen)) = &outcome.drift {
         let first = punch_core::Footprint { todos: [*uid].into(), ..Default::default() };
-        let request = Request { durability: Durability::Relaxed, ..Request::by(CHECKS, None) };
+        let request = WriteRequest { durability: Durability::Relaxed, ..WriteRequest::by(CHECKS, None) };
         let op = observing::drift_op(*uid, seen);
         apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![op.clone()]))?;
     }
@@ -323,8 +329,10 @@ fn put(
     }
     for uid in &outcome.renew {
         let until = now.saturating_add(outcome.lease);
-        let request =
-            Request { durability: Durability::Relaxed, ..Request::by(&report.agent, outcome.owner.as_deref()) };
+        let request = WriteRequest {
+            durability: Durability::Relaxed,
+            ..WriteRequest::by(&report.agent, outcome.owner.as_deref())
+        };
         let first = punch_core::Footprint { todos: [*uid].into(), ..Default::default() };
         match apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Renew(Ref::Uid(*uid), until)])) {
             // Another agent has already claimed it, and reports it itself.
@@ -338,6 +346,6 @@ fn put(
 /// The owner under which a session works: its own name, unless the user who set up its server or hooks gave a name as a
 /// flag. The variable and the files name the user; an agent can set them, and must not become another session by that.
 pub fn owner_of(key: &SessionKey, settings: &Settings) -> String {
-    let flag = settings.owner.value.clone().filter(|_| settings.owner.source == Source::Flag);
+    let flag = settings.owner.value.clone().filter(|_| settings.owner.source == SettingSource::Flag);
     flag.unwrap_or_else(|| own_name(key))
 }

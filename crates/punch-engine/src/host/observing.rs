@@ -4,7 +4,7 @@
 use std::path::{Component, Path};
 
 use punch_core::drive::{ToolUse, UNCHECKED, ask_for_checks, drift_note, missing_evidence};
-use punch_core::evidence::{Observation, Step, selected, selects, steps};
+use punch_core::evidence::{Observation, ShellStep, selected, selects, steps};
 use punch_core::{Evidence, Op, Ref, Refusal, Status, Todo, Uid, VerifyMode, files};
 use punch_store::{PlanId, Snapshot};
 
@@ -61,7 +61,7 @@ impl Listener<'_> {
 
     fn take_steps(
         &self,
-        steps: Vec<Step>,
+        steps: Vec<ShellStep>,
         own: &[Todo],
         state: &mut SessionState,
         outcome: &mut ReportOutcome,
@@ -69,12 +69,12 @@ impl Listener<'_> {
         let mut note = None;
         for step in steps {
             let todos = match &step {
-                Step::Changed(path) => changed_for(path, own, state).into_iter().collect(),
-                Step::Checked(run) => checked_for(&run.command, own, state),
+                ShellStep::Changed(path) => changed_for(path, own, state).into_iter().collect(),
+                ShellStep::Checked(run) => checked_for(&run.command, own, state),
             };
             for todo in todos {
                 let seen = observation(state, todo);
-                if let Step::Changed(path) = &step
+                if let ShellStep::Changed(path) = &step
                     && is_drift(todo, path)
                     && seen.drifted(path)
                 {
@@ -93,22 +93,22 @@ impl Listener<'_> {
     }
 
     /// What the tool did, with paths relative to the worktree. Files elsewhere do not belong to the work.
-    fn steps(&self, tool: &ToolUse) -> Vec<Step> {
+    fn steps(&self, tool: &ToolUse) -> Vec<ShellStep> {
         let patched = tool.ran.iter().flat_map(|ran| &ran.files);
-        let mut out: Vec<Step> = tool.files.iter().chain(patched).cloned().map(Step::Changed).collect();
+        let mut out: Vec<ShellStep> = tool.files.iter().chain(patched).cloned().map(ShellStep::Changed).collect();
         if let Some(ran) = &tool.ran {
             out.extend(steps(&ran.line, ran.exit_code, &self.settings.own_checks()));
         }
         out.retain_mut(|step| match step {
-            Step::Changed(path) if path.is_empty() => true,
-            Step::Changed(path) => match inside(self.report.tree.as_deref(), path) {
+            ShellStep::Changed(path) if path.is_empty() => true,
+            ShellStep::Changed(path) => match inside(self.report.tree.as_deref(), path) {
                 Some(inner) => {
                     *path = inner;
                     true
                 }
                 None => false,
             },
-            Step::Checked(_) => true,
+            ShellStep::Checked(_) => true,
         });
         out
     }
@@ -157,8 +157,8 @@ impl Listener<'_> {
     }
 }
 
-const fn is_check(step: &Step) -> bool {
-    matches!(step, Step::Checked(_))
+const fn is_check(step: &ShellStep) -> bool {
+    matches!(step, ShellStep::Checked(_))
 }
 
 /// The todo that a change belongs to: the one in progress that was started last. A todo that waits for its check keeps the
@@ -257,7 +257,7 @@ impl Engine {
         plan: PlanId,
         report: &HostReport,
         settings: &Settings,
-        which: Asked,
+        which: CompletionQuestion,
     ) -> Result<(), EngineError> {
         let wanted = self.read(plan, |snapshot| {
             let Some(found) = snapshot.session(&report.key)? else { return Ok(Vec::new()) };
@@ -281,7 +281,7 @@ impl Engine {
 
 /// Which of the todos that an agent was asked about are completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum CompletionQuestion {
     /// Those whose check has passed since.
     Checked,
     /// Those and the ones that it was asked about twice.
@@ -291,7 +291,12 @@ pub(super) enum Asked {
 }
 
 /// The todos in progress that the agent was asked about, and that its own list still calls done.
-fn listed_done(snapshot: &dyn Snapshot, state: &SessionState, now: i64, which: Asked) -> Result<Vec<Uid>, EngineError> {
+fn listed_done(
+    snapshot: &dyn Snapshot,
+    state: &SessionState,
+    now: i64,
+    which: CompletionQuestion,
+) -> Result<Vec<Uid>, EngineError> {
     let done = crate::call::called_done(state);
     let mut out = Vec::new();
     for uid in state.asked.iter().filter(|uid| done.contains(uid)) {
@@ -301,9 +306,9 @@ fn listed_done(snapshot: &dyn Snapshot, state: &SessionState, now: i64, which: A
         let seen = observed_work::work(state, todo, now).evidence;
         let proof = seen.as_ref().and_then(Evidence::observed_proof);
         let is_wanted = match which {
-            Asked::Checked => false,
-            Asked::Twice => state.asked_again.contains(uid),
-            Asked::All => true,
+            CompletionQuestion::Checked => false,
+            CompletionQuestion::Twice => state.asked_again.contains(uid),
+            CompletionQuestion::All => true,
         };
         if is_wanted || proof == Some(punch_core::Proof::Checked) {
             out.push(*uid);

@@ -1,6 +1,6 @@
 //! Decisions as they are kept: everything they follow from, so that each can be explained and replayed.
 
-use punch_core::drive::{Decision, Input};
+use punch_core::drive::{Decision, DecisionInput};
 use punch_store::SessionKey;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub(super) struct StoredDecision {
     pub plan: String,
     pub revision: u64,
     #[serde(flatten)]
-    pub input: Input,
+    pub input: DecisionInput,
     pub decision: Decision,
 }
 
@@ -29,7 +29,7 @@ pub struct DecisionRecord {
     /// The agent program.
     pub agent: String,
     /// What it followed from and what was decided; `None` for a mere report.
-    pub decided: Option<(Box<Input>, Decision)>,
+    pub decided: Option<(Box<DecisionInput>, Decision)>,
     /// As it is kept: a line for `punch replay --dialect drive`.
     pub line: Value,
 }

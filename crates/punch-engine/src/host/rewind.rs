@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use punch_core::drive::{estimate, quote};
-use punch_core::{Event, Footprint, Kind, Plan, Todo, Uid};
+use punch_core::{Event, EventKind, Footprint, Plan, Todo, Uid};
 
 use super::listen::{Listener, PlanSession};
 use crate::EngineError;
-use crate::call::names::Names;
+use crate::call::names::SessionNames;
 use crate::user_changes::events_after;
 
 /// Todos that are named, and tokens that it may cost.
@@ -29,7 +29,7 @@ impl Listener<'_> {
             "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:"
                 .to_owned();
         let mut left = events.len();
-        let names = Names::of(&who.state);
+        let names = SessionNames::of(&who.state);
         for todo in first.iter().filter_map(|uid| part.get(*uid)) {
             let todo = names.labelled(todo.clone());
             let line = format!("\n- {}", self.change(&todo, &events[&todo.uid]));
@@ -48,19 +48,19 @@ impl Listener<'_> {
     }
 
     fn change(&self, todo: &Todo, events: &[Event]) -> String {
-        let has = |kind: Kind| events.iter().any(|event| event.kind == kind);
+        let has = |kind: EventKind| events.iter().any(|event| event.kind == kind);
         let (id, content) = (quote(&todo.id, 40), quote(&todo.content, 80));
         if !todo.is_live() {
             return format!("{id} was removed");
         }
         let status = todo.status_at(self.now).name();
-        if has(Kind::Added) {
+        if has(EventKind::Added) {
             return format!("{id} was added ({status}): \"{content}\"");
         }
         match todo.hold_at(self.now) {
-            Some(hold) if has(Kind::Held) => format!("{id} is held: \"{}\"", quote(&hold.reason, 80)),
-            _ if has(Kind::Edited) => format!("{id} was edited ({status}): \"{content}\""),
-            _ if events.iter().all(|event| event.kind == Kind::Moved) => format!("{id} was moved"),
+            Some(hold) if has(EventKind::Held) => format!("{id} is held: \"{}\"", quote(&hold.reason, 80)),
+            _ if has(EventKind::Edited) => format!("{id} was edited ({status}): \"{content}\""),
+            _ if events.iter().all(|event| event.kind == EventKind::Moved) => format!("{id} was moved"),
             _ => format!("{id} is {status} now: \"{content}\""),
         }
     }

@@ -2,7 +2,7 @@
 
 use punch_core::Uid;
 use punch_core::drive::{Counters, Decision, Switch};
-use punch_store::{Durability, PlanId, Session, SessionKey, Snapshot};
+use punch_store::{Durability, PlanId, SessionKey, SessionRow, Snapshot};
 
 use super::record::StoredDecision;
 use crate::{Engine, EngineError, Role, SessionState, history, session};
@@ -59,7 +59,7 @@ pub struct TurnStart {
 
 /// What was put before models, in tokens, estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct PromptTokens {
     /// Sessions that cost something.
     pub sessions: usize,
     /// Reminders.
@@ -143,8 +143,8 @@ impl Engine {
     }
 
     /// What reminders and continuations have cost so far.
-    pub fn spent(&self) -> Result<Spent, EngineError> {
-        let mut spent = Spent::default();
+    pub fn spent(&self) -> Result<PromptTokens, EngineError> {
+        let mut spent = PromptTokens::default();
         for session in self.browse(|catalogue| catalogue.sessions())? {
             let counters = session::read(&session).drive;
             spent.sessions += usize::from(counters.reminded + counters.prompted > 0);
@@ -162,7 +162,7 @@ pub(crate) fn has_stopped(
     state: &SessionState,
 ) -> Result<bool, EngineError> {
     let reports = snapshot.decisions(Some(key), RECENT_REPORTS)?;
-    let decided = |report: &punch_store::Decision| {
+    let decided = |report: &punch_store::DecisionRow| {
         let record: StoredDecision = serde_json::from_str(&report.body).ok()?;
         Some((report.at, record.decision))
     };
@@ -176,7 +176,7 @@ pub(crate) fn turn_of(snapshot: &dyn Snapshot, key: &SessionKey) -> Result<Optio
     turn_start(snapshot, snapshot.session(key)?.into_iter().collect())
 }
 
-fn turn_start(snapshot: &dyn Snapshot, sessions: Vec<Session>) -> Result<Option<TurnStart>, EngineError> {
+fn turn_start(snapshot: &dyn Snapshot, sessions: Vec<SessionRow>) -> Result<Option<TurnStart>, EngineError> {
     let plan = snapshot.info()?.id;
     let here = sessions.into_iter().filter(|session| session.plan == Some(plan));
     let mut states = here.map(|session| (session::read(&session), session.key));

@@ -1,11 +1,11 @@
 //! An agent wants to end its turn.
 
-use punch_core::drive::{Decision, Effect, Facts, Input, Reason, Scene, decide, early};
+use punch_core::drive::{Decision, DecisionInput, DecisionScene, HostEffect, PlanFacts, Reason, decide, early};
 
 use super::listen::{Listener, PlanSession, ReportOutcome};
 use super::record::StoredDecision;
 use crate::EngineError;
-use crate::call::names::Names;
+use crate::call::names::SessionNames;
 
 impl Listener<'_> {
     pub(super) fn stop(&self, who: &mut PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
@@ -21,7 +21,7 @@ impl Listener<'_> {
             outcome.facts = again.input.facts;
             return Ok(());
         }
-        let scene = Scene {
+        let scene = DecisionScene {
             named: !key.session_id().is_empty(),
             subagent: key.subagent().is_some(),
             bound: who.bound(),
@@ -34,7 +34,7 @@ impl Listener<'_> {
         };
         let mut counters = who.state.drive.clone();
         counters.turns.clear();
-        let mut input = Input {
+        let mut input = DecisionInput {
             facts: Default::default(),
             counters,
             event: self.report.event.clone(),
@@ -92,11 +92,11 @@ impl Listener<'_> {
 }
 
 /// The todo to continue with, as the conversation calls it.
-pub(super) fn in_its_names(facts: &mut Facts, who: &PlanSession) {
+pub(super) fn in_its_names(facts: &mut PlanFacts, who: &PlanSession) {
     if who.state.names.is_empty() {
         return;
     }
-    let names = Names::of(&who.state);
+    let names = SessionNames::of(&who.state);
     let conflicts = facts.conflicts.iter_mut().map(|conflict| &mut conflict.id);
     for id in facts.next.iter_mut().map(|next| &mut next.id).chain(conflicts) {
         *id = names.label(id);
@@ -105,11 +105,11 @@ pub(super) fn in_its_names(facts: &mut Facts, who: &PlanSession) {
 
 /// What the host is asked to do. Agents show the text of a continuation themselves, so that the user needs no second
 /// line about it.
-fn effect(decision: &Decision, input: &Input, who: &mut PlanSession) -> Effect {
+fn effect(decision: &Decision, input: &DecisionInput, who: &mut PlanSession) -> HostEffect {
     match decision {
-        Decision::Continue { text, .. } => Effect { go_on: Some(text.clone()), ..Effect::default() },
+        Decision::Continue { text, .. } => HostEffect { go_on: Some(text.clone()), ..HostEffect::default() },
         Decision::Allow { reason } => {
-            Effect { tell: who.state.drive.unless_shown(reason.tell(&input.facts)), ..Effect::default() }
+            HostEffect { tell: who.state.drive.unless_shown(reason.tell(&input.facts)), ..HostEffect::default() }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use punch_core::Actor;
 use punch_core::drive::Switch;
-use punch_store::{Catalogue, Control, ControlScope, Durability, PlanId, SessionKey, StoreError, Wanted};
+use punch_store::{Catalogue, ControlRecord, ControlScope, Durability, PlanId, RequestedState, SessionKey, StoreError};
 
 use crate::activity::{self, ActivityKind, one_line};
 use crate::{Engine, EngineError};
@@ -36,13 +36,13 @@ impl Engine {
     /// Says something about all sessions, or about one. Switching on for all forgets what was said about all.
     pub fn switch(&self, plan: PlanId, of: Option<&SessionKey>, to: Switch) -> Result<(), EngineError> {
         let wanted = match to {
-            Switch::On => Wanted::Go,
-            Switch::Paused => Wanted::Pause,
-            Switch::Off => Wanted::Stop,
+            Switch::On => RequestedState::Go,
+            Switch::Paused => RequestedState::Pause,
+            Switch::Off => RequestedState::Stop,
         };
         self.write(plan, Durability::Full, |tx, now| {
             let by = Actor::user().by().to_owned();
-            tx.put_control(&Control { scope: scope(of), wanted, by: by.clone(), at: now })?;
+            tx.put_control(&ControlRecord { scope: scope(of), wanted, by: by.clone(), at: now })?;
             let name = of.map_or_else(|| "all sessions".to_owned(), |key| format!("session {}", key.session_id()));
             let kind = ActivityKind::Control { scope: one_line(&name), wanted: wanted.as_str().to_owned(), by };
             Ok(activity::record(tx, of.map(SessionKey::session_id), None, &kind, now)?)
@@ -57,9 +57,9 @@ pub(super) fn of(catalogue: &dyn Catalogue, key: &SessionKey) -> Result<Switch, 
 fn switches(catalogue: &dyn Catalogue, of: Option<&SessionKey>) -> Result<Switches, StoreError> {
     let read = |of: Option<&SessionKey>| -> Result<Switch, StoreError> {
         Ok(match catalogue.control(&scope(of))?.map(|control| control.wanted) {
-            Some(Wanted::Stop) => Switch::Off,
-            Some(Wanted::Pause) => Switch::Paused,
-            Some(Wanted::Go) | None => Switch::On,
+            Some(RequestedState::Stop) => Switch::Off,
+            Some(RequestedState::Pause) => Switch::Paused,
+            Some(RequestedState::Go) | None => Switch::On,
         })
     };
     let session = of.map_or(Ok(Switch::On), |key| read(Some(key)))?;

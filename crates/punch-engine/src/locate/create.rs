@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use super::{Kind, LocateError, Location, usable};
+use super::{LocateError, Location, LocationRule, usable};
 use punch_store::platform;
 
 impl Location {
@@ -14,7 +14,7 @@ impl Location {
     pub fn create(&self) -> Result<(), LocateError> {
         let mut builder = platform::private_folders();
         // Only a place that the user chose may lack its parents; elsewhere a missing parent means that the project went.
-        builder.recursive(matches!(self.kind, Kind::Given | Kind::Server));
+        builder.recursive(matches!(self.kind, LocationRule::Given | LocationRule::Server));
         match builder.create(&self.dir) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.read_only(&error)),
             // Without this, power loss could take the folder and every acknowledged write with it. Not every file system
@@ -22,13 +22,15 @@ impl Location {
             Ok(()) => drop(platform::sync_folder(platform::folder_of(&self.dir))),
             Err(_) => {}
         }
-        if !matches!(self.kind, Kind::Given | Kind::Server) {
+        if !matches!(self.kind, LocationRule::Given | LocationRule::Server) {
             usable(&self.dir)?;
         }
         match self.kind {
             // Outside git too: the user may type `git init` and `git add .` later.
-            Kind::InTree | Kind::Outside => ignore_itself(&self.dir).map_err(|error| self.read_only(&error)),
-            Kind::Git | Kind::Given | Kind::Server => Ok(()),
+            LocationRule::InTree | LocationRule::Outside => {
+                ignore_itself(&self.dir).map_err(|error| self.read_only(&error))
+            }
+            LocationRule::Git | LocationRule::Given | LocationRule::Server => Ok(()),
         }
     }
 

@@ -55,7 +55,7 @@ pub struct Surroundings {
 
 punch_core::words! {
     /// Which rule chose the place.
-    pub enum Kind {
+    pub enum LocationRule {
         /// In the common git folder, shared by all worktrees.
         Git = "git",
         /// Beside the code of a git repository.
@@ -69,7 +69,7 @@ punch_core::words! {
     }
 }
 
-impl Kind {
+impl LocationRule {
     /// Why the store lies there and what follows from it, in a sentence.
     pub const fn why(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ pub struct Location {
     /// The project's configuration in it.
     pub config: PathBuf,
     /// Why there.
-    pub kind: Kind,
+    pub kind: LocationRule,
     /// Whether there is a database.
     pub exists: bool,
     /// The top of the worktree, or what contains the store folder where there is none: tells worktrees that share a
@@ -142,7 +142,7 @@ pub fn locate_in_tree(around: &Surroundings) -> Result<Location, LocateError> {
     let Some(repository) = git::find(around)? else {
         let dir = around.cwd.join(IN_TREE);
         usable(&dir)?;
-        return location(dir, Kind::Outside, around.cwd.clone());
+        return location(dir, LocationRule::Outside, around.cwd.clone());
     };
     let Some(top) = &repository.top else {
         return Err(LocateError::NoWorkTree { git_dir: repository.git_dir });
@@ -152,7 +152,7 @@ pub fn locate_in_tree(around: &Surroundings) -> Result<Location, LocateError> {
         refuse_tracked(&repository, &dir)?;
     }
     refuse_second(&repository, &dir)?;
-    location(dir, Kind::InTree, top.clone())
+    location(dir, LocationRule::InTree, top.clone())
 }
 
 fn given(around: &Surroundings) -> Result<Option<Location>, LocateError> {
@@ -179,7 +179,7 @@ fn given(around: &Surroundings) -> Result<Option<Location>, LocateError> {
     // A broken repository around an explicitly chosen store is not this command's problem.
     let top = git::find(around).ok().flatten().map(|repository| repository.root().to_owned());
     let root = top.or_else(|| dir.parent().map(Path::to_owned)).unwrap_or_else(|| dir.clone());
-    location(dir, Kind::Given, root).map(Some)
+    location(dir, LocationRule::Given, root).map(Some)
 }
 
 fn in_git(around: &Surroundings, repository: &Repository) -> Result<Location, LocateError> {
@@ -188,11 +188,11 @@ fn in_git(around: &Surroundings, repository: &Repository) -> Result<Location, Lo
     if let Some(dir) = nearest(candidates.iter().map(PathBuf::as_path))? {
         refuse_tracked(repository, &dir)?;
         refuse_second(repository, &dir)?;
-        return location(dir, Kind::InTree, root);
+        return location(dir, LocationRule::InTree, root);
     }
     let dir = repository.common.join(IN_GIT);
     usable(&dir)?;
-    location(dir, Kind::Git, root)
+    location(dir, LocationRule::Git, root)
 }
 
 fn outside(around: &Surroundings) -> Result<Location, LocateError> {
@@ -204,7 +204,7 @@ fn outside(around: &Surroundings) -> Result<Location, LocateError> {
     let folders = around.cwd.ancestors().take_while(|folder| !above_home(folder));
     let dir = nearest(folders)?.unwrap_or_else(|| around.cwd.join(IN_TREE));
     let root = dir.parent().unwrap_or(&around.cwd).to_owned();
-    location(dir, Kind::Outside, root)
+    location(dir, LocationRule::Outside, root)
 }
 
 /// The first store folder beside the code.
@@ -231,7 +231,7 @@ fn refuse_second(repository: &Repository, in_tree: &Path) -> Result<(), LocateEr
     if is_store(&git)? { Err(LocateError::TwoStores { in_tree: in_tree.to_owned(), git }) } else { Ok(()) }
 }
 
-fn location(dir: PathBuf, kind: Kind, project_root: PathBuf) -> Result<Location, LocateError> {
+fn location(dir: PathBuf, kind: LocationRule, project_root: PathBuf) -> Result<Location, LocateError> {
     let exists = is_store(&dir)?;
     Ok(Location {
         database: dir.join(DATABASE),

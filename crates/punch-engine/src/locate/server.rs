@@ -10,7 +10,7 @@ use punch_store::{create_own_folder, read_own, replace_file};
 use serde::{Deserialize, Serialize};
 
 use super::git::{Repository, main_root};
-use super::{IN_GIT, IN_TREE, Kind, LocateError, Location, Surroundings, usable};
+use super::{IN_GIT, IN_TREE, LocateError, Location, LocationRule, Surroundings, usable};
 
 /// Bytes of the file of servers.
 const LARGEST: u64 = 1024 * 1024;
@@ -72,7 +72,7 @@ pub(super) fn location(
     Ok(Location {
         database: dir.join(super::DATABASE),
         config: base.join("config.toml"),
-        kind: Kind::Server,
+        kind: LocationRule::Server,
         exists: true,
         project_root: root,
         server: Some(place),
@@ -152,7 +152,7 @@ mod tests {
         let found = locate(&plain).unwrap();
         assert_eq!(
             (found.kind, found.exists, &found.server),
-            (Kind::Server, true, &Some(place("postgres://db/a", "team")))
+            (LocationRule::Server, true, &Some(place("postgres://db/a", "team")))
         );
         assert!(!found.dir.exists(), "nothing is made by looking");
         let deep = Surroundings { cwd: root.join("shop/deep"), ..plain.clone() };

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use punch_core::plan_file::{AgreedTodo, Write};
+use punch_core::plan_file::{AgreedTodo, PlanFileEdit};
 use punch_core::{Footprint, Plan, Status};
 use punch_store::PlanId;
 
-use super::{FileError, Link, disk, understood};
+use super::{FileError, PlanFileLink, disk, understood};
 use crate::{Engine, EngineError};
 
 /// How often a file that keeps changing is read again.
@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 3;
 impl Engine {
     /// Writes what changed, where there is a file; problems are reported and fail nothing.
     pub(crate) fn tell_file(&self, plan: PlanId, linked: Option<&str>) {
-        let Some(link) = linked.map(Link::read) else { return };
+        let Some(link) = linked.map(PlanFileLink::read) else { return };
         let tell = || -> Result<(), EngineError> {
             // Most writes of a session are about itself.
             if self.read(plan, |snapshot| Ok(snapshot.row()?.revision))? == link.revision {
@@ -33,7 +33,7 @@ impl Engine {
     }
 
     /// Statuses that are others than when both last agreed, and the revision now. Touches no file.
-    fn changed_since(&self, plan: PlanId, link: &Link) -> Result<(HashMap<String, Status>, u64), EngineError> {
+    fn changed_since(&self, plan: PlanId, link: &PlanFileLink) -> Result<(HashMap<String, Status>, u64), EngineError> {
         let ids: BTreeSet<String> = link.base.iter().map(|known| known.plan.id.clone()).collect();
         if ids.is_empty() {
             return Ok((HashMap::new(), link.revision));
@@ -46,7 +46,7 @@ impl Engine {
         Ok((link.base.iter().filter_map(status).collect(), now.row.revision))
     }
 
-    fn write_statuses(&self, plan: PlanId, link: &Link) -> Result<(), EngineError> {
+    fn write_statuses(&self, plan: PlanId, link: &PlanFileLink) -> Result<(), EngineError> {
         let mut known = link.revision;
         let _turn = loop {
             match disk::turn(&link.path) {
@@ -78,7 +78,7 @@ impl Engine {
             for (at, item) in file.items().iter().enumerate() {
                 let (Some(status), Some(base)) = (changed.get(&item.id), known.get(item.id.as_str())) else { continue };
                 if item.status == link.base[*base].file.status {
-                    writes.push(Write::Status(at, *status));
+                    writes.push(PlanFileEdit::Status(at, *status));
                     told.push((*base, at, *status));
                 }
             }

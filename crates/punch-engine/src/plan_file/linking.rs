@@ -6,18 +6,18 @@ use punch_core::Uid;
 use punch_core::plan_file::{AgreedTodo, PlanFile, items_of, merge};
 use punch_store::{Durability, PlanId};
 
-use super::{FileError, Link, NAMED, PlanFileStatus, SyncOptions, Synced, disk};
-use crate::{Engine, EngineError, Request};
+use super::{FileError, NAMED, PlanFileLink, PlanFileStatus, SyncOptions, SyncResult, disk};
+use crate::{Engine, EngineError, WriteRequest};
 
 impl Engine {
     /// Links a plan to a file and brings both together: what the file has and the plan lacks comes in.
     pub fn link_plan_file(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         path: &Path,
         how: SyncOptions,
-    ) -> Result<Synced, EngineError> {
+    ) -> Result<SyncResult, EngineError> {
         if let Some(link) = self.plan_file(plan)?.filter(|link| link.path != path) {
             return Err(FileError::Linked { path: link.path }.into());
         }
@@ -31,7 +31,11 @@ impl Engine {
         let known = self.plan_file(plan)?;
         let fresh = known.is_none();
         if fresh {
-            let link = Link { path: path.to_owned(), created_by: request.actor.by().to_owned(), ..Link::default() };
+            let link = PlanFileLink {
+                path: path.to_owned(),
+                created_by: request.actor.by().to_owned(),
+                ..PlanFileLink::default()
+            };
             self.keep_link(plan, Some(&link))?;
         }
         let synced = self.sync_plan_file(plan, request, how);
@@ -42,7 +46,7 @@ impl Engine {
     }
 
     /// Forgets the plan file; it stays as it is. Answers what was known about it.
-    pub fn unlink_plan_file(&self, plan: PlanId) -> Result<Link, EngineError> {
+    pub fn unlink_plan_file(&self, plan: PlanId) -> Result<PlanFileLink, EngineError> {
         let link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
         self.keep_link(plan, None)?;
         Ok(link)
@@ -76,7 +80,7 @@ impl Engine {
     }
 
     /// Keeps the link without going the way of a write: nothing in the plan changes.
-    pub(super) fn keep_link(&self, plan: PlanId, link: Option<&Link>) -> Result<(), EngineError> {
+    pub(super) fn keep_link(&self, plan: PlanId, link: Option<&PlanFileLink>) -> Result<(), EngineError> {
         let body = link.map(|link| serde_json::to_string(link).unwrap_or_default());
         Ok(self.store.write(plan, Durability::Relaxed, &mut |tx| tx.put_plan_file(body.as_deref()))?)
     }

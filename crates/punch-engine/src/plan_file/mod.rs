@@ -17,7 +17,7 @@ mod take;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use punch_core::plan_file::{AgreedTodo, Conflict, Merged};
+use punch_core::plan_file::{AgreedTodo, MergeConflict, PlanFileMerge};
 use punch_store::{Catalogue, PlanId, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub use error::FileError;
 use linking::understood;
 pub use stamp::FileStamp;
 #[cfg(feature = "files")]
-pub use sync::{SyncOptions, Synced};
+pub use sync::{SyncOptions, SyncResult};
 
 /// Conflicts that are remembered.
 #[cfg(feature = "files")]
@@ -42,7 +42,7 @@ const NAMED: usize = 50;
 /// What is known about the plan file of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Link {
+pub struct PlanFileLink {
     /// Where it is; absolute.
     pub path: PathBuf,
     /// Who linked it.
@@ -58,7 +58,7 @@ pub struct Link {
     /// How the file looked then.
     pub look: Option<FileStamp>,
     /// Where both had changed one thing, the newest last.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<MergeConflict>,
     /// What both said.
     pub base: Vec<AgreedTodo>,
 }
@@ -67,19 +67,19 @@ pub struct Link {
 #[derive(Clone, Debug)]
 pub struct PlanFileStatus {
     /// What is known about it.
-    pub link: Link,
+    pub link: PlanFileLink,
     /// What a sync would do.
-    pub merged: Merged,
+    pub merged: PlanFileMerge,
     /// Todos in the file.
     pub todos: usize,
 }
 
 /// The plan file of a plan, at one moment of the store.
-pub(crate) fn link_of(catalogue: &(impl Catalogue + ?Sized), plan: PlanId) -> Result<Option<Link>, StoreError> {
-    Ok(catalogue.plan_file(plan)?.map(|body| Link::read(&body)))
+pub(crate) fn link_of(catalogue: &(impl Catalogue + ?Sized), plan: PlanId) -> Result<Option<PlanFileLink>, StoreError> {
+    Ok(catalogue.plan_file(plan)?.map(|body| PlanFileLink::read(&body)))
 }
 
-impl Link {
+impl PlanFileLink {
     fn read(body: &str) -> Self {
         serde_json::from_str(body).unwrap_or_default()
     }
@@ -92,7 +92,7 @@ impl Link {
     }
 
     #[cfg(feature = "files")]
-    fn remember(&mut self, conflicts: &[Conflict]) {
+    fn remember(&mut self, conflicts: &[MergeConflict]) {
         for conflict in conflicts {
             self.conflicts.retain(|known| known != conflict);
             self.conflicts.push(conflict.clone());
@@ -104,7 +104,7 @@ impl Link {
 
 impl Engine {
     /// The plan file of a plan.
-    pub fn plan_file(&self, plan: PlanId) -> Result<Option<Link>, EngineError> {
+    pub fn plan_file(&self, plan: PlanId) -> Result<Option<PlanFileLink>, EngineError> {
         self.browse(|catalogue| link_of(catalogue, plan))
     }
 
@@ -114,5 +114,5 @@ impl Engine {
 
     /// Plan files are left alone, see `tell_file`.
     #[cfg(not(feature = "files"))]
-    pub(crate) fn read_back(&self, _plan: PlanId, _request: &crate::Request<'_>) {}
+    pub(crate) fn read_back(&self, _plan: PlanId, _request: &crate::WriteRequest<'_>) {}
 }

@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
-use punch_core::plan_file::{Conflict, FileForm, PlanFile, Write, items_of, merge, settled};
+use punch_core::plan_file::{FileForm, MergeConflict, PlanFile, PlanFileEdit, items_of, merge, settled};
 use punch_store::PlanId;
 
-use super::{FileError, Link, disk, take::TakenChanges, understood};
+use super::{FileError, PlanFileLink, disk, take::TakenChanges, understood};
 use crate::checkpoint::AfterCommit;
 use crate::verify::commit_of;
-use crate::{Engine, EngineError, Request};
+use crate::{Engine, EngineError, WriteRequest};
 
 /// How often a file that keeps changing is read again.
 const ATTEMPTS: usize = 5;
@@ -23,7 +23,7 @@ pub struct SyncOptions {
 
 /// What a sync did.
 #[derive(Clone, Debug, Default)]
-pub struct Synced {
+pub struct SyncResult {
     /// The file.
     pub path: PathBuf,
     /// The file was written.
@@ -37,7 +37,7 @@ pub struct Synced {
     /// Ids that were archived in the plan.
     pub archived: Vec<String>,
     /// Where both had changed one thing.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<MergeConflict>,
     /// Statuses that the plan refused, by id, with the reason; they stay in the file.
     pub refused: Vec<(String, String)>,
     /// Ids in the plan that the file lacks.
@@ -48,7 +48,7 @@ pub struct Synced {
     pub revision: u64,
 }
 
-impl Synced {
+impl SyncResult {
     /// The plan was changed.
     pub fn took(&self) -> bool {
         !(self.added.is_empty() && self.changed.is_empty() && self.archived.is_empty())
@@ -57,12 +57,17 @@ impl Synced {
 
 impl Engine {
     /// Brings a plan and its file together.
-    pub fn sync_plan_file(&self, plan: PlanId, request: &Request<'_>, how: SyncOptions) -> Result<Synced, EngineError> {
+    pub fn sync_plan_file(
+        &self,
+        plan: PlanId,
+        request: &WriteRequest<'_>,
+        how: SyncOptions,
+    ) -> Result<SyncResult, EngineError> {
         let mut after = AfterCommit::default();
         // What the user ticked off counts as done at this commit (rule 32).
         let here = || request.tree.and_then(|root| commit_of(root, request.git));
         let commit = request.commit.map(str::to_owned).or_else(here);
-        let request = &Request { commit: commit.as_deref(), ..request.clone() };
+        let request = &WriteRequest { commit: commit.as_deref(), ..request.clone() };
         let synced = self.bring_together(plan, request, how, &mut after);
         // Only now that the file is let go: what follows is a write too, and tells the file.
         self.follow_up(plan, Some(request), &after);
@@ -72,15 +77,15 @@ impl Engine {
     fn bring_together(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         how: SyncOptions,
         after_commit: &mut AfterCommit,
-    ) -> Result<Synced, EngineError> {
+    ) -> Result<SyncResult, EngineError> {
         let path = self.plan_file(plan)?.ok_or(FileError::NotLinked)?.path;
         let _turn = disk::turn(&path)?;
         // Another process may have written while we waited.
         let mut link = self.plan_file(plan)?.ok_or(FileError::NotLinked)?;
-        let mut out = Synced { path: path.clone(), ..Synced::default() };
+        let mut out = SyncResult { path: path.clone(), ..SyncResult::default() };
         let mut named = false;
         for _ in 0..ATTEMPTS {
             let before = disk::read(&path)?;
@@ -112,7 +117,7 @@ impl Engine {
     }
 
     /// Reads what people changed in the file, if it looks changed; used before a hook tells the agent what changed.
-    pub(crate) fn read_back(&self, plan: PlanId, request: &Request<'_>) {
+    pub(crate) fn read_back(&self, plan: PlanId, request: &WriteRequest<'_>) {
         let back = || -> Result<(), EngineError> {
             let Some(link) = self.plan_file(plan)? else { return Ok(()) };
             if disk::look(&link.path) != link.look {
@@ -129,17 +134,17 @@ impl Engine {
     fn give(
         &self,
         plan: PlanId,
-        link: &mut Link,
+        link: &mut PlanFileLink,
         file: &PlanFile<'_>,
         (before, how): (&str, SyncOptions),
-        out: &mut Synced,
+        out: &mut SyncResult,
     ) -> Result<bool, EngineError> {
         let whole = self.whole(plan)?;
         let items = items_of(&whole);
         let rest = merge(file.form(), &link.base, file.items(), &items);
         let mut writes = rest.writes;
         if how.add {
-            writes.extend(rest.absent.iter().cloned().map(Write::Add));
+            writes.extend(rest.absent.iter().cloned().map(PlanFileEdit::Add));
         }
         let written = file.write(&writes).map_err(|what| FileError::Unclear { path: link.path.clone(), what })?;
         let changed = written.text != before;
@@ -158,7 +163,7 @@ impl Engine {
     }
 }
 
-impl Synced {
+impl SyncResult {
     fn take(&mut self, taken: TakenChanges) {
         self.changed.extend(taken.changed.into_iter().filter(|id| !self.added.contains(id)));
         self.added.extend(taken.added);

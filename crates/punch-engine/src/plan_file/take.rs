@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use punch_core::plan_file::{Conflict, Field, Merged, PlanFile, PlanFileTodo, Side, document};
-use punch_core::{Footprint, Keep, Op, PhaseRef, Plan, Ref, Stop, Todo, Uid, text};
+use punch_core::plan_file::{MergeConflict, MergeField, MergeSide, PlanFile, PlanFileMerge, PlanFileTodo, document};
+use punch_core::{ApplyStop, Footprint, Keep, Op, PhaseRef, Plan, Ref, Todo, Uid, text};
 use punch_store::PlanId;
 
 use crate::checkpoint::AfterCommit;
 use crate::exchange::lenient;
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -29,14 +29,15 @@ impl Engine {
     pub(super) fn take(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         file: &PlanFile<'_>,
-        merged: &Merged,
+        merged: &PlanFileMerge,
         after_commit: &mut AfterCommit,
     ) -> Result<TakenChanges, EngineError> {
         let mut taken = TakenChanges::default();
         let phases: Vec<Option<&str>> = merged.places.iter().map(|at| file.phase(*at)).collect();
-        let wish = Wish { before: &merged.before, after: &merged.after, phases: &phases, conflicts: &merged.conflicts };
+        let wish =
+            FileEdits { before: &merged.before, after: &merged.after, phases: &phases, conflicts: &merged.conflicts };
         if wish.is_empty() {
             return Ok(taken);
         }
@@ -54,17 +55,17 @@ impl Engine {
                 if after == merged.after {
                     return Err(EngineError::Refused(refusals));
                 }
-                let calm = Wish { after: &after, conflicts: &[], ..wish };
+                let calm = FileEdits { after: &after, conflicts: &[], ..wish };
                 taken.count(&self.grant(plan, request, &calm, after_commit)?);
                 for wanted in &merged.after {
                     let Some(old) = current.get(wanted.id.as_str()).filter(|old| old.status != wanted.status) else {
                         continue;
                     };
                     let before = [PlanFileTodo { status: old.status, ..wanted.clone() }];
-                    let own = merged.conflicts.iter().find(|c| c.id == wanted.id && c.field == Field::Status);
-                    let conflicts: Vec<Conflict> = own.into_iter().cloned().collect();
+                    let own = merged.conflicts.iter().find(|c| c.id == wanted.id && c.field == MergeField::Status);
+                    let conflicts: Vec<MergeConflict> = own.into_iter().cloned().collect();
                     let after = std::slice::from_ref(wanted);
-                    let wish = Wish { before: &before, after, phases: &[None], conflicts: &conflicts };
+                    let wish = FileEdits { before: &before, after, phases: &[None], conflicts: &conflicts };
                     match self.grant(plan, request, &wish, after_commit) {
                         Ok(changed) => taken.count(&changed),
                         Err(EngineError::Refused(refusals)) => {
@@ -86,16 +87,17 @@ impl Engine {
     fn grant(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
-        wish: &Wish<'_>,
+        request: &WriteRequest<'_>,
+        wish: &FileEdits<'_>,
         after_commit: &mut AfterCommit,
-    ) -> Result<Changed, EngineError> {
-        let request = Request { preset: lenient, actor: request.actor.clone().without_claims(), ..request.clone() };
+    ) -> Result<PlanChange, EngineError> {
+        let request =
+            WriteRequest { preset: lenient, actor: request.actor.clone().without_claims(), ..request.clone() };
         let (before, after) = (document(wish.before), document(wish.after));
         let known: HashSet<&str> = wish.before.iter().map(|item| item.id.as_str()).collect();
         let new = wish.after.iter().zip(wish.phases).filter(|(item, _)| !known.contains(item.id.as_str()));
         let phases: Vec<Option<&str>> = new.map(|(_, phase)| *phase).collect();
-        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, Stop> {
+        let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, ApplyStop> {
             plan.need_whole()?;
             let mut ops = before.diff(&after, plan);
             let adds = ops.iter_mut().filter_map(|op| if let Op::Add(add) = op { Some(add) } else { None });
@@ -104,7 +106,7 @@ impl Engine {
                     add.edit.phase = Keep::Set(Some(PhaseRef::Name((*name).to_owned())));
                 }
             }
-            let live = |conflict: &&Conflict| plan.by_id(&conflict.id).is_some();
+            let live = |conflict: &&MergeConflict| plan.by_id(&conflict.id).is_some();
             let noted = wish.conflicts.iter().filter(live);
             ops.extend(noted.map(|conflict| Op::Note(Ref::Id(conflict.id.clone()), note(conflict))));
             Ok(ops)
@@ -115,22 +117,22 @@ impl Engine {
 
 /// What people want of the plan.
 #[derive(Clone, Copy)]
-struct Wish<'a> {
+struct FileEdits<'a> {
     before: &'a [PlanFileTodo],
     after: &'a [PlanFileTodo],
     /// The phase of every entry of `after`.
     phases: &'a [Option<&'a str>],
-    conflicts: &'a [Conflict],
+    conflicts: &'a [MergeConflict],
 }
 
-impl Wish<'_> {
+impl FileEdits<'_> {
     fn is_empty(&self) -> bool {
         self.before == self.after && self.conflicts.is_empty()
     }
 }
 
 impl TakenChanges {
-    fn count(&mut self, changed: &Changed) {
+    fn count(&mut self, changed: &PlanChange) {
         let plan = &changed.plan;
         let id = |uid: &Uid| plan.get(*uid).map(|todo| todo.id.clone());
         let new: HashSet<Uid> = changed.outcome.added.iter().copied().collect();
@@ -144,22 +146,22 @@ impl TakenChanges {
 }
 
 /// What stays with a todo when one of two words counts.
-fn note(conflict: &Conflict) -> String {
+fn note(conflict: &MergeConflict) -> String {
     let what = match conflict.field {
-        Field::Content => "text",
-        Field::Status => "status",
-        Field::Dependencies => "dependencies",
-        Field::Presence if conflict.file.is_empty() => {
+        MergeField::Content => "text",
+        MergeField::Status => "status",
+        MergeField::Dependencies => "dependencies",
+        MergeField::Presence if conflict.file.is_empty() => {
             return "deleted from the plan file while it was changed here; kept".to_owned();
         }
-        Field::Presence => return "changed in the plan file while it was archived here".to_owned(),
+        MergeField::Presence => return "changed in the plan file while it was archived here".to_owned(),
     };
     let (file, plan) = (text::clip(&conflict.file, 200), text::clip(&conflict.plan, 200));
     match conflict.took {
-        Side::File => {
+        MergeSide::File => {
             format!("{what} changed in the plan file and in the plan; took the file's version; the plan had: {plan}")
         }
-        Side::Plan => {
+        MergeSide::Plan => {
             format!("{what} changed in the plan file and in the plan; kept the plan's version; the file had: {file}")
         }
     }

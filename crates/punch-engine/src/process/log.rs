@@ -11,13 +11,13 @@ const CUT: &[u8] = b"[older output was left out]\n";
 
 /// A log of bounded size.
 #[derive(Debug)]
-pub struct Log {
+pub struct BoundedLog {
     file: File,
     limit: u64,
     size: u64,
 }
 
-impl Log {
+impl BoundedLog {
     /// Opens or makes the file, which only its owner may read. What is there already stays, within the limit.
     pub fn open(path: &Path, limit: u64) -> io::Result<Self> {
         let mut file = update_own(path)?;
@@ -60,7 +60,7 @@ mod tests {
     fn a_log_never_grows_beyond_its_limit_and_keeps_the_newest() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.log");
-        let mut log = Log::open(&path, 1_000).unwrap();
+        let mut log = BoundedLog::open(&path, 1_000).unwrap();
         for n in 0..2_000 {
             log.take(format!("line {n}\n").as_bytes()).unwrap();
             assert!(path.metadata().unwrap().len() <= 1_000);
@@ -74,7 +74,7 @@ mod tests {
     fn one_piece_larger_than_the_limit_is_cut_to_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.log");
-        let mut log = Log::open(&path, 100).unwrap();
+        let mut log = BoundedLog::open(&path, 100).unwrap();
         log.take(&[b'x'; 10_000]).unwrap();
         log.take(b"end").unwrap();
         assert_eq!(path.metadata().unwrap().len(), 53);
@@ -86,8 +86,8 @@ mod tests {
     fn what_was_there_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.log");
-        Log::open(&path, 100).unwrap().take(b"one\n").unwrap();
-        Log::open(&path, 100).unwrap().take(b"two\n").unwrap();
+        BoundedLog::open(&path, 100).unwrap().take(b"one\n").unwrap();
+        BoundedLog::open(&path, 100).unwrap().take(b"two\n").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\n");
     }
 }

@@ -14,7 +14,7 @@ pub use ancestors::{ProcessFacts, ProcessId, ancestry, process, starter};
 #[cfg(feature = "git")]
 pub use guarded_child::GuardedChild;
 #[cfg(feature = "files")]
-pub use log::Log;
+pub use log::BoundedLog;
 #[cfg(feature = "git")]
 pub use marked_processes::{end_marked_processes, has_marked_processes};
 pub(crate) use system::STARTED_PREFIX;

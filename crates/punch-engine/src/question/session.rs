@@ -6,7 +6,7 @@ use punch_store::{
     Durability, PlanId, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, SessionKey,
 };
 
-use super::{AgentQuestion, Answer, AnswerOutcome, QuestionBody, QuestionOption, REASON, close, cut, read};
+use super::{AgentQuestion, AnswerOutcome, QuestionBody, QuestionOption, QuestionReply, REASON, close, cut, read};
 use crate::activity::{self, ActivityKind, one_line};
 use crate::process::host_name;
 use crate::{Engine, EngineError, session};
@@ -73,7 +73,7 @@ impl Engine {
         plan: PlanId,
         key: &SessionKey,
         id: u64,
-        answer: &Answer,
+        answer: &QuestionReply,
         reason: Option<&str>,
     ) -> Result<AnswerOutcome, EngineError> {
         let source = activity::of_session(key);

@@ -10,10 +10,10 @@ fn engine() -> (Engine, PlanId) {
     (Engine::new(Box::new(store), Box::new(|| 1_000)), plan)
 }
 
-fn ask<'a>(worker: &'a str, text: &'a str) -> Ask<'a> {
+fn ask<'a>(worker: &'a str, text: &'a str) -> QuestionRequest<'a> {
     let option = |id: &str, allows| QuestionOption { id: id.into(), label: id.into(), allows };
     let options = vec![option("once", true), option("always", true), option("never", false)];
-    Ask { run: 3, seat: 2, worker, todo: Uid(1), agent: "claude", text, options, remote_answers: false }
+    QuestionRequest { run: 3, seat: 2, worker, todo: Uid(1), agent: "claude", text, options, remote_answers: false }
 }
 
 fn here() -> Answerer {
@@ -30,16 +30,16 @@ fn kinds(engine: &Engine, plan: PlanId) -> Vec<String> {
 fn a_question_is_answered_once_and_its_answer_is_handed_out_once() {
     let (engine, plan) = engine();
     let id = engine.ask(plan, &ask("run:3/1.1", "rm -r build")).unwrap();
-    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Waiting);
-    let answer = |answer: Answer| engine.answer(plan, id, &answer, Some("it is safe"), &here()).unwrap();
-    assert_eq!(answer(Answer::Option("sometimes".into())), AnswerOutcome::NotOffered);
-    assert_eq!(answer(Answer::Option("always".into())), AnswerOutcome::Accepted);
-    assert!(matches!(answer(Answer::Refuse), AnswerOutcome::TooLate(QuestionState::Answered(_))));
-    let given = GivenAnswer { answer: Answer::Option("always".into()), reason: Some("it is safe".into()) };
-    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(given));
-    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Gone);
+    assert_eq!(engine.take_answer(plan, id).unwrap(), QuestionPoll::Waiting);
+    let answer = |answer: QuestionReply| engine.answer(plan, id, &answer, Some("it is safe"), &here()).unwrap();
+    assert_eq!(answer(QuestionReply::Option("sometimes".into())), AnswerOutcome::NotOffered);
+    assert_eq!(answer(QuestionReply::Option("always".into())), AnswerOutcome::Accepted);
+    assert!(matches!(answer(QuestionReply::Refuse), AnswerOutcome::TooLate(QuestionState::Answered(_))));
+    let given = GivenAnswer { answer: QuestionReply::Option("always".into()), reason: Some("it is safe".into()) };
+    assert_eq!(engine.take_answer(plan, id).unwrap(), QuestionPoll::Answer(given));
+    assert_eq!(engine.take_answer(plan, id).unwrap(), QuestionPoll::Gone);
     assert!(!engine.close_question(plan, id, "late").unwrap());
-    assert_eq!(engine.answer(plan, 99, &Answer::Allow, None, &here()).unwrap(), AnswerOutcome::Unknown);
+    assert_eq!(engine.answer(plan, 99, &QuestionReply::Allow, None, &here()).unwrap(), AnswerOutcome::Unknown);
     assert_eq!(kinds(&engine, plan), ["asked", "answered"]);
 }
 
@@ -54,10 +54,10 @@ fn what_was_asked_before_a_crash_is_taken_up_or_asked_again() {
     let state = |id| engine.question(plan, id).unwrap().unwrap().state;
     assert!(second != first && matches!(state(first), QuestionState::Closed { .. }));
     // Answered while no runner was there: the answer is for the next agent that asks the same.
-    engine.answer(plan, second, &Answer::Allow, None, &here()).unwrap();
+    engine.answer(plan, second, &QuestionReply::Allow, None, &here()).unwrap();
     assert_ne!(engine.ask(plan, &ask("run:3/3.1", "rm")).unwrap(), second, "something else is a new question");
     assert_eq!(engine.ask(plan, &ask("run:3/3.1", "ls")).unwrap(), second);
-    assert_eq!(engine.take_answer(plan, second).unwrap(), Taken::Answer(Answer::Allow.into()));
+    assert_eq!(engine.take_answer(plan, second).unwrap(), QuestionPoll::Answer(QuestionReply::Allow.into()));
     assert_ne!(engine.ask(plan, &ask("run:3/4.1", "ls")).unwrap(), second, "an answer counts once");
     // Another run has its own questions.
     engine.close_other_questions(plan, 4).unwrap();
@@ -78,7 +78,7 @@ fn answers_from_other_machines_count_only_if_the_run_says_so() {
     let id = engine.ask(plan, &ask("run:3/1.1", "ls")).unwrap();
     let elsewhere = Answerer::on("another machine");
     let refused = AnswerOutcome::OtherMachine(host_name());
-    assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &elsewhere).unwrap(), refused);
+    assert_eq!(engine.answer(plan, id, &QuestionReply::Allow, None, &elsewhere).unwrap(), refused);
     // A store is shared: the runner does not rely on what others have checked.
     let forged = QuestionAnswer {
         answer: "allow".into(),
@@ -89,11 +89,11 @@ fn answers_from_other_machines_count_only_if_the_run_says_so() {
         taken_at: None,
     };
     engine.write(plan, Durability::Full, |tx, _| Ok(tx.answer_question(id, &forged)?)).unwrap();
-    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Gone);
-    let open = Ask { remote_answers: true, ..ask("run:3/1.1", "ls") };
+    assert_eq!(engine.take_answer(plan, id).unwrap(), QuestionPoll::Gone);
+    let open = QuestionRequest { remote_answers: true, ..ask("run:3/1.1", "ls") };
     let id = engine.ask(plan, &open).unwrap();
-    assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &elsewhere).unwrap(), AnswerOutcome::Accepted);
-    assert_eq!(engine.take_answer(plan, id).unwrap(), Taken::Answer(Answer::Allow.into()));
+    assert_eq!(engine.answer(plan, id, &QuestionReply::Allow, None, &elsewhere).unwrap(), AnswerOutcome::Accepted);
+    assert_eq!(engine.take_answer(plan, id).unwrap(), QuestionPoll::Answer(QuestionReply::Allow.into()));
 }
 
 #[test]
@@ -110,14 +110,19 @@ fn long_and_hostile_texts_are_cut_marked_and_neutralised() {
 fn sessions_outside_runs_answer_in_their_own_terminal() {
     let (engine, plan) = engine();
     let id = engine.write(plan, Durability::Full, |tx, now| note(tx, "s-1", "claude", "", None, now)).unwrap();
-    assert_eq!(engine.answer(plan, id, &Answer::Allow, None, &here()).unwrap(), AnswerOutcome::OwnTerminalOnly);
+    assert_eq!(engine.answer(plan, id, &QuestionReply::Allow, None, &here()).unwrap(), AnswerOutcome::OwnTerminalOnly);
     assert_eq!(engine.question(plan, id).unwrap().unwrap().seat, None);
 }
 
 #[test]
 fn answers_are_read_as_they_are_written() {
-    for answer in [Answer::Allow, Answer::Refuse, Answer::Option("allow".into()), Answer::Option(String::new())] {
-        assert_eq!(Answer::from_text(&answer.to_text()), answer);
+    for answer in [
+        QuestionReply::Allow,
+        QuestionReply::Refuse,
+        QuestionReply::Option("allow".into()),
+        QuestionReply::Option(String::new()),
+    ] {
+        assert_eq!(QuestionReply::from_text(&answer.to_text()), answer);
     }
-    assert_eq!(Answer::from_text("Allow"), Answer::Refuse, "what is not understood allows nothing");
+    assert_eq!(QuestionReply::from_text("Allow"), QuestionReply::Refuse, "what is not understood allows nothing");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use punch_core::Actor;
-use punch_store::{Control, ControlScope, Durability, PlanId, Wanted};
+use punch_store::{ControlRecord, ControlScope, Durability, PlanId, RequestedState};
 
 use crate::activity::{self, ActivityKind};
 use crate::{Engine, EngineError};
@@ -12,14 +12,14 @@ use crate::{Engine, EngineError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunControls {
     /// What is wanted of the run as a whole.
-    pub run: Wanted,
-    /// What is wanted of single seats, by number, where that is not [`Wanted::Go`].
-    pub seats: BTreeMap<u32, Wanted>,
+    pub run: RequestedState,
+    /// What is wanted of single seats, by number, where that is not [`RequestedState::Go`].
+    pub seats: BTreeMap<u32, RequestedState>,
 }
 
 /// What became of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Controlled {
+pub enum ControlResult {
     /// The runner will find it.
     Stored,
     /// The run has ended, or was killed.
@@ -53,28 +53,28 @@ impl Engine {
         plan: PlanId,
         run: u64,
         seat: Option<u32>,
-        wanted: Wanted,
+        wanted: RequestedState,
         by: &Actor,
-    ) -> Result<Controlled, EngineError> {
+    ) -> Result<ControlResult, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
-            let Some(record) = tx.run(run)?.as_ref().map(super::record::read) else { return Ok(Controlled::NoRun) };
+            let Some(record) = tx.run(run)?.as_ref().map(super::record::read) else { return Ok(ControlResult::NoRun) };
             if !super::record::is_running(tx, &record, now)? {
-                return Ok(Controlled::NotRunning);
+                return Ok(ControlResult::NotRunning);
             }
             let seats = record.body.options["agents"].as_u64().unwrap_or(1);
             if seat.is_some_and(|seat| seat == 0 || u64::from(seat) > seats) {
-                return Ok(Controlled::NoSeat);
+                return Ok(ControlResult::NoSeat);
             }
             let scope = match seat {
                 Some(seat) => ControlScope::Seat { plan, run, seat },
                 None => ControlScope::Run { plan, run },
             };
             let name = seat.map_or_else(|| format!("run {run}"), |seat| format!("seat {seat} of run {run}"));
-            tx.put_control(&Control { scope, wanted, by: by.by().to_owned(), at: now })?;
+            tx.put_control(&ControlRecord { scope, wanted, by: by.by().to_owned(), at: now })?;
             let kind =
                 ActivityKind::Control { scope: name, wanted: wanted.as_str().to_owned(), by: by.by().to_owned() };
             activity::record(tx, Some(&activity::of_run(run, seat)), None, &kind, now)?;
-            Ok(Controlled::Stored)
+            Ok(ControlResult::Stored)
         })
     }
 

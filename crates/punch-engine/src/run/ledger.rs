@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use punch_core::Uid;
-use punch_store::{PlanId, Spent};
+use punch_store::{LedgerEntry, PlanId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Engine, EngineError};
@@ -28,7 +28,7 @@ pub struct Sum {
 
 impl Sum {
     /// Adds an entry.
-    pub fn add(&mut self, spent: &Spent) {
+    pub fn add(&mut self, spent: &LedgerEntry) {
         let tokens = spent.tokens();
         self.tokens = self.tokens.saturating_add(tokens);
         if spent.estimated {
@@ -43,7 +43,7 @@ impl Sum {
     }
 
     /// Sums up entries.
-    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Spent>) -> Self {
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a LedgerEntry>) -> Self {
         let mut sum = Self::default();
         entries.into_iter().for_each(|spent| sum.add(spent));
         sum
@@ -67,7 +67,7 @@ pub struct AttemptCost {
 
 impl AttemptCost {
     /// Sums up the entries about one todo by attempt, oldest first.
-    pub fn by_attempt(entries: &[Spent]) -> Vec<Self> {
+    pub fn by_attempt(entries: &[LedgerEntry]) -> Vec<Self> {
         let mut attempts: BTreeMap<u32, Self> = BTreeMap::new();
         for entry in entries {
             let (attempt, at) = (entry.attempt, entry.at);
@@ -97,7 +97,7 @@ pub fn dollars(micros: u64) -> String {
 
 impl Engine {
     /// Returns the entries of a run.
-    pub fn ledger(&self, plan: PlanId, run: u64) -> Result<Vec<Spent>, EngineError> {
+    pub fn ledger(&self, plan: PlanId, run: u64) -> Result<Vec<LedgerEntry>, EngineError> {
         self.read(plan, |snapshot| Ok(snapshot.ledger(run)?))
     }
 
@@ -111,8 +111,8 @@ impl Engine {
 mod tests {
     use super::*;
 
-    fn spent(attempt: u32, agent: &str, run: Option<u64>, cost: Option<u64>) -> Spent {
-        Spent {
+    fn spent(attempt: u32, agent: &str, run: Option<u64>, cost: Option<u64>) -> LedgerEntry {
+        LedgerEntry {
             uid: Uid(1),
             attempt,
             run,

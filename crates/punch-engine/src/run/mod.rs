@@ -15,12 +15,12 @@ mod turns;
 mod view;
 mod worker_claims;
 
-pub use controls::{Controlled, RunControls};
+pub use controls::{ControlResult, RunControls};
 pub use event::RunEvent;
 pub(crate) use lease::HeldRun;
 pub use lease::RunHolder;
 pub use ledger::{AttemptCost, Sum, dollars};
-pub use record::{Begin, Ended, RunBody, RunOutcome, RunRecord};
+pub use record::{RunBody, RunEnd, RunOutcome, RunRecord, RunStart};
 pub(crate) use record::{read as read_run, written as written_run};
 pub use seats::{SeatStage, SeatStatus};
 #[cfg(feature = "files")]

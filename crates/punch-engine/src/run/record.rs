@@ -1,7 +1,7 @@
 //! The record of a run: when it began, how often it was resumed, how it ended.
 
 use punch_core::{Status, Todo, WorkerId};
-use punch_store::{Durability, PlanId, Run, Snapshot, Tx, Which};
+use punch_store::{Durability, PlanId, Snapshot, StoredRun, Tx, Which};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -110,7 +110,7 @@ impl RunRecord {
 
 /// What a run begins or resumes with.
 #[derive(Clone, Debug, Default)]
-pub struct Begin {
+pub struct RunStart {
     /// The agents, as the user named them.
     pub agents: Vec<String>,
     /// The options of the run, stored as [`RunBody::options`].
@@ -123,7 +123,7 @@ pub struct Begin {
 
 /// How a run ends, and why.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct RunEnd {
     /// The outcome.
     pub outcome: RunOutcome,
     /// Details of the outcome, one line each, stored as [`RunBody::because`].
@@ -136,7 +136,7 @@ impl Engine {
     /// Begins a run, or resumes the last one if it was killed, interrupted, or reached a limit. A resumed run keeps its
     /// number and its ledger, so its limits hold over all its parts. A fleet resumes only runs of a fleet, and leaves
     /// everything alone that its workers have there: they may be at work.
-    pub fn begin_run(&self, plan: PlanId, begin: &Begin) -> Result<RunRecord, EngineError> {
+    pub fn begin_run(&self, plan: PlanId, begin: &RunStart) -> Result<RunRecord, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let last = tx.runs(1)?.first().map(read);
             let revision = tx.row()?.revision;
@@ -181,7 +181,7 @@ impl Engine {
     }
 
     /// Records how a run ended.
-    pub fn end_run(&self, plan: PlanId, id: u64, ended: &Ended) -> Result<(), EngineError> {
+    pub fn end_run(&self, plan: PlanId, id: u64, ended: &RunEnd) -> Result<(), EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let Some(mut run) = tx.run(id)?.as_ref().map(read) else { return Ok(()) };
             turns::charge_open(tx, &mut run, now)?;
@@ -219,14 +219,14 @@ impl Engine {
 }
 
 /// Reads a record. A body that another version wrote is read as far as possible.
-pub(crate) fn read(run: &Run) -> RunRecord {
+pub(crate) fn read(run: &StoredRun) -> RunRecord {
     let body = serde_json::from_str(&run.body).unwrap_or_default();
     RunRecord { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }
 }
 
-pub(crate) fn written(run: &RunRecord) -> Run {
+pub(crate) fn written(run: &RunRecord) -> StoredRun {
     let body = serde_json::to_string(&run.body).unwrap_or_default();
-    Run { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }
+    StoredRun { id: run.id, started_at: run.started_at, ended_at: run.ended_at, body }
 }
 
 fn is_fleet(options: &Value) -> bool {

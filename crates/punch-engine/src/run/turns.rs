@@ -2,7 +2,7 @@
 //! of a run hold even if the runner is killed: the next part of the run charges what was left open.
 
 use punch_core::Uid;
-use punch_store::{Durability, PlanId, Spent, Tx};
+use punch_store::{Durability, LedgerEntry, PlanId, Tx};
 use serde::{Deserialize, Serialize};
 
 use super::record::{read, written};
@@ -28,8 +28,8 @@ pub struct OpenTurn {
 
 impl OpenTurn {
     /// Returns what is charged for a turn whose end nobody saw.
-    fn interrupted(&self, run: u64, now: i64) -> Spent {
-        Spent {
+    fn interrupted(&self, run: u64, now: i64) -> LedgerEntry {
+        LedgerEntry {
             uid: self.uid,
             attempt: self.attempt,
             run: Some(run),
@@ -77,10 +77,16 @@ impl Engine {
 
     /// Records that the turn of a seat has ended and what it took. Without `spent`, the agent never got the prompt, and
     /// nothing is charged.
-    pub fn end_turn(&self, plan: PlanId, run: u64, seat: usize, spent: Option<&Spent>) -> Result<(), EngineError> {
+    pub fn end_turn(
+        &self,
+        plan: PlanId,
+        run: u64,
+        seat: usize,
+        spent: Option<&LedgerEntry>,
+    ) -> Result<(), EngineError> {
         self.change_turns(plan, run, |body, now| {
             body.open_turns.retain(|open| open.seat != seat);
-            spent.map(|spent| Spent { at: now, ..spent.clone() })
+            spent.map(|spent| LedgerEntry { at: now, ..spent.clone() })
         })
     }
 
@@ -88,7 +94,7 @@ impl Engine {
         &self,
         plan: PlanId,
         run: u64,
-        mut change: impl FnMut(&mut RunBody, i64) -> Option<Spent>,
+        mut change: impl FnMut(&mut RunBody, i64) -> Option<LedgerEntry>,
     ) -> Result<(), EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let mut record = tx.run(run)?.as_ref().map(read);

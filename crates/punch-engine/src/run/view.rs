@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use punch_core::time::utc;
-use punch_core::view::{Line, Plain, Role};
+use punch_core::view::{Plain, SpanRole, ViewLine};
 use punch_core::{Event, Footprint, Plan, Uid, text};
-use punch_store::{PlanId, Spent};
+use punch_store::{LedgerEntry, PlanId};
 use serde::Serialize;
 
 use super::{RunRecord, SeatStage, SeatStatus, Sum, dollars};
@@ -107,9 +107,9 @@ impl RunRow {
     }
 
     /// Number, beginning, outcome and cost.
-    pub fn line(&self) -> Line {
+    pub fn line(&self) -> ViewLine {
         let head = format!("{:>4}  {}  {:<11}  ", self.number, utc(self.started_at), self.outcome);
-        Line::default().with(Role::Text, head).with(Role::Detail, cost(&self.spent))
+        ViewLine::default().with(SpanRole::Text, head).with(SpanRole::Detail, cost(&self.spent))
     }
 }
 
@@ -132,12 +132,12 @@ impl From<&SeatStatus> for SeatRow {
 
 impl SeatRow {
     /// The seat on a line: what it does, for how long, and what that has cost.
-    pub fn draw(&self, now: i64) -> Line {
+    pub fn draw(&self, now: i64) -> ViewLine {
         let whole = |since: i64| span(now.saturating_sub(since).max(0));
         let mut line =
-            Line::default().with(Role::Text, format!("[{}] {} {}", self.seat, self.agent, self.stage.name()));
+            ViewLine::default().with(SpanRole::Text, format!("[{}] {} {}", self.seat, self.agent, self.stage.name()));
         if let Some(todo) = &self.todo {
-            line = line.with(Role::Text, ", ").id(todo);
+            line = line.with(SpanRole::Text, ", ").id(todo);
         }
         let mut parts = vec![format!("for {}", whole(self.since))];
         parts.extend(self.until.map(|at| format!("until {}", utc(at))));
@@ -145,13 +145,13 @@ impl SeatRow {
         parts.extend((self.tokens > 0).then(|| format!("{} tokens", self.tokens)));
         parts.extend((self.cost > 0).then(|| dollars(self.cost)));
         parts.extend(Some(self.line.to_string()).filter(|line| !line.is_empty()));
-        line.with(Role::Detail, format!(", {}", parts.join(", ")))
+        line.with(SpanRole::Detail, format!(", {}", parts.join(", ")))
     }
 }
 
 impl RunView {
     /// The run with its seats, what happened, and what its todos took.
-    pub fn lines(&self, now: i64) -> Vec<Line> {
+    pub fn lines(&self, now: i64) -> Vec<ViewLine> {
         let row = &self.row;
         let head = format!("run {}: {}, {}", row.number, row.outcome, cost(&row.spent));
         let ended = row.ended_at.map_or_else(|| "not ended".to_owned(), |at| format!("ended {}", utc(at)));
@@ -162,24 +162,26 @@ impl RunView {
         };
         let agents: Vec<&str> = self.agents.iter().map(Plain::as_str).collect();
         let mut out = vec![
-            Line::default().with(Role::Heading, head),
+            ViewLine::default().with(SpanRole::Heading, head),
             format!("began {}, {ended}{resumed}", utc(row.started_at)).into(),
             format!("agents: {}", agents.join(", ")).into(),
         ];
-        out.extend(self.because.iter().map(|line| Line::from(format!("  {line}"))));
+        out.extend(self.because.iter().map(|line| ViewLine::from(format!("  {line}"))));
         out.extend(self.seats.iter().map(|seat| seat.draw(now)));
-        out.push(Line::default());
+        out.push(ViewLine::default());
         if self.earlier > 0 {
             let earlier = format!("… {} earlier events; --limit N shows more", self.earlier);
-            out.push(Line::default().with(Role::Detail, earlier));
+            out.push(ViewLine::default().with(SpanRole::Detail, earlier));
         }
         out.extend(self.steps.iter().map(|step| {
-            Line::default().with(Role::Detail, format!("{}  ", utc(step.at))).with(Role::Text, step.text.as_str())
+            ViewLine::default()
+                .with(SpanRole::Detail, format!("{}  ", utc(step.at)))
+                .with(SpanRole::Text, step.text.as_str())
         }));
-        out.push(Line::default());
+        out.push(ViewLine::default());
         out.extend(self.todos.iter().map(|todo| {
             let tries = if todo.attempts > 1 { format!(", {} attempts", todo.attempts) } else { String::new() };
-            Line::default().id(&todo.id).with(Role::Text, format!(": {}{tries}", cost(&todo.spent)))
+            ViewLine::default().id(&todo.id).with(SpanRole::Text, format!(": {}{tries}", cost(&todo.spent)))
         }));
         out
     }
@@ -220,10 +222,10 @@ fn plan_step(event: &Event, names: &Plan) -> Option<RunStep> {
 }
 
 /// What each todo took, and how often it was tried.
-fn by_todo(ledger: &[Spent], names: &Plan) -> Vec<TodoCost> {
-    let mut sums: BTreeMap<Uid, Vec<&Spent>> = BTreeMap::new();
+fn by_todo(ledger: &[LedgerEntry], names: &Plan) -> Vec<TodoCost> {
+    let mut sums: BTreeMap<Uid, Vec<&LedgerEntry>> = BTreeMap::new();
     ledger.iter().for_each(|spent| sums.entry(spent.uid).or_default().push(spent));
-    let cost = |(uid, entries): (&Uid, &Vec<&Spent>)| {
+    let cost = |(uid, entries): (&Uid, &Vec<&LedgerEntry>)| {
         let id = names.get(*uid).map_or_else(|| format!("#{}", uid.0), |todo| todo.id.clone());
         let attempts: BTreeSet<u32> = entries.iter().map(|spent| spent.attempt).collect();
         TodoCost { id: Plain::id(&id), spent: Sum::of(entries.iter().copied()), attempts: attempts.len() }

@@ -5,7 +5,7 @@ use punch_store::{Durability, PlanId, SessionKey, Tx};
 
 use crate::claim::claim;
 use crate::submit::apply_in_transaction;
-use crate::{Engine, EngineError, Request, Role, link, session};
+use crate::{Engine, EngineError, Role, WriteRequest, link, session};
 
 impl Engine {
     /// Claims a todo for a worker for `lease` milliseconds. The session of the worker, and the conversation that
@@ -13,7 +13,7 @@ impl Engine {
     pub fn claim_for_worker(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         session: &SessionKey,
         uid: Uid,
         lease: i64,
@@ -42,7 +42,7 @@ impl Engine {
             let Some(found) = part.get(uid).filter(still).filter(|found| !found.flags.reported) else {
                 return Ok(false);
             };
-            let request = Request::of(Actor::runner(run, found.owner.as_deref()));
+            let request = WriteRequest::of(Actor::runner(run, found.owner.as_deref()));
             apply_in_transaction(tx, now, &request, &first, &mut |_, _| Ok(vec![Op::Reopen(Ref::Uid(uid))]))?;
             Ok(true)
         })

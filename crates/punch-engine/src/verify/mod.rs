@@ -35,9 +35,9 @@ pub use no_consents::Consents;
 #[cfg(feature = "verify")]
 pub(crate) use output::hex;
 pub(crate) use prove::CHECKS;
-pub use prove::{Proof, Proofs};
-pub use ran::{End, Ran, TAIL};
-pub use recheck::Rechecked;
+pub use prove::{PassedCheck, Proofs};
+pub use ran::{CheckEnd, CheckRun, TAIL};
+pub use recheck::RecheckResult;
 pub use report::ReportVerdict;
 #[cfg(feature = "verify")]
 pub use run::run as run_command;
@@ -108,7 +108,7 @@ pub struct Checker<'a> {
 
 impl Checker<'_> {
     /// Runs the check of a todo. The evidence is there whenever it came to an exit code, good or bad.
-    fn check(&self, todo: &Todo) -> Result<(Evidence, Ran), VerifyError> {
+    fn check(&self, todo: &Todo) -> Result<(Evidence, CheckRun), VerifyError> {
         let id = || todo.id.clone();
         let Some(command) = &todo.verify else { return Err(VerifyError::NoCommand { id: id() }) };
         let is_setting = self.plan_check.as_ref() == Some(command);
@@ -123,12 +123,12 @@ impl Checker<'_> {
             why: why.to_string(),
         })?;
         let exit_code = match ran.end {
-            End::Exit(code) => code,
-            End::TimedOut => {
+            CheckEnd::Exit(code) => code,
+            CheckEnd::TimedOut => {
                 let (command, limit, tail) = (command.clone(), self.limit, ran.tail);
                 return Err(VerifyError::Timeout { id: id(), command, limit, tail });
             }
-            End::Stopped => return Err(VerifyError::Stopped { id: id() }),
+            CheckEnd::Stopped => return Err(VerifyError::Stopped { id: id() }),
         };
         let evidence = Evidence {
             text: Some(ran.tail.trim().to_owned()).filter(|text| !text.is_empty()),
@@ -144,13 +144,13 @@ impl Checker<'_> {
 
     /// Runs a command, whatever it is for. The caller answers for the consent.
     #[cfg(feature = "verify")]
-    fn run(&self, command: &Verify) -> std::io::Result<Ran> {
+    fn run(&self, command: &Verify) -> std::io::Result<CheckRun> {
         run::run(command, &self.root, self.limit, self.stopped, self.without, self.environment)
     }
 
     /// Never called: without the feature `verify` nothing can be approved.
     #[cfg(not(feature = "verify"))]
-    fn run(&self, _command: &Verify) -> std::io::Result<Ran> {
+    fn run(&self, _command: &Verify) -> std::io::Result<CheckRun> {
         Err(std::io::Error::other("this program runs no commands"))
     }
 

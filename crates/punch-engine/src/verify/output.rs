@@ -9,13 +9,13 @@ use super::TAIL;
 
 /// Output so far.
 #[derive(Default)]
-pub(super) struct Output {
+pub(super) struct CheckOutput {
     hash: Sha256,
     tail: VecDeque<u8>,
     total: u64,
 }
 
-impl Output {
+impl CheckOutput {
     /// Takes what came.
     pub fn take(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
@@ -64,12 +64,12 @@ mod tests {
     #[test]
     fn the_hash_of_nothing_is_the_published_one() {
         let nothing = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(Output::default().hash(), nothing);
+        assert_eq!(CheckOutput::default().hash(), nothing);
     }
 
     #[test]
     fn a_cut_through_a_character_leaves_no_half_of_it() {
-        let mut output = Output::default();
+        let mut output = CheckOutput::default();
         output.take("ä".repeat(TAIL).as_bytes());
         output.take(b"x");
         assert!(output.text().chars().all(|c| c == 'ä' || c == 'x'));
@@ -79,9 +79,9 @@ mod tests {
         #[test]
         fn chunks_do_not_matter_and_the_end_is_kept(chunks in prop::collection::vec(prop::collection::vec(0_u8..128, 0..6_000), 0..8)) {
             let all: Vec<u8> = chunks.concat();
-            let mut output = Output::default();
+            let mut output = CheckOutput::default();
             chunks.iter().for_each(|chunk| output.take(chunk));
-            let mut whole = Output::default();
+            let mut whole = CheckOutput::default();
             whole.take(&all);
             prop_assert_eq!(output.hash(), whole.hash());
             prop_assert_eq!(output.text().into_bytes(), all[all.len().saturating_sub(TAIL)..].to_vec());
@@ -89,7 +89,7 @@ mod tests {
 
         #[test]
         fn whatever_is_printed_the_text_is_within_its_limit(bytes in prop::collection::vec(any::<u8>(), 0..20_000)) {
-            let mut output = Output::default();
+            let mut output = CheckOutput::default();
             output.take(&bytes);
             prop_assert!(output.text().len() <= TAIL);
         }

@@ -5,7 +5,7 @@ use punch_core::{Footprint, Todo, Uid, due_plan_check, is_plan_check, may_be_fin
 use punch_store::{PlanId, SessionKey};
 
 use crate::config::Settings;
-use crate::{Engine, EngineError, Request, session};
+use crate::{Engine, EngineError, WriteRequest, session};
 
 impl Engine {
     /// Reports the todo for the check of the whole plan, if the plan looks finished and its check has not decided about it
@@ -13,7 +13,7 @@ impl Engine {
     pub fn report_plan_check(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         settings: &Settings,
         key: Option<&SessionKey>,
     ) -> Result<Option<Todo>, EngineError> {
@@ -21,7 +21,7 @@ impl Engine {
         if !self.read(plan, |snapshot| Ok(may_be_finished(&snapshot.row()?.counts)))? {
             return Ok(None);
         }
-        let request = Request { preset: mirror::policy, ..request.clone() };
+        let request = WriteRequest { preset: mirror::policy, ..request.clone() };
         let make = &mut |part: &punch_core::Plan, _: i64| Ok(due_plan_check(part, &command));
         let changed = self.submit_with(plan, &request, &Footprint::everything(), make)?;
         let added: Option<Uid> = changed.outcome.added.first().copied();

@@ -6,7 +6,7 @@ use punch_store::{Durability, PlanId, SessionKey};
 
 use super::{Checker, VerifyError};
 use crate::submit::apply_in_transaction;
-use crate::{Engine, EngineError, Request, session};
+use crate::{Engine, EngineError, WriteRequest, session};
 
 /// How results of checks are signed: the engine found them.
 pub(crate) const CHECKS: &str = "punch";
@@ -23,19 +23,19 @@ pub(super) fn known_failure<'t>(todo: &'t Todo, tree: Option<&str>) -> Option<&'
 /// Checks that passed, by todo.
 #[derive(Clone, Debug, Default)]
 pub struct Proofs {
-    found: Vec<Proof>,
+    found: Vec<PassedCheck>,
 }
 
 /// A check that passed.
 #[derive(Clone, Debug)]
-pub struct Proof {
+pub struct PassedCheck {
     uid: Uid,
     id: String,
     fence: u64,
     evidence: Evidence,
 }
 
-impl Proof {
+impl PassedCheck {
     /// A check that passed for a todo, under the claim that the todo has now.
     pub fn of(todo: &Todo, evidence: Evidence) -> Self {
         Self { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence }
@@ -74,12 +74,12 @@ impl Proofs {
     }
 
     /// Takes one more, if there is one.
-    pub fn extend(&mut self, proof: Option<Proof>) {
+    pub fn extend(&mut self, proof: Option<PassedCheck>) {
         self.found.extend(proof);
     }
 
     /// Takes one more.
-    pub fn push(&mut self, proof: Proof) {
+    pub fn push(&mut self, proof: PassedCheck) {
         self.found.push(proof);
     }
 
@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// Runs the check of a todo. A result that proves nothing is stored with the todo as well.
-    pub fn prove(&self, plan: PlanId, checker: &Checker<'_>, id: &str) -> Result<Proof, EngineError> {
+    pub fn prove(&self, plan: PlanId, checker: &Checker<'_>, id: &str) -> Result<PassedCheck, EngineError> {
         self.prove_for(plan, None, checker, id)
     }
 
@@ -132,7 +132,7 @@ impl Engine {
         session: Option<&SessionKey>,
         checker: &Checker<'_>,
         id: &str,
-    ) -> Result<Proof, EngineError> {
+    ) -> Result<PassedCheck, EngineError> {
         let todo = self.read(plan, |snapshot| Ok(snapshot.find(id)?))?;
         let todo = todo.ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
         let tree = checker.tree_hash();
@@ -147,7 +147,7 @@ impl Engine {
         }
         let (error, found) = match checker.check(&todo) {
             Ok((evidence, ran)) => match (evidence.exit_code, &todo.verify) {
-                (Some(0), _) | (_, None) => return Ok(Proof::of(&todo, Evidence { tree, ..evidence })),
+                (Some(0), _) | (_, None) => return Ok(PassedCheck::of(&todo, Evidence { tree, ..evidence })),
                 (exit, Some(command)) => {
                     let (exit, command) = (exit.unwrap_or(-1), command.clone());
                     (VerifyError::Failed { id: todo.id.clone(), command, exit, tail: ran.tail }, Some(evidence))
@@ -167,10 +167,14 @@ impl Engine {
 
     /// Returns what is known about a todo whose check another process has just ended: a proof if the todo is completed, an
     /// error if the check failed. `None` if neither.
-    pub fn judged_meanwhile(&self, plan: PlanId, id: &str) -> Result<Option<Result<Proof, EngineError>>, EngineError> {
+    pub fn judged_meanwhile(
+        &self,
+        plan: PlanId,
+        id: &str,
+    ) -> Result<Option<Result<PassedCheck, EngineError>>, EngineError> {
         let Some(todo) = self.read(plan, |snapshot| Ok(snapshot.find(id)?))? else { return Ok(None) };
         if todo.status == Status::Completed {
-            return Ok(Some(Ok(Proof::of(&todo, todo.evidence.last().cloned().unwrap_or_default()))));
+            return Ok(Some(Ok(PassedCheck::of(&todo, todo.evidence.last().cloned().unwrap_or_default()))));
         }
         let failed = todo.failed_check().filter(|_| !todo.flags.reported);
         Ok(failed.map(|failed| Err(failed_with(&todo, failed).into())))
@@ -227,7 +231,7 @@ impl Engine {
     pub(super) fn record_judged(&self, plan: PlanId, uid: Uid, found: &Evidence) -> Result<(), EngineError> {
         let found = Evidence { text: found.text.as_deref().map(end_of), ..found.clone() };
         let first = Footprint { todos: [uid].into(), ..Footprint::default() };
-        let request = Request { durability: Durability::Relaxed, ..Request::by(CHECKS, None) };
+        let request = WriteRequest { durability: Durability::Relaxed, ..WriteRequest::by(CHECKS, None) };
         self.submit_with(plan, &request, &first, &mut |_, _| Ok(vec![recorded(uid, &found, true)])).map(drop)
     }
 
@@ -238,7 +242,9 @@ impl Engine {
             if let Some(found) = &found {
                 let first = Footprint { todos: [uid].into(), ..Footprint::default() };
                 let op = recorded(uid, found, session.is_some());
-                apply_in_transaction(tx, now, &Request::by(CHECKS, None), &first, &mut |_, _| Ok(vec![op.clone()]))?;
+                apply_in_transaction(tx, now, &WriteRequest::by(CHECKS, None), &first, &mut |_, _| {
+                    Ok(vec![op.clone()])
+                })?;
             }
             if let Some(key) = session {
                 let mut state = session::load(tx, key, plan)?;

@@ -5,7 +5,7 @@ pub const TAIL: usize = 8 * 1024;
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum CheckEnd {
     /// It ended by itself, with this exit code; 128 and more for signals.
     Exit(i32),
     /// It took longer than allowed.
@@ -16,9 +16,9 @@ pub enum End {
 
 /// A check that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct CheckRun {
     /// How it ended.
-    pub end: End,
+    pub end: CheckEnd,
     /// The end of what it printed, both streams together; at most [`TAIL`] bytes, as it came.
     pub tail: String,
     /// The hash of everything it printed.

@@ -4,11 +4,11 @@ use punch_core::{Evidence, Op, Plan, Policy, Ref, Status, Todo, Uid, VerifyMode}
 use punch_store::PlanId;
 
 use super::{Checker, VerifyError};
-use crate::{Changed, Engine, EngineError, Request};
+use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
 /// A completed todo that was checked again.
 #[derive(Debug)]
-pub struct Rechecked {
+pub struct RecheckResult {
     /// The todo.
     pub uid: Uid,
     /// Its exit code was 0.
@@ -16,7 +16,7 @@ pub struct Rechecked {
     /// The exit code, and the end of what was printed.
     pub evidence: Evidence,
     /// The write that recorded it.
-    pub changed: Changed,
+    pub changed: PlanChange,
 }
 
 impl Engine {
@@ -24,10 +24,10 @@ impl Engine {
     pub fn recheck(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         checker: &Checker<'_>,
         todo: &Todo,
-    ) -> Result<Rechecked, EngineError> {
+    ) -> Result<RecheckResult, EngineError> {
         let tree = checker.tree_hash();
         let (evidence, _) = checker.check(todo)?;
         let evidence = Evidence { tree, ..evidence };
@@ -41,7 +41,7 @@ impl Engine {
             Ok(if same { vec![vouch] } else { Vec::new() })
         };
         let changed = self.submit_with(plan, request, &first, &mut ask)?;
-        Ok(Rechecked { uid, passed, evidence, changed })
+        Ok(RecheckResult { uid, passed, evidence, changed })
     }
 
     /// Completed todos with a verify command, in list order; with `stale` only those that nothing vouches for at this
@@ -59,18 +59,19 @@ impl Engine {
     pub fn verify(
         &self,
         plan: PlanId,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
         checker: &Checker<'_>,
         todo: &Todo,
         fence: Option<u64>,
-    ) -> Result<Changed, EngineError> {
+    ) -> Result<PlanChange, EngineError> {
         if todo.verify.is_none() {
             return Err(VerifyError::NoCommand { id: todo.id.clone() }.into());
         }
-        let request = Request { preset: |policy| Policy { verify: VerifyMode::Command, ..policy }, ..request.clone() };
+        let request =
+            WriteRequest { preset: |policy| Policy { verify: VerifyMode::Command, ..policy }, ..request.clone() };
         self.proving(plan, checker, |proofs| {
             let done = Op::Done { target: Ref::Uid(todo.uid), evidence: None, fence };
-            self.submit(plan, &Request { proofs: Some(proofs), ..request.clone() }, &[done])
+            self.submit(plan, &WriteRequest { proofs: Some(proofs), ..request.clone() }, &[done])
         })
     }
 }

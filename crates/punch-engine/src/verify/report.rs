@@ -4,9 +4,9 @@
 use punch_core::{Evidence, Footprint, Op, Policy, Ref, Todo, Uid, VerifyMode};
 use punch_store::PlanId;
 
-use super::prove::{Proof, Proofs, known_failure};
+use super::prove::{PassedCheck, Proofs, known_failure};
 use super::{Checker, VerifyError};
-use crate::{Engine, EngineError, Request};
+use crate::{Engine, EngineError, WriteRequest};
 
 /// What the check of a reported todo led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Engine {
         plan: PlanId,
         todo: Uid,
         checker: &Checker<'_>,
-        request: &Request<'_>,
+        request: &WriteRequest<'_>,
     ) -> Result<ReportVerdict, EngineError> {
         let part = self.slice(plan, &Footprint { todos: [todo].into(), ..Footprint::default() })?;
         let open = |todo: &&Todo| todo.is_live() && todo.status.is_open() && todo.verify.is_some();
@@ -49,11 +49,11 @@ impl Engine {
         };
         if evidence.passed() && todo.flags.reported {
             let mut proofs = Proofs::default();
-            proofs.push(Proof::of(todo, evidence.clone()));
+            proofs.push(PassedCheck::of(todo, evidence.clone()));
             let preset: fn(Policy) -> Policy = |policy| Policy { verify: VerifyMode::Command, ..policy };
             let done = Op::Done { target: Ref::Uid(todo.uid), evidence: None, fence: Some(todo.fence) };
             let commit = evidence.commit.clone();
-            let request = Request { preset, proofs: Some(&proofs), commit: commit.as_deref(), ..request.clone() };
+            let request = WriteRequest { preset, proofs: Some(&proofs), commit: commit.as_deref(), ..request.clone() };
             match self.submit(plan, &request, &[done]) {
                 Ok(_) => return Ok(ReportVerdict::Completed),
                 // Someone else has it now, or it has another command.

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use punch_core::Verify;
 
-use super::output::Output;
-use super::{End, Ran};
+use super::output::CheckOutput;
+use super::{CheckEnd, CheckRun};
 use crate::process::{GuardedChild, shell};
 
 /// How long output is awaited after the end of a check: something that cannot be ended may hold the pipe.
@@ -26,7 +26,7 @@ pub fn run(
     stopped: &(dyn Fn() -> bool + Sync),
     without: &[&str],
     environment: &[(String, String)],
-) -> io::Result<Ran> {
+) -> io::Result<CheckRun> {
     // Programs look their folder up by name: one that is gone would not fail everywhere.
     if !folder.is_dir() {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the folder of the project is gone"));
@@ -41,14 +41,14 @@ pub fn run(
     let mut child = GuardedChild::start(&mut program)?;
     // It holds our ends for writing: with them the output would never end.
     drop(program);
-    let output = Arc::new(Mutex::new(Output::default()));
+    let output = Arc::new(Mutex::new(CheckOutput::default()));
     let drained = drain(reader, output.clone())?;
     let cut_short = watch(&mut child, limit, stopped);
     let code = child.end();
     let _ = drained.recv_timeout(GRACE);
     let output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    let end = cut_short.unwrap_or(End::Exit(code.unwrap_or(-1)));
-    Ok(Ran { end, tail: output.text(), hash: output.hash() })
+    let end = cut_short.unwrap_or(CheckEnd::Exit(code.unwrap_or(-1)));
+    Ok(CheckRun { end, tail: output.text(), hash: output.hash() })
 }
 
 fn program(command: &Verify) -> io::Result<Command> {
@@ -64,7 +64,7 @@ fn program(command: &Verify) -> io::Result<Command> {
 }
 
 /// Reads until the last writer is gone, on a thread of its own.
-fn drain(mut pipe: io::PipeReader, output: Arc<Mutex<Output>>) -> io::Result<Receiver<()>> {
+fn drain(mut pipe: io::PipeReader, output: Arc<Mutex<CheckOutput>>) -> io::Result<Receiver<()>> {
     let (send, drained) = channel();
     thread::Builder::new().name("check".into()).spawn(move || {
         let mut chunk = vec![0; 64 * 1024];
@@ -82,17 +82,17 @@ fn drain(mut pipe: io::PipeReader, output: Arc<Mutex<Output>>) -> io::Result<Rec
 }
 
 /// Waits until the check has ended. `None` if it ended by itself, else why it must be ended.
-fn watch(child: &mut GuardedChild, limit: Duration, stopped: &(dyn Fn() -> bool + Sync)) -> Option<End> {
+fn watch(child: &mut GuardedChild, limit: Duration, stopped: &(dyn Fn() -> bool + Sync)) -> Option<CheckEnd> {
     let (begun, mut pause) = (Instant::now(), Duration::from_millis(1));
     loop {
         if child.has_ended() {
             return None;
         }
         if stopped() {
-            return Some(End::Stopped);
+            return Some(CheckEnd::Stopped);
         }
         if begun.elapsed() >= limit {
-            return Some(End::TimedOut);
+            return Some(CheckEnd::TimedOut);
         }
         child.renew_guard();
         thread::sleep(pause);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::Status;
-use punch_engine::call::{Answer, Caller, Dialect, Tool};
-use punch_engine::{Choice, Engine, Request, Role};
+use punch_engine::call::{Dialect, Tool, ToolAnswer, ToolCaller};
+use punch_engine::{Engine, PlanChoice, Role, WriteRequest};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
 
@@ -17,12 +17,12 @@ struct World {
 fn world() -> World {
     let time = Arc::new(AtomicI64::new(1_000));
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     World { engine, plan }
 }
 
-fn caller(session: &str) -> Caller<'static> {
-    Caller {
+fn caller(session: &str) -> ToolCaller<'static> {
+    ToolCaller {
         session: SessionKey::new(session, None),
         actor: punch_core::Actor::agent(session, session),
         role: None,
@@ -38,7 +38,7 @@ fn caller(session: &str) -> Caller<'static> {
 }
 
 impl World {
-    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
+    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> ToolAnswer {
         self.engine.call(self.plan, &caller(session), dialect, Tool::Write, &arguments, None).unwrap()
     }
 
@@ -73,7 +73,7 @@ fn two_sessions_that_replace_at_once_keep_each_others_changes() {
     let plan = world.engine.whole(world.plan).unwrap();
     let one = plan.live()[0].id.clone();
     let done = [punch_core::Op::Done { target: punch_core::Ref::Id(one), evidence: None, fence: None }];
-    world.engine.submit(world.plan, &Request::by("person", None), &done).unwrap();
+    world.engine.submit(world.plan, &WriteRequest::by("person", None), &done).unwrap();
     let answer = world.write("a", Dialect::Todowrite, todos(&[("one", "pending"), ("two", "in_progress")]));
     assert_eq!(
         answer.text,
@@ -153,7 +153,7 @@ fn refusals_are_answers_with_code_and_hint_and_change_nothing() {
 fn a_worker_reports_only_on_what_was_assigned_to_it() {
     let world = world();
     world.write("a", Dialect::Native, json!({"ops": [{"op": "add", "content": "x"}]}));
-    let worker = Caller { role: Some(Role::Worker), ..caller("w") };
+    let worker = ToolCaller { role: Some(Role::Worker), ..caller("w") };
     for arguments in [json!({"ops": [{"op": "done", "id": "T-1"}]}), json!({"ops": [{"op": "add", "content": "y"}]})] {
         let answer = world.engine.call(world.plan, &worker, Dialect::Native, Tool::Write, &arguments, None).unwrap();
         assert!(answer.is_error && answer.text.starts_with("Error not_allowed"), "{}", answer.text);
@@ -178,7 +178,7 @@ fn answers_are_capped_whatever_the_plan_holds() {
             world.engine.call(world.plan, &caller("a"), Dialect::Native, Tool::Read, &arguments, None).unwrap();
         assert!(!answer.is_error && answer.text.len() <= 8_200, "{}", answer.text.len());
     }
-    let too_many = Caller { open_limit: 10, ..caller("b") };
+    let too_many = ToolCaller { open_limit: 10, ..caller("b") };
     let arguments = json!({"ops": [{"op": "add", "content": "one more"}]});
     let answer = world.engine.call(world.plan, &too_many, Dialect::Native, Tool::Write, &arguments, None).unwrap();
     assert!(answer.is_error && answer.text.starts_with("Error too_many"));

@@ -2,8 +2,8 @@
 //! and nothing else.
 
 use punch_core::Status;
-use punch_engine::call::{Answer, Caller, Dialect, Tool};
-use punch_engine::{Choice, Engine};
+use punch_engine::call::{Dialect, Tool, ToolAnswer, ToolCaller};
+use punch_engine::{Engine, PlanChoice};
 use punch_store::{MemoryStore, OpenMode, PlanId, SessionKey, SqliteStore, Store};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn worlds() -> [World; 2] {
     let file = SqliteStore::open(&on_disk.path().join("store.db"), OpenMode::Create).unwrap();
     [(Box::new(MemoryStore::new()) as Box<dyn Store>, folder()), (Box::new(file), on_disk)].map(|(store, folder)| {
         let engine = Engine::new(store, Box::new(|| 1_000));
-        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
         let world = World { engine, plan, _folder: folder };
         let add = |n: usize| json!({"op": "add", "id": format!("n{n}"), "content": format!("todo {n}")});
         world.write("maker", Dialect::Native, json!({"ops": (0..TODOS).map(add).collect::<Vec<_>>()}));
@@ -31,12 +31,12 @@ fn worlds() -> [World; 2] {
 }
 
 impl World {
-    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
-        let caller = Caller {
+    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> ToolAnswer {
+        let caller = ToolCaller {
             session: SessionKey::new(session, None),
             actor: punch_core::Actor::agent(session, session),
             role: None,
-            mode: punch_core::dialect::cursor::Mode::Aggressive,
+            mode: punch_core::dialect::cursor::DelegationMode::Aggressive,
             limits: Default::default(),
             open_limit: 10_000,
             settings: None,

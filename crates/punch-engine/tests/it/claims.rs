@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use punch_core::{Actor, ActorKind, Add, Edit, Hold, HoldKind, Keep, Op, Outcome, Status, Warning};
-use punch_engine::Request;
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::config::{Source, Sourced};
+use punch_engine::WriteRequest;
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::config::{SettingSource, SettingValue};
 use punch_store::{Durability, OpenMode, SessionKey, SqliteStore};
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn tool_calls_renew_the_claims_of_their_session() {
 fn a_repeated_claim_gets_the_first_answer_and_claims_nothing_more() {
     let world = three();
     let claim = |key: &str| {
-        let caller = Caller::under(&world.settings, SessionKey::new("one", None), "claude".into());
+        let caller = ToolCaller::under(&world.settings, SessionKey::new("one", None), "claude".into());
         world.engine.call(world.plan, &caller, Dialect::Native, Tool::Claim, &json!({}), Some(key)).unwrap()
     };
     let first = claim("call-1");
@@ -98,7 +98,7 @@ fn a_claim_that_finds_nothing_leaves_no_session() {
 fn a_claim_lasts_as_long_as_the_setting_says() {
     let mut world = three();
     world.settings = settings(&[("lease", "2h")]);
-    let request = Request { settings: Some(&world.settings), ..Request::of(Actor::agent("claude", "one")) };
+    let request = WriteRequest { settings: Some(&world.settings), ..WriteRequest::of(Actor::agent("claude", "one")) };
     let changed = world.engine.submit(world.plan, &request, &[Op::Start(id("T-1"))]).unwrap();
     let todo = changed.plan.by_id("T-1").unwrap();
     assert_eq!(todo.lease_until, Some(changed.now + 2 * 3_600_000));
@@ -146,7 +146,7 @@ fn a_user_may_and_sees_whose_claim_ended() {
     let world = three();
     native(&world, "one", "start", "T-1");
     let done = [Op::Done { target: id("T-1"), evidence: None, fence: None }];
-    let changed = world.engine.submit(world.plan, &Request::of(Actor::user()), &done).unwrap();
+    let changed = world.engine.submit(world.plan, &WriteRequest::of(Actor::user()), &done).unwrap();
     assert_eq!(changed.outcome.warnings, [Warning::ClaimEnded { id: "T-1".into(), owner: "one".into() }]);
     world.by_hand(&[Op::Start(id("T-2"))]);
     world.pass(1_000_000_000);
@@ -178,7 +178,7 @@ fn a_store_of_schema_2_2_is_read_with_every_form_of_author() {
     {
         let world = open(OpenMode::Create);
         for (n, (by, owner, _)) in forms.iter().enumerate() {
-            let request = Request { preset: punch_core::dialect::mirror::policy, ..Request::by(by, *owner) };
+            let request = WriteRequest { preset: punch_core::dialect::mirror::policy, ..WriteRequest::by(by, *owner) };
             let id = format!("t{n}");
             let new = Add { id: Some(id.clone()), status: Status::InProgress, ..Add::default() };
             world.engine.submit(world.plan, &request, &[Op::Add(new)]).unwrap();
@@ -266,7 +266,7 @@ fn a_claim_passes_over_what_another_session_was_sent_to() {
     world.write("one", Dialect::Native, json!({"ops": [{"op": "note", "id": "T-3", "text": "x"}]}));
     assert!(world.report("one", stop()).go_on.unwrap_or_default().contains("T-1"));
     assert_eq!(claim(&world, "two", json!({})).1["id"], "T-2");
-    let request = Request::of(Actor::named_user("script"));
+    let request = WriteRequest::of(Actor::named_user("script"));
     let claimed = world.engine.claim_next(world.plan, &request, 60_000).unwrap().unwrap();
     assert_eq!(claimed.changed.plan.get(claimed.uid).unwrap().id, "T-3");
     // An offer alone keeps nobody from working: where nothing else is ready, the claim wins.
@@ -301,11 +301,15 @@ fn the_name_of_another_session_does_not_renew_its_claim() {
 fn a_name_in_the_environment_is_not_the_name_of_a_session() {
     let mut world = three();
     assert!(native(&world, "one", "start", "T-1").0);
-    for source in [Source::Env("PUNCH_OWNER".into()), Source::User("user.toml".into()), Source::Project("p".into())] {
-        world.settings.owner = Sourced { value: Some("one".into()), source };
+    for source in [
+        SettingSource::Env("PUNCH_OWNER".into()),
+        SettingSource::User("user.toml".into()),
+        SettingSource::Project("p".into()),
+    ] {
+        world.settings.owner = SettingValue { value: Some("one".into()), source };
         assert!(native(&world, "two", "done", "T-1").1.contains("Error leased"));
     }
-    world.settings.owner = Sourced { value: Some("one".into()), source: Source::Flag };
+    world.settings.owner = SettingValue { value: Some("one".into()), source: SettingSource::Flag };
     assert!(native(&world, "two", "done", "T-1").0, "the flag of a server is set by whoever configures it");
 }
 

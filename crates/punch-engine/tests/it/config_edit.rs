@@ -3,7 +3,7 @@
 use std::{fs, path::Path, thread};
 
 use proptest::prelude::*;
-use punch_engine::config::{Config, Inputs, KEYS, Scope, set, unset};
+use punch_engine::config::{Config, ConfigInputs, KEYS, SettingScope, set, unset};
 
 use crate::sandbox::Sandbox;
 
@@ -11,18 +11,22 @@ use crate::sandbox::Sandbox;
 fn after_set(text: &str, name: &str, value: &str) -> String {
     let sandbox = Sandbox::new();
     let path = sandbox.file("config.toml", text);
-    set(&path, Scope::Project, name, value).unwrap();
+    set(&path, SettingScope::Project, name, value).unwrap();
     fs::read_to_string(path).unwrap()
 }
 
 fn after_unset(text: &str, name: &str) -> Option<String> {
     let sandbox = Sandbox::new();
     let path = sandbox.file("config.toml", text);
-    unset(&path, Scope::Project, name).unwrap().then(|| fs::read_to_string(path).unwrap())
+    unset(&path, SettingScope::Project, name).unwrap().then(|| fs::read_to_string(path).unwrap())
 }
 
 fn value(path: &Path, name: &str) -> Option<String> {
-    Config::load(&Inputs { project: Some(path.to_owned()), ..Inputs::default() }).unwrap().get(name).unwrap().value
+    Config::load(&ConfigInputs { project: Some(path.to_owned()), ..ConfigInputs::default() })
+        .unwrap()
+        .get(name)
+        .unwrap()
+        .value
 }
 
 #[test]
@@ -98,24 +102,24 @@ fn a_wrong_name_or_value_or_file_changes_nothing() {
     let sandbox = Sandbox::new();
     let text = "lease = \"1m\"\nleese = 3\n";
     let path = sandbox.file("config.toml", text);
-    let code = |name: &str, value: &str| set(&path, Scope::Project, name, value).unwrap_err().code();
+    let code = |name: &str, value: &str| set(&path, SettingScope::Project, name, value).unwrap_err().code();
     assert_eq!(code("lees", "1m"), "config_unknown_key");
     assert_eq!(code("view", "1m"), "config_unknown_key");
     assert_eq!(code("lease", "soon"), "config_bad_value");
     assert_eq!(code("lease", "2m"), "config_unknown_key", "the other line of the file is wrong");
-    assert_eq!(unset(&path, Scope::Project, "lees").unwrap_err().code(), "config_unknown_key");
+    assert_eq!(unset(&path, SettingScope::Project, "lees").unwrap_err().code(), "config_unknown_key");
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
-    assert!(unset(&path, Scope::Project, "leese").unwrap(), "the way out");
-    set(&path, Scope::Project, "lease", "2m").unwrap();
-    set(&path, Scope::Project, "lease", "2m").unwrap();
+    assert!(unset(&path, SettingScope::Project, "leese").unwrap(), "the way out");
+    set(&path, SettingScope::Project, "lease", "2m").unwrap();
+    set(&path, SettingScope::Project, "lease", "2m").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "lease = \"2m\"\n");
 
     let missing = sandbox.path("none/config.toml");
-    assert_eq!(set(&missing, Scope::User, "lease", "soon").unwrap_err().code(), "config_bad_value");
-    assert!(!unset(&missing, Scope::User, "lease").unwrap());
-    assert_eq!(set(&missing, Scope::Project, "lease", "1m").unwrap_err().code(), "config_not_written");
+    assert_eq!(set(&missing, SettingScope::User, "lease", "soon").unwrap_err().code(), "config_bad_value");
+    assert!(!unset(&missing, SettingScope::User, "lease").unwrap());
+    assert_eq!(set(&missing, SettingScope::Project, "lease", "1m").unwrap_err().code(), "config_not_written");
     assert!(!sandbox.path("none").exists());
-    set(&missing, Scope::User, "lease", "1m").unwrap();
+    set(&missing, SettingScope::User, "lease", "1m").unwrap();
     assert_eq!(value(&missing, "lease").as_deref(), Some("\"1m\""));
     assert_eq!(fs::read_dir(sandbox.path("none")).unwrap().count(), 1, "no temporary file is left");
 }
@@ -132,12 +136,12 @@ fn permissions_and_links_stay_as_they_are() {
     let sandbox = Sandbox::new();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let path = sandbox.path("new.toml");
-    set(&path, Scope::Project, "lease", "1m").unwrap();
+    set(&path, SettingScope::Project, "lease", "1m").unwrap();
     assert_eq!(mode(&path), 0o600);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let link = sandbox.path("link.toml");
     symlink("new.toml", &link).unwrap();
-    set(&link, Scope::User, "lease", "2m").unwrap();
+    set(&link, SettingScope::User, "lease", "2m").unwrap();
     assert!(link.is_symlink());
     assert_eq!((mode(&path), value(&path, "lease").as_deref()), (0o640, Some("\"2m\"")));
 }
@@ -150,7 +154,7 @@ fn concurrent_changes_are_all_kept() {
     thread::scope(|scope| {
         for name in values {
             let path = &path;
-            scope.spawn(move || (1..=10).for_each(|n| set(path, Scope::User, name, &n.to_string()).unwrap()));
+            scope.spawn(move || (1..=10).for_each(|n| set(path, SettingScope::User, name, &n.to_string()).unwrap()));
         }
     });
     for name in values {
@@ -215,11 +219,11 @@ proptest! {
         let given = if key.default.is_empty() { "someone" } else { key.default };
         let sandbox = Sandbox::new();
         let path = sandbox.file("config.toml", &text);
-        let had = unset(&path, Scope::Project, key.name).unwrap();
+        let had = unset(&path, SettingScope::Project, key.name).unwrap();
         let without = fs::read_to_string(&path).unwrap();
         prop_assert!(had || without == text);
         prop_assert_eq!(without.matches('#').count() + usize::from(had && !key.name.contains('.')), text.matches('#').count());
-        set(&path, Scope::Project, key.name, given).unwrap();
+        set(&path, SettingScope::Project, key.name, given).unwrap();
         let with = fs::read_to_string(&path).unwrap();
         let front = without.bytes().zip(with.bytes()).take_while(|(a, b)| a == b).count();
         let back = without.bytes().rev().zip(with.bytes().rev()).take_while(|(a, b)| a == b).count();
@@ -231,7 +235,7 @@ proptest! {
     fn any_text_is_changed_or_left_alone(text in "([a-z.=\\[\\]{}\"'#, 0-9\n]|lease|view|ascii|true| = ){0,24}") {
         let sandbox = Sandbox::new();
         let path = sandbox.file("config.toml", &text);
-        match set(&path, Scope::Project, "view.ascii", "on") {
+        match set(&path, SettingScope::Project, "view.ascii", "on") {
             Ok(()) => prop_assert_eq!(value(&path, "view.ascii"), Some("true".to_owned())),
             Err(_) => prop_assert_eq!(fs::read_to_string(&path).unwrap(), text),
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use punch_engine::config::{Config, ConfigError, Inputs, Source};
+use punch_engine::config::{Config, ConfigError, ConfigInputs, SettingSource};
 
 use crate::sandbox::Sandbox;
 
@@ -16,7 +16,7 @@ fn message(text: impl AsRef<[u8]>) -> String {
 }
 
 fn load(path: &std::path::Path) -> Result<Config, ConfigError> {
-    Config::load(&Inputs { project: Some(path.to_owned()), ..Inputs::default() })
+    Config::load(&ConfigInputs { project: Some(path.to_owned()), ..ConfigInputs::default() })
 }
 
 #[test]
@@ -146,10 +146,11 @@ fn an_error_in_the_users_file_is_told_even_when_the_project_overrides_it() {
     let sandbox = Sandbox::new();
     let project = sandbox.file("p.toml", "lease = \"1m\"\n");
     let user = sandbox.file("u.toml", "lease = 1\n");
-    let mut inputs = Inputs { project: Some(project.clone()), user: Some(user.clone()), ..Inputs::default() };
+    let mut inputs =
+        ConfigInputs { project: Some(project.clone()), user: Some(user.clone()), ..ConfigInputs::default() };
     assert!(Config::load(&inputs).unwrap_err().message().contains(user.to_str().unwrap()));
     fs::write(&user, "\u{feff}[view]\r\n").unwrap();
-    assert_eq!(Config::load(&inputs).unwrap().settings.lease.source, Source::Project(project));
+    assert_eq!(Config::load(&inputs).unwrap().settings.lease.source, SettingSource::Project(project));
     inputs.project = None;
-    assert_eq!(Config::load(&inputs).unwrap().settings.lease.source, Source::Default);
+    assert_eq!(Config::load(&inputs).unwrap().settings.lease.source, SettingSource::Default);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punch_core::StartGate;
 use punch_engine::config::{
-    Authority, Color, Config, ConfigError, Inputs, KEYS, SettingOrigin, Source, Sourced, Subagents,
+    Authority, Color, Config, ConfigError, ConfigInputs, KEYS, SettingOrigin, SettingSource, SettingValue, Subagents,
 };
 
 use crate::sandbox::Sandbox;
@@ -92,43 +92,43 @@ fn every_setting_comes_from_the_first_source_that_has_it() {
         let project_file = sandbox.file("p/config.toml", format!("{} = {project}\n", key.name));
         let user_file = sandbox.file("u/config.toml", format!("{} = {user}\n", key.name));
         let variable = key.env()[0].clone();
-        let mut inputs = Inputs {
+        let mut inputs = ConfigInputs {
             flags: vec![(key.name.into(), flag.into())],
             env: vec![(variable.clone(), env.into())],
             project: Some(project_file.clone()),
             user: Some(user_file.clone()),
-            ..Inputs::default()
+            ..ConfigInputs::default()
         };
-        let shown = |inputs: &Inputs| {
+        let shown = |inputs: &ConfigInputs| {
             let shown = Config::load(inputs).unwrap().get(key.name).unwrap();
             (shown.value, shown.source)
         };
-        assert_eq!(shown(&inputs), (Some(flag_toml.into()), Source::Flag));
+        assert_eq!(shown(&inputs), (Some(flag_toml.into()), SettingSource::Flag));
         inputs.flags.clear();
         let expected = match key.authority {
-            Authority::OwnFile => (Some(project.into()), Source::Project(project_file.clone())),
-            _ => (Some(env_toml.into()), Source::Env(variable)),
+            Authority::OwnFile => (Some(project.into()), SettingSource::Project(project_file.clone())),
+            _ => (Some(env_toml.into()), SettingSource::Env(variable)),
         };
         assert_eq!(shown(&inputs), expected);
         inputs.env = vec![(key.env()[0].clone(), "".into())];
         // No one approved what the project's file says about commands.
         let expected = match key.authority {
-            Authority::Approval { rank: None } => (Some(user.into()), Source::User(user_file.clone())),
-            _ => (Some(project.into()), Source::Project(project_file)),
+            Authority::Approval { rank: None } => (Some(user.into()), SettingSource::User(user_file.clone())),
+            _ => (Some(project.into()), SettingSource::Project(project_file)),
         };
         assert_eq!(shown(&inputs), expected, "{}: an empty variable says nothing", key.name);
         inputs.project = Some(sandbox.path("none.toml"));
-        assert_eq!(shown(&inputs), (Some(user.into()), Source::User(user_file)));
+        assert_eq!(shown(&inputs), (Some(user.into()), SettingSource::User(user_file)));
         inputs.user = None;
-        assert_eq!(shown(&inputs).1, Source::Default);
+        assert_eq!(shown(&inputs).1, SettingSource::Default);
     }
 }
 
 #[test]
 fn defaults_are_what_the_documentation_promises() {
-    let set = Config::load(&Inputs::default()).unwrap().settings;
-    fn default<T>(value: T) -> Sourced<T> {
-        Sourced { value, source: Source::Default }
+    let set = Config::load(&ConfigInputs::default()).unwrap().settings;
+    fn default<T>(value: T) -> SettingValue<T> {
+        SettingValue { value, source: SettingSource::Default }
     }
     assert_eq!(set.owner, default(None));
     assert_eq!(set.lease, default(Duration::from_secs(900)));
@@ -146,12 +146,12 @@ fn defaults_are_what_the_documentation_promises() {
 fn short_and_general_variables_mean_the_same_and_the_short_one_wins() {
     let load = |env: &[(&str, &str)]| {
         let env = env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        Config::load(&Inputs { env, ..Inputs::default() }).unwrap().settings
+        Config::load(&ConfigInputs { env, ..ConfigInputs::default() }).unwrap().settings
     };
     let both = [("PUNCH_KEEP_GOING_ENABLED", "on"), ("PUNCH_KEEP_GOING", "0"), ("PUNCH_OTHER", "?"), ("HOME", "/")];
     assert_eq!(
         load(&both).keep_going_enabled,
-        Sourced { value: false, source: Source::Env("PUNCH_KEEP_GOING".into()) }
+        SettingValue { value: false, source: SettingSource::Env("PUNCH_KEEP_GOING".into()) }
     );
     assert!(load(&both[..1]).keep_going_enabled.value);
     for (name, value) in [("PUNCH_MAX_CONTINUATIONS", "3"), ("PUNCH_KEEP_GOING_MAX_CONTINUATIONS", "3")] {
@@ -168,12 +168,22 @@ fn an_agent_has_its_own_settings_inside_a_source_but_not_across() {
     let project =
         sandbox.file("p.toml", "[keep_going]\nenabled = false\n\n[agents.claude.keep_going]\nenabled = true\n");
     let user = sandbox.file("u.toml", "agents.codex.keep_going = { enabled = true, max_continuations = 3 }\n");
-    let mut inputs = Inputs { project: Some(project.clone()), user: Some(user.clone()), ..Inputs::default() };
+    let mut inputs =
+        ConfigInputs { project: Some(project.clone()), user: Some(user.clone()), ..ConfigInputs::default() };
     let enabled =
-        |inputs: &Inputs, agent: &str| Config::load(inputs).unwrap().for_agent(agent).keep_going_enabled.clone();
-    assert_eq!(enabled(&inputs, "claude"), Sourced { value: true, source: Source::Project(project.clone()) });
-    assert_eq!(enabled(&inputs, "codex"), Sourced { value: false, source: Source::Project(project.clone()) });
-    assert_eq!(enabled(&inputs, "gemini"), Sourced { value: false, source: Source::Project(project.clone()) });
+        |inputs: &ConfigInputs, agent: &str| Config::load(inputs).unwrap().for_agent(agent).keep_going_enabled.clone();
+    assert_eq!(
+        enabled(&inputs, "claude"),
+        SettingValue { value: true, source: SettingSource::Project(project.clone()) }
+    );
+    assert_eq!(
+        enabled(&inputs, "codex"),
+        SettingValue { value: false, source: SettingSource::Project(project.clone()) }
+    );
+    assert_eq!(
+        enabled(&inputs, "gemini"),
+        SettingValue { value: false, source: SettingSource::Project(project.clone()) }
+    );
     let config = Config::load(&inputs).unwrap();
     assert_eq!(config.for_agent("codex").keep_going_max_continuations.value, 3);
     assert_eq!(config.settings.keep_going_max_continuations.value, 10);
@@ -182,9 +192,9 @@ fn an_agent_has_its_own_settings_inside_a_source_but_not_across() {
     assert!(!enabled(&inputs, "claude").value, "the switch in the environment stops every agent");
     let own = "PUNCH_AGENTS_CLAUDE_KEEP_GOING_ENABLED";
     inputs.env.push((own.into(), "on".into()));
-    assert_eq!(enabled(&inputs, "claude"), Sourced { value: true, source: Source::Env(own.into()) });
+    assert_eq!(enabled(&inputs, "claude"), SettingValue { value: true, source: SettingSource::Env(own.into()) });
     inputs.flags = vec![("agents.claude.keep_going.enabled".into(), "false".into())];
-    assert_eq!(enabled(&inputs, "claude"), Sourced { value: false, source: Source::Flag });
+    assert_eq!(enabled(&inputs, "claude"), SettingValue { value: false, source: SettingSource::Flag });
 }
 
 #[test]
@@ -192,7 +202,7 @@ fn show_prints_every_setting_with_its_source_as_a_valid_file() {
     let sandbox = Sandbox::new();
     let project = sandbox.file("p.toml", "plan = \"a \\\"b\\\"\"\n[agents.codex.keep_going]\ntoken_limit = 1\n");
     let env = vec![("PUNCH_LEASE".into(), "90s".into())];
-    let inputs = Inputs { project: Some(project.clone()), env, ..Inputs::default() };
+    let inputs = ConfigInputs { project: Some(project.clone()), env, ..ConfigInputs::default() };
     let lines: Vec<String> = Config::load(&inputs).unwrap().show().iter().map(ToString::to_string).collect();
     assert_eq!(lines.len(), KEYS.len() + 1);
     assert_eq!(lines[0], "# owner is not set");
@@ -204,14 +214,14 @@ fn show_prints_every_setting_with_its_source_as_a_valid_file() {
         format!("agents.codex.keep_going.token_limit = 1.0  # project, {}", project.display())
     );
     let again = sandbox.file("again.toml", lines.join("\n"));
-    Config::load(&Inputs { user: Some(again), ..Inputs::default() }).unwrap();
+    Config::load(&ConfigInputs { user: Some(again), ..ConfigInputs::default() }).unwrap();
 }
 
 #[test]
 fn wrong_flags_and_variables_name_themselves() {
     let flag = |name: &str, value: &str| {
         let flags = vec![(name.to_owned(), value.to_owned())];
-        Config::load(&Inputs { flags, ..Inputs::default() }).unwrap_err()
+        Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap_err()
     };
     assert_eq!(
         flag("leese", "1m"),
@@ -227,7 +237,7 @@ fn wrong_flags_and_variables_name_themselves() {
         "command line: `lease` is `15`, expected a duration such as \"15m\" or \"1h30m\", from 100ms to 30d"
     );
     let env = vec![("PUNCH_MAX_CONTINUATIONS".to_owned(), "many\u{1b}[31m".into())];
-    let error = Config::load(&Inputs { env, ..Inputs::default() }).unwrap_err();
+    let error = Config::load(&ConfigInputs { env, ..ConfigInputs::default() }).unwrap_err();
     assert_eq!(
         error.message(),
         "variable `PUNCH_MAX_CONTINUATIONS`: `keep_going.max_continuations` is `many␛[31m`, expected a whole number \
@@ -238,7 +248,7 @@ fn wrong_flags_and_variables_name_themselves() {
     {
         use std::{ffi::OsString, os::unix::ffi::OsStringExt};
         let env = vec![("PUNCH_PLAN".to_owned(), OsString::from_vec(vec![0xff]))];
-        let error = Config::load(&Inputs { env, ..Inputs::default() }).unwrap_err();
+        let error = Config::load(&ConfigInputs { env, ..ConfigInputs::default() }).unwrap_err();
         assert_eq!(error, ConfigError::NotUtf8 { place: SettingOrigin::Env("PUNCH_PLAN".into()) });
     }
 }
@@ -249,7 +259,7 @@ fn the_variables_of_an_agent_tighten_a_check_and_never_loosen_it() {
     let user = sandbox.file("u.toml", "policy.verify = \"claim\"\nrun.agent = \"claude\"\n");
     let load = |variable: &str, value: &str, is_agent: bool| {
         let env = vec![(variable.to_owned(), value.into())];
-        Config::load(&Inputs { env, user: Some(user.clone()), is_agent, ..Inputs::default() }).unwrap()
+        Config::load(&ConfigInputs { env, user: Some(user.clone()), is_agent, ..ConfigInputs::default() }).unwrap()
     };
     let verify =
         |value: &str, is_agent: bool| load("PUNCH_POLICY_VERIFY", value, is_agent).get("policy.verify").unwrap();
@@ -274,7 +284,7 @@ fn answers_from_other_machines_are_allowed_only_in_the_user_s_own_file() {
     let (project, user) = (sandbox.file("p.toml", line), sandbox.file("u.toml", line));
     let flags = vec![("run.remote_answers".to_owned(), "true".to_owned())];
     let env = vec![("PUNCH_RUN_REMOTE_ANSWERS".to_owned(), "true".into())];
-    let elsewhere = Inputs { flags, env, project: Some(project), ..Inputs::default() };
+    let elsewhere = ConfigInputs { flags, env, project: Some(project), ..ConfigInputs::default() };
     let config = Config::load(&elsewhere).unwrap();
     assert!(!config.settings.run_remote_answers.value);
     let (messages, hints): (Vec<_>, Vec<_>) =
@@ -282,6 +292,6 @@ fn answers_from_other_machines_are_allowed_only_in_the_user_s_own_file() {
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(messages.iter().all(|text| text.ends_with("is ignored: it counts only in your own settings file")));
     assert!(hints.iter().all(|hint| hint == "if you want it, run `punch config set run.remote_answers true`"));
-    let config = Config::load(&Inputs { user: Some(user), ..elsewhere }).unwrap();
+    let config = Config::load(&ConfigInputs { user: Some(user), ..elsewhere }).unwrap();
     assert!(config.settings.run_remote_answers.value);
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_engine::call::{Answer, Caller, Dialect, Tool};
-use punch_engine::{Choice, Engine};
+use punch_engine::call::{Dialect, Tool, ToolAnswer, ToolCaller};
+use punch_engine::{Engine, PlanChoice};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
 
@@ -18,17 +18,17 @@ struct World {
 fn world() -> World {
     let time = AtomicI64::new(1_000);
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     World { engine, plan }
 }
 
 impl World {
-    fn call(&self, session: &str, dialect: Dialect, tool: Tool, arguments: &Value) -> Answer {
-        let caller = Caller {
+    fn call(&self, session: &str, dialect: Dialect, tool: Tool, arguments: &Value) -> ToolAnswer {
+        let caller = ToolCaller {
             session: SessionKey::new(session, None),
             actor: punch_core::Actor::agent(session, session),
             role: None,
-            mode: punch_core::dialect::cursor::Mode::Aggressive,
+            mode: punch_core::dialect::cursor::DelegationMode::Aggressive,
             limits: Default::default(),
             open_limit: 10_000,
             settings: None,
@@ -40,7 +40,7 @@ impl World {
         self.engine.call(self.plan, &caller, dialect, tool, arguments, None).unwrap()
     }
 
-    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
+    fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> ToolAnswer {
         let answer = self.call(session, dialect, Tool::Write, &arguments);
         assert!(!answer.is_error, "{}", answer.text);
         answer
@@ -237,7 +237,7 @@ fn phases_without_a_target_mean_the_list_of_the_conversation() {
 fn a_removed_todo_that_is_sent_again_is_not_dropped_without_a_word() {
     let rm = |world: &World, content: &str| {
         let op = punch_core::Op::Rm(punch_core::Ref::Id(world.id(content)));
-        world.engine.submit(world.plan, &punch_engine::Request::by("codex", Some("other")), &[op]).unwrap();
+        world.engine.submit(world.plan, &punch_engine::WriteRequest::by("codex", Some("other")), &[op]).unwrap();
     };
     let note = "Note: \"two\" was removed from the plan by someone else and stays removed.\n";
     let list = |status: &str| {

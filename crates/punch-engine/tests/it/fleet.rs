@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use punch_core::view::WorkerState;
 use punch_core::{Actor, Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Uid, WorkerId};
 use punch_engine::{
-    Begin, Choice, Engine, EngineError, FleetRefresher, HandedIn, Request, RunRecord, WorkerBody, WorkerName,
-    is_worker_name,
+    Engine, EngineError, FleetRefresher, HandedIn, PlanChoice, RunRecord, RunStart, WorkerBody, WorkerName,
+    WriteRequest, is_worker_name,
 };
 use punch_store::{OpenMode, PlanId, SessionKey, open_file};
 use serde_json::json;
@@ -34,15 +34,15 @@ impl Fleet {
         let time = Arc::clone(&clock);
         let store = open_file(&folder.path().join("store.db"), OpenMode::Create, None).unwrap();
         let engine = Engine::new(store, Box::new(move || time.load(Ordering::Relaxed)));
-        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
         let add = |content: &&str| {
             Op::Add(Add {
                 edit: Edit { content: Keep::Set((*content).to_owned()), ..Edit::default() },
                 ..Add::default()
             })
         };
-        engine.submit(plan, &Request::of(Actor::user()), &contents.iter().map(add).collect::<Vec<_>>()).unwrap();
-        let begin = Begin { options: json!({"fleet": true, "agents": 0}), ..Begin::default() };
+        engine.submit(plan, &WriteRequest::of(Actor::user()), &contents.iter().map(add).collect::<Vec<_>>()).unwrap();
+        let begin = RunStart { options: json!({"fleet": true, "agents": 0}), ..RunStart::default() };
         let run = engine.begin_run(plan, &begin).unwrap();
         Self { _folder: folder, clock, engine, plan, run }
     }
@@ -58,7 +58,7 @@ impl Fleet {
     fn claim(&self, worker: &WorkerName, uid: u64) -> (Todo, String) {
         let (run, epoch, fleet) = (self.run.id, worker.epoch, Some(worker.name.clone()));
         let owner = WorkerId { run, epoch, number: uid, fleet }.to_string();
-        let request = Request::of(Actor::runner(run, Some(&owner)));
+        let request = WriteRequest::of(Actor::runner(run, Some(&owner)));
         let key = SessionKey::new(format!("s-{owner}"), None);
         (self.engine.claim_for_worker(self.plan, &request, &key, Uid(uid), CLAIM).unwrap(), owner)
     }
@@ -158,10 +158,13 @@ fn work_is_handed_in_under_a_claim_that_holds_and_forgotten_once_it_is_decided()
     // The agent reports, and its worker dies before the push: that is not handed in.
     let (other, owner) = fleet.claim(&worker, 2);
     let op = Op::Done { target: Ref::Uid(Uid(2)), evidence: Some(Evidence::default()), fence: Some(other.fence) };
-    fleet.engine.submit(fleet.plan, &Request::of(Actor::worker("agent", &owner)), &[op]).unwrap();
+    fleet.engine.submit(fleet.plan, &WriteRequest::of(Actor::worker("agent", &owner)), &[op]).unwrap();
     assert_eq!(fleet.waiting(), [1]);
     let fail = Op::Fail(Ref::Uid(Uid(1)), "the check failed".into());
-    fleet.engine.submit(fleet.plan, &Request::of(Actor::runner(fleet.run.id, todo.owner.as_deref())), &[fail]).unwrap();
+    fleet
+        .engine
+        .submit(fleet.plan, &WriteRequest::of(Actor::runner(fleet.run.id, todo.owner.as_deref())), &[fail])
+        .unwrap();
     assert_eq!(fleet.waiting(), [0; 0]);
     assert!(fleet.engine.run(fleet.plan, fleet.run.id).unwrap().unwrap().body.handed_in.is_empty());
 }
@@ -174,11 +177,11 @@ fn a_coordinator_resumes_the_run_of_its_fleet_and_leaves_the_seats_of_workers_al
         fleet.engine.join_run(fleet.plan, fleet.run.id, &worker, seats, &["exec:true".to_owned()]).unwrap()
     };
     assert_eq!((join("a", 2), join("b", 3), join("a", 2)), (0, 2, 0), "every seat has a number of its own");
-    let begin = Begin { options: json!({"fleet": true, "agents": 0}), ..Begin::default() };
+    let begin = RunStart { options: json!({"fleet": true, "agents": 0}), ..RunStart::default() };
     let again = fleet.engine.begin_run(fleet.plan, &begin).unwrap();
     assert_eq!((again.id, again.body.epoch, &again.body.options["agents"]), (fleet.run.id, 2, &json!(5)));
     assert_eq!(fleet.engine.fleet_run(fleet.plan).unwrap().map(|run| run.id), Some(again.id));
-    let alone = fleet.engine.begin_run(fleet.plan, &Begin::default()).unwrap();
+    let alone = fleet.engine.begin_run(fleet.plan, &RunStart::default()).unwrap();
     assert_eq!(
         (alone.id, fleet.engine.fleet_run(fleet.plan).unwrap()),
         (again.id + 1, None),

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use punch_core::{Add, Edit, Hold, HoldKind, Keep, Kind, Op, Plan, Ref, Uid, apply};
-use punch_engine::{Cursor, Engine, Followed, Follower, Gap, Request, Revision, Revisions};
+use punch_core::{Add, Edit, EventKind, Hold, HoldKind, Keep, Op, Plan, Ref, Uid, apply};
+use punch_engine::{Cursor, Engine, Follower, FollowerItem, Gap, Revision, Revisions, WriteRequest};
 use punch_store::{MemoryStore, OpenMode, PlanId, SqliteStore, Store, StoreAdmin, restore};
 
 const TODOS: u8 = 6;
@@ -98,7 +98,7 @@ impl<'a> World<'a> {
         let engine = engine(&place, &time);
         let plan = engine.store().create_plan("main", 1_000).unwrap();
         let ops: Vec<Op> = (0..TODOS).map(|n| add(&format!("todo {n}"))).collect();
-        engine.submit(plan, &Request::by("t", Some("w")), &ops).unwrap();
+        engine.submit(plan, &WriteRequest::by("t", Some("w")), &ops).unwrap();
         let follower = Follower::new(&engine, plan, Cursor::at(0, 1_000));
         Self { place, time, engine, plan, follower, picture: Plan::new(), looked: 1_000 }
     }
@@ -108,7 +108,7 @@ impl<'a> World<'a> {
             Step::Write(a, b, c) => {
                 let now = self.time.fetch_add(1, Ordering::Relaxed) + 1;
                 // Refused ones change nothing, which is as good.
-                let _ = self.engine.submit(self.plan, &Request::by("t", Some("w")), &[op((a, b, c), now)]);
+                let _ = self.engine.submit(self.plan, &WriteRequest::by("t", Some("w")), &[op((a, b, c), now)]);
             }
             Step::TimePasses(ms) => drop(self.time.fetch_add(ms.into(), Ordering::Relaxed)),
             Step::Look => self.look(),
@@ -147,7 +147,7 @@ impl<'a> World<'a> {
         let (mut ended, mut gaps) = (BTreeSet::new(), 0);
         while let Some(found) = self.follower.next(&self.engine, Duration::ZERO).unwrap() {
             match found {
-                Followed::Revisions(page) => {
+                FollowerItem::Revisions(page) => {
                     assert_eq!(page.revisions.last().unwrap().number, page.next);
                     for revision in &page.revisions {
                         assert_eq!(revision.number, self.picture.row.revision + 1);
@@ -157,12 +157,12 @@ impl<'a> World<'a> {
                         assert_eq!(page.touched.get(uid), self.engine.whole(self.plan).unwrap().get(uid));
                     }
                 }
-                Followed::TimePassed { at, todos } => {
+                FollowerItem::TimePassed { at, todos } => {
                     assert_eq!(at, now);
                     todos.iter().for_each(|todo| assert!(ended.insert(todo.uid), "{} twice", todo.id));
                 }
-                Followed::Activity(page) => panic!("not asked for: {page:?}"),
-                Followed::Gap(gap) => {
+                FollowerItem::Activity(page) => panic!("not asked for: {page:?}"),
+                FollowerItem::Gap(gap) => {
                     self.picture = self.engine.whole(self.plan).unwrap();
                     assert_eq!(gap, Gap { revision: self.picture.row.revision });
                     gaps += 1;
@@ -252,20 +252,22 @@ fn a_write_of_another_thread_and_the_end_of_a_lease_wake_a_follower() {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(clock));
     let plan = engine.store().create_plan("main", 0).unwrap();
     let mut follower = engine.follow(plan).unwrap();
-    let request = Request::by("t", Some("w"));
+    let request = WriteRequest::by("t", Some("w"));
     thread::scope(|scope| {
         scope.spawn(|| engine.submit(plan, &request, &[add("a")]).unwrap());
-        let Some(Followed::Revisions(page)) = follower.next(&engine, SOON).unwrap() else { panic!("not woken") };
-        assert_eq!((page.revisions[0].by.by(), page.revisions[0].events[0].kind), ("t", Kind::Added));
+        let Some(FollowerItem::Revisions(page)) = follower.next(&engine, SOON).unwrap() else { panic!("not woken") };
+        assert_eq!((page.revisions[0].by.by(), page.revisions[0].events[0].kind), ("t", EventKind::Added));
     });
     engine.submit(plan, &request, &[Op::Claim(id(0), clock() + 50)]).unwrap();
-    assert!(matches!(follower.next(&engine, SOON).unwrap(), Some(Followed::Revisions(_))));
-    let Some(Followed::TimePassed { todos, .. }) = follower.next(&engine, SOON).unwrap() else { panic!("not woken") };
+    assert!(matches!(follower.next(&engine, SOON).unwrap(), Some(FollowerItem::Revisions(_))));
+    let Some(FollowerItem::TimePassed { todos, .. }) = follower.next(&engine, SOON).unwrap() else {
+        panic!("not woken")
+    };
     assert_eq!(todos[0].id, "T-1");
     assert!(follower.next(&engine, Duration::ZERO).unwrap().is_none());
     // A single wait begins anew: what ended before is not reported again.
     assert!(engine.wait(plan, 2, Duration::ZERO).unwrap().is_none());
-    assert!(matches!(engine.wait(plan, 1, Duration::ZERO).unwrap(), Some(Followed::Revisions(_))));
+    assert!(matches!(engine.wait(plan, 1, Duration::ZERO).unwrap(), Some(FollowerItem::Revisions(_))));
 }
 
 #[test]

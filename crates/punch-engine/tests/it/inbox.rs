@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::inbox::InboxItem;
 use punch_core::{Actor, Add, Edit, Keep, Op};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Begin, Choice, Ended, Engine, InboxQuery, READER, Request, RunOutcome};
-use punch_store::{Durability, MemoryStore, PlanId, Question, QuestionAnswer, QuestionState, SeatRecord, Spent};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, InboxQuery, PlanChoice, READER, RunEnd, RunOutcome, RunStart, WriteRequest};
+use punch_store::{Durability, LedgerEntry, MemoryStore, PlanId, Question, QuestionAnswer, QuestionState, SeatRecord};
 use serde_json::json;
 
 const MINUTE: i64 = 60_000;
@@ -24,12 +24,12 @@ impl World {
         let now = Arc::new(AtomicI64::new(1_000));
         let clock = Arc::clone(&now);
         let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || clock.load(Ordering::Relaxed)));
-        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
         for content in ["one", "two"] {
             let edit = Edit { content: Keep::Set(content.into()), ..Edit::default() };
-            engine.submit(plan, &Request::of(Actor::user()), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
+            engine.submit(plan, &WriteRequest::of(Actor::user()), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
         }
-        Self { engine, plan, now, config: Config::load(&Inputs::default()).unwrap() }
+        Self { engine, plan, now, config: Config::load(&ConfigInputs::default()).unwrap() }
     }
 
     fn later(&self, ms: i64) {
@@ -47,14 +47,14 @@ impl World {
     fn run(&self, limits: serde_json::Value) -> u64 {
         let options = json!({"agents": 1, "limits": limits});
         self.engine
-            .begin_run(self.plan, &Begin { agents: vec!["claude".into()], options, fresh: true, lanes: None })
+            .begin_run(self.plan, &RunStart { agents: vec!["claude".into()], options, fresh: true, lanes: None })
             .unwrap()
             .id
     }
 
     fn spend(&self, run: u64, tokens: u64) {
         let uid = self.engine.resolve(self.plan, "T-1").unwrap();
-        let spent = Spent {
+        let spent = LedgerEntry {
             uid,
             attempt: 1,
             run: Some(run),
@@ -126,7 +126,7 @@ fn a_run_beyond_four_fifths_of_a_limit_is_listed_since_it_got_there() {
 fn a_run_that_ended_is_listed_until_the_user_looks() {
     let world = World::new();
     let run = world.run(json!({}));
-    let ended = Ended { outcome: RunOutcome::Stalled, because: vec!["T-1 failed".into()], result: None };
+    let ended = RunEnd { outcome: RunOutcome::Stalled, because: vec!["T-1 failed".into()], result: None };
     world.engine.end_run(world.plan, run, &ended).unwrap();
     assert_eq!(world.shown(), ["stuck: run 1 has ended: stalled (T-1 failed)"]);
     world.engine.mark_seen(world.plan, "agent:claude", 2).unwrap();
@@ -142,7 +142,7 @@ fn seats_and_sessions_without_a_sign_of_life_are_listed() {
     let world = World::new();
     let claim = |owner: &str, id: &str| {
         let uid = world.engine.resolve(world.plan, id).unwrap();
-        world.engine.claim(world.plan, &Request::of(Actor::agent("claude", owner)), uid, 15 * MINUTE).unwrap();
+        world.engine.claim(world.plan, &WriteRequest::of(Actor::agent("claude", owner)), uid, 15 * MINUTE).unwrap();
     };
     claim("session-1", "T-1");
     world.later(15 * MINUTE);
@@ -177,7 +177,7 @@ fn large_plans_are_not_counted_at_the_side() {
         Op::Add(Add { edit, ..Add::default() })
     };
     let ops: Vec<Op> = (0..2_000).map(add).collect();
-    world.engine.submit(world.plan, &Request::of(Actor::user()), &ops).unwrap();
+    world.engine.submit(world.plan, &WriteRequest::of(Actor::user()), &ops).unwrap();
     assert_eq!(world.engine.inbox_count(world.plan, &query).unwrap(), None);
     assert_eq!(world.items(), []);
 }

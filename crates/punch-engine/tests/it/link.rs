@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::{Choice, Engine};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::{Engine, PlanChoice};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
 
 fn world() -> (Engine, PlanId) {
     let time = Arc::new(AtomicI64::new(1_000));
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     (engine, plan)
 }
 
 fn write(engine: &Engine, plan: PlanId, session: &str, arguments: &Value) -> u64 {
     let session = SessionKey::new(session, None);
-    let caller = Caller {
+    let caller = ToolCaller {
         actor: punch_core::Actor::agent("mcp", owner_of(&session)),
         session,
         role: None,

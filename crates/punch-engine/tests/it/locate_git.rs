@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use punch_engine::locate::{Kind, LocateError, Location, locate};
+use punch_engine::locate::{LocateError, Location, LocationRule, locate};
 
 use crate::sandbox::Sandbox;
 
@@ -12,7 +12,7 @@ fn agrees_with_git(sandbox: &Sandbox, cwd: &str) -> Location {
     let expected = Location {
         database: dir.join("store.db"),
         config: dir.join("config.toml"),
-        kind: Kind::Git,
+        kind: LocationRule::Git,
         exists: false,
         project_root: root,
         server: None,
@@ -125,7 +125,7 @@ fn what_git_does_not_take_for_a_repository_is_none() {
     assert_eq!(agrees_with_git(&sandbox, "p/x").dir, sandbox.path("p/.git/punch"));
     sandbox.folder("y/.git");
     assert_eq!(sandbox.by_git("y"), None);
-    assert_eq!(sandbox.locate("y").unwrap().kind, Kind::Outside);
+    assert_eq!(sandbox.locate("y").unwrap().kind, LocationRule::Outside);
 }
 
 #[test]

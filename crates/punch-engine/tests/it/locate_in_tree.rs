@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use punch_engine::locate::{Kind, LocateError, Location, locate, locate_in_tree};
+use punch_engine::locate::{LocateError, Location, LocationRule, locate, locate_in_tree};
 
 use crate::sandbox::Sandbox;
 
@@ -18,7 +18,7 @@ fn a_store_beside_the_code_is_used_from_every_folder_and_ignored_by_git() {
     let sandbox = Sandbox::with_repository();
     sandbox.folder("p/a/b");
     let made = init(&sandbox, "p/a/b");
-    assert_eq!((&made.dir, made.kind), (&sandbox.path("p/.punch"), Kind::InTree));
+    assert_eq!((&made.dir, made.kind), (&sandbox.path("p/.punch"), LocationRule::InTree));
     assert_eq!(made.project_root, sandbox.path("p"));
     fs::write(&made.database, "").unwrap();
     assert_eq!(fs::read_to_string(made.dir.join(".gitignore")).unwrap(), "*\n");
@@ -79,7 +79,7 @@ fn a_store_in_a_folder_below_the_top_is_found_and_judged_too() {
     sandbox.folder("p/a/b");
     sandbox.folder("p/a/.punch");
     assert_eq!(sandbox.locate("p/a/b").unwrap().dir, sandbox.path("p/a/.punch"));
-    assert_eq!(sandbox.locate("p").unwrap().kind, Kind::Git);
+    assert_eq!(sandbox.locate("p").unwrap().kind, LocationRule::Git);
     sandbox.commit("p", "a/.punch/config.toml");
     assert_eq!(sandbox.locate("p/a/b").unwrap_err().code(), "store_tracked");
 }
@@ -102,7 +102,7 @@ fn two_stores_are_an_error_until_one_is_chosen() {
         let mut around = sandbox.around("p");
         (around.store_flag, around.store_env) = (flag, env);
         let found = locate(&around).unwrap();
-        assert_eq!((found.kind, found.project_root), (Kind::Given, sandbox.path("p")));
+        assert_eq!((found.kind, found.project_root), (LocationRule::Given, sandbox.path("p")));
         (found.dir, found.exists)
     };
     assert_eq!(chosen(Some(git.dir.clone()), None), (git.dir.clone(), true));

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use punch_engine::locate::{Kind, LocateError, Location, locate, locate_in_tree};
+use punch_engine::locate::{LocateError, Location, LocationRule, locate, locate_in_tree};
 
 use crate::sandbox::Sandbox;
 
@@ -14,7 +14,7 @@ fn outside(dir: PathBuf, exists: bool) -> Location {
     Location {
         database: dir.join("store.db"),
         config: dir.join("config.toml"),
-        kind: Kind::Outside,
+        kind: LocationRule::Outside,
         exists,
         project_root: root,
         server: None,
@@ -86,7 +86,7 @@ fn a_chosen_store_may_be_anywhere_and_named_by_its_database() {
         around.store_flag = Some(PathBuf::from(flag));
         locate(&around)
     };
-    let there = Location { kind: Kind::Given, ..outside(sandbox.path("a/x/y"), false) };
+    let there = Location { kind: LocationRule::Given, ..outside(sandbox.path("a/x/y"), false) };
     assert_eq!(chosen("x/y"), Ok(there.clone()));
     assert_eq!(chosen("x/y/store.db"), Ok(there.clone()));
     there.create().unwrap();

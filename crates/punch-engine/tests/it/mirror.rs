@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::dialect::mirror::{Change, HostListUpdate, Row, Word};
-use punch_engine::call::{Caller, Dialect, Family, TodoUse, Tool};
-use punch_engine::{Choice, Engine, Request};
+use punch_core::dialect::mirror::{HostListUpdate, HostRow, HostRowChange, HostStatus};
+use punch_engine::call::{Dialect, Family, TodoUse, Tool, ToolCaller};
+use punch_engine::{Engine, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
 
@@ -22,13 +22,13 @@ struct World {
 fn world() -> World {
     let time = Arc::new(AtomicI64::new(1_000));
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     World { engine, plan }
 }
 
-fn caller(host: &str, subagent: Option<&str>) -> Caller<'static> {
+fn caller(host: &str, subagent: Option<&str>) -> ToolCaller<'static> {
     let session = SessionKey::new(host, subagent);
-    Caller {
+    ToolCaller {
         actor: punch_core::Actor::agent("claude", owner_of(&session)),
         session,
         role: None,
@@ -66,23 +66,23 @@ impl World {
     }
 }
 
-fn row(content: &str, status: Word) -> Row {
-    Row { content: content.into(), status, ..Row::default() }
+fn row(content: &str, status: HostStatus) -> HostRow {
+    HostRow { content: content.into(), status, ..HostRow::default() }
 }
 
-fn list(rows: &[(&str, Word)]) -> HostListUpdate {
+fn list(rows: &[(&str, HostStatus)]) -> HostListUpdate {
     HostListUpdate::List(rows.iter().map(|(content, status)| row(content, *status)).collect())
 }
 
 fn task(key: &str, content: &str) -> HostListUpdate {
-    HostListUpdate::Create(Row { key: Some(key.into()), ..row(content, Word::Pending) })
+    HostListUpdate::Create(HostRow { key: Some(key.into()), ..row(content, HostStatus::Pending) })
 }
 
-fn change(key: &str) -> Change {
-    Change { key: key.into(), ..Change::default() }
+fn change(key: &str) -> HostRowChange {
+    HostRowChange { key: key.into(), ..HostRowChange::default() }
 }
 
-use Word::{Blocked, Cancelled, Completed, InProgress, Pending};
+use HostStatus::{Blocked, Cancelled, Completed, InProgress, Pending};
 
 #[test]
 fn a_list_is_followed_and_what_leaves_it_is_archived() {
@@ -176,13 +176,17 @@ fn tasks_keep_their_numbers() {
     world.told("s", TASKS, &task("1", "a"));
     world.told("s", TASKS, &task("2", "b"));
     world.told("s", TASKS, &task("2", "b"));
-    world.told("s", TASKS, &HostListUpdate::Change(Change { blocked_by: vec!["1".into(), "9".into()], ..change("2") }));
+    world.told(
+        "s",
+        TASKS,
+        &HostListUpdate::Change(HostRowChange { blocked_by: vec!["1".into(), "9".into()], ..change("2") }),
+    );
     assert_eq!(world.waits("b"), ["a"]);
-    world.told("s", TASKS, &HostListUpdate::Change(Change { status: Some(Completed), ..change("1") }));
-    world.told("s", TASKS, &HostListUpdate::Change(Change { content: Some("b, better".into()), ..change("2") }));
-    world.told("s", TASKS, &HostListUpdate::Change(Change { status: Some(InProgress), ..change("7") }));
+    world.told("s", TASKS, &HostListUpdate::Change(HostRowChange { status: Some(Completed), ..change("1") }));
+    world.told("s", TASKS, &HostListUpdate::Change(HostRowChange { content: Some("b, better".into()), ..change("2") }));
+    world.told("s", TASKS, &HostListUpdate::Change(HostRowChange { status: Some(InProgress), ..change("7") }));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed), ("b, better".to_owned(), Status::Pending)]);
-    world.told("s", TASKS, &HostListUpdate::Change(Change { deleted: true, ..change("2") }));
+    world.told("s", TASKS, &HostListUpdate::Change(HostRowChange { deleted: true, ..change("2") }));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
 }
 
@@ -191,14 +195,14 @@ fn two_tasks_of_one_name_are_two_todos() {
     let world = world();
     world.told("s", TASKS, &task("1", "test"));
     world.told("s", TASKS, &task("2", "test"));
-    world.told("s", TASKS, &HostListUpdate::Change(Change { status: Some(Completed), ..change("2") }));
+    world.told("s", TASKS, &HostListUpdate::Change(HostRowChange { status: Some(Completed), ..change("2") }));
     assert_eq!(world.todos(), [("test".to_owned(), Status::Pending), ("test".to_owned(), Status::Completed)]);
 }
 
 #[test]
 fn cycles_and_unknown_rows_are_no_reason_to_refuse() {
     let world = world();
-    let row = |key: &str, waits: &[&str]| Row {
+    let row = |key: &str, waits: &[&str]| HostRow {
         key: Some(key.into()),
         blocked_by: Some(waits.iter().map(|key| (*key).to_owned()).collect()),
         ..row(&format!("row {key}"), Pending)
@@ -213,7 +217,7 @@ fn cycles_and_unknown_rows_are_no_reason_to_refuse() {
 fn numbers_that_are_counted_anew_are_other_rows() {
     let world = world();
     let told =
-        |content: &str, status| HostListUpdate::List(vec![Row { key: Some("1".into()), ..row(content, status) }]);
+        |content: &str, status| HostListUpdate::List(vec![HostRow { key: Some("1".into()), ..row(content, status) }]);
     world.told("s", LIST, &told("first", Completed));
     world.told("s", LIST, &told("second", Pending));
     let plan = world.engine.whole(world.plan).unwrap();
@@ -262,8 +266,8 @@ fn a_subagent_removes_nothing_from_the_list_it_shares_and_makes_no_list_of_its_o
     let tell = |family, told: &HostListUpdate| {
         world.engine.mirror(world.plan, &TodoUse { caller: &sub, family, told, key: None }).unwrap()
     };
-    tell(TASKS, &HostListUpdate::Change(Change { deleted: true, ..change("1") }));
-    tell(TASKS, &HostListUpdate::Change(Change { status: Some(Completed), ..change("1") }));
+    tell(TASKS, &HostListUpdate::Change(HostRowChange { deleted: true, ..change("1") }));
+    tell(TASKS, &HostListUpdate::Change(HostRowChange { status: Some(Completed), ..change("1") }));
     tell(LIST, &list(&[("private", Pending)]));
     assert_eq!(world.todos(), [("a".to_owned(), Status::Completed)]);
 }
@@ -279,8 +283,8 @@ fn what_a_subagent_deletes_keeps_its_place() {
         world.engine.mirror(world.plan, &TodoUse { caller: &sub, family: TASKS, told, key: None }).unwrap()
     };
     for key in ["1", "2"] {
-        tell(&HostListUpdate::Change(Change { deleted: true, ..change(key) }));
-        tell(&HostListUpdate::Change(Change { status: Some(Completed), ..change("3") }));
+        tell(&HostListUpdate::Change(HostRowChange { deleted: true, ..change(key) }));
+        tell(&HostListUpdate::Change(HostRowChange { status: Some(Completed), ..change("3") }));
         let order: Vec<String> = world.todos().into_iter().map(|(content, _)| content).collect();
         assert_eq!(order, ["a", "b", "c"], "{key}");
     }
@@ -295,7 +299,7 @@ fn what_the_rules_refuse_is_left_out_and_the_rest_happens() {
     world.told("s", LIST, &list(&[("a", Pending), ("b", Pending)]));
     let plan = world.engine.whole(world.plan).unwrap();
     let uid = plan.live()[0].uid;
-    world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 3_600_000_000).unwrap();
+    world.engine.claim(world.plan, &WriteRequest::by("other", Some("other")), uid, 3_600_000_000).unwrap();
     world.told("s", LIST, &list(&[("a", Completed), ("b", Completed), ("c", Pending)]));
     let expected = [("a", Status::InProgress), ("b", Status::Completed), ("c", Status::Pending)];
     assert_eq!(world.todos(), expected.map(|(c, s)| (c.to_owned(), s)));
@@ -315,11 +319,11 @@ fn contents_are_cut_to_one_line_and_there_is_no_limit_of_twenty() {
     assert!(todos[0].0.starts_with("first second \u{241b}[31m"), "{:?}", todos[0].0);
 }
 
-fn words() -> impl Strategy<Value = Word> {
+fn words() -> impl Strategy<Value = HostStatus> {
     prop_oneof![Just(Pending), Just(InProgress), Just(Completed), Just(Cancelled), Just(Blocked)]
 }
 
-fn status(word: Word) -> Status {
+fn status(word: HostStatus) -> Status {
     match word {
         Pending | Blocked => Status::Pending,
         InProgress => Status::InProgress,
@@ -337,7 +341,7 @@ proptest! {
     fn the_plan_is_the_last_list_and_what_was_finished(lists in prop::collection::vec(prop::collection::vec((0..5_u8, words()), 0..7), 1..6)) {
         let world = world();
         for (n, told) in lists.iter().enumerate() {
-            let rows: Vec<Row> = told.iter().map(|(n, word)| row(&format!("row {n}"), *word)).collect();
+            let rows: Vec<HostRow> = told.iter().map(|(n, word)| row(&format!("row {n}"), *word)).collect();
             let key = format!("call {n}");
             let mirror = |told: &HostListUpdate| {
                 let used = TodoUse { caller: &caller("s", None), family: LIST, told, key: Some(&key) };
@@ -375,14 +379,14 @@ proptest! {
                 }
                 2 => {
                     known.map(|at| model.remove(at));
-                    HostListUpdate::Change(Change { deleted: true, ..change(&name) })
+                    HostListUpdate::Change(HostRowChange { deleted: true, ..change(&name) })
                 }
                 n => {
                     let word = [Pending, InProgress, Completed][usize::from(n - 3)];
                     if let Some(at) = known {
                         model[at].1 = status(word);
                     }
-                    HostListUpdate::Change(Change { status: Some(word), ..change(&name) })
+                    HostListUpdate::Change(HostRowChange { status: Some(word), ..change(&name) })
                 }
             };
             world.told("s", TASKS, &told);

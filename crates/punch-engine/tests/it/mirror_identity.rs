@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
-use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
+use punch_core::dialect::mirror::{HostListUpdate, HostRow, HostStatus};
 use punch_core::{Note, Op, Ref, Status, Uid, Verify};
-use punch_engine::call::{Caller, Family, TodoUse};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, Request};
+use punch_engine::call::{Family, TodoUse, ToolCaller};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 
 struct World {
@@ -19,18 +19,18 @@ struct World {
 fn world() -> World {
     let time = AtomicI64::new(1_000);
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     World { engine, plan }
 }
 
 impl World {
-    fn list(&self, rows: Vec<Row>) {
+    fn list(&self, rows: Vec<HostRow>) {
         self.list_of("s", rows);
     }
 
-    fn list_of(&self, session: &str, rows: Vec<Row>) {
-        let settings = Config::load(&Inputs::default()).unwrap().settings;
-        let caller = Caller::under(&settings, SessionKey::new(session, None), "claude".into());
+    fn list_of(&self, session: &str, rows: Vec<HostRow>) {
+        let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
+        let caller = ToolCaller::under(&settings, SessionKey::new(session, None), "claude".into());
         let (family, told) = (Family { name: "todo_write", shared: false }, HostListUpdate::List(rows));
         self.engine.mirror(self.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
     }
@@ -41,16 +41,16 @@ impl World {
     }
 
     fn edit(&self, ops: &[Op]) {
-        self.engine.submit(self.plan, &Request::by("user", None), ops).unwrap();
+        self.engine.submit(self.plan, &WriteRequest::by("user", None), ops).unwrap();
     }
 }
 
-fn row(key: &str, content: &str, status: Word) -> Row {
+fn row(key: &str, content: &str, status: HostStatus) -> HostRow {
     let key = Some(key.to_owned()).filter(|key| !key.is_empty());
-    Row { key, content: content.into(), status, ..Row::default() }
+    HostRow { key, content: content.into(), status, ..HostRow::default() }
 }
 
-use Word::{Completed, InProgress, Pending};
+use HostStatus::{Completed, InProgress, Pending};
 
 fn lines(world: &World) -> String {
     let mark = |status: Status| match status {
@@ -137,7 +137,7 @@ fn another_piece_of_work_in_the_same_place_is_no_rename() {
 #[test]
 fn what_waits_for_what_follows_the_work_when_numbers_change() {
     let world = world();
-    let waits = |key: &str, content: &str, status: Word, on: &[&str]| Row {
+    let waits = |key: &str, content: &str, status: HostStatus, on: &[&str]| HostRow {
         blocked_by: Some(on.iter().map(|key| (*key).to_owned()).collect()),
         ..row(key, content, status)
     };
@@ -171,7 +171,7 @@ fn word(n: usize) -> String {
 struct Item {
     who: usize,
     words: Vec<String>,
-    status: Word,
+    status: HostStatus,
 }
 
 impl Item {

@@ -1,12 +1,12 @@
 //! What an answer says about a call that was applied in part: the plan, the text, `changed` and `errors` agree.
 
 use proptest::prelude::*;
-use punch_engine::call::{Answer, Dialect};
+use punch_engine::call::{Dialect, ToolAnswer};
 use serde_json::{Value, json};
 
 use crate::host::{World, world};
 
-fn phases(world: &World, ops: Value) -> Answer {
+fn phases(world: &World, ops: Value) -> ToolAnswer {
     world.write("s", Dialect::Phases, json!({ "ops": ops }))
 }
 

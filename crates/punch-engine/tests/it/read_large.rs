@@ -1,14 +1,14 @@
 //! Readings of plans that are too large to be read whole give the same answers as readings of the whole plan.
 
 use punch_core::{Actor, Add, Edit, Hold, HoldKind, Keep, Op, Ref, reason};
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::{Choice, Engine, NARRATED, Request};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::{Engine, NARRATED, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::json;
 
 fn engine() -> (Engine, PlanId) {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     (engine, plan)
 }
 
@@ -27,11 +27,11 @@ fn add(name: &str, needs: &[&str], files: &[&str]) -> Op {
 }
 
 fn read(engine: &Engine, plan: PlanId, arguments: serde_json::Value) -> String {
-    let caller = Caller {
+    let caller = ToolCaller {
         session: SessionKey::new("reader", None),
         actor: Actor::agent("reader", "reader"),
         role: None,
-        mode: punch_core::dialect::cursor::Mode::Aggressive,
+        mode: punch_core::dialect::cursor::DelegationMode::Aggressive,
         limits: Default::default(),
         open_limit: 10_000,
         settings: None,
@@ -46,7 +46,7 @@ fn read(engine: &Engine, plan: PlanId, arguments: serde_json::Value) -> String {
 #[test]
 fn the_view_why_of_a_todo_reads_a_part_and_answers_as_for_the_whole_plan() {
     let (engine, plan) = engine();
-    let request = Request::by("user", None);
+    let request = WriteRequest::by("user", None);
     let mut ops = vec![
         add("held", &[], &[]),
         add("running", &[], &["src/**"]),
@@ -62,7 +62,7 @@ fn the_view_why_of_a_todo_reads_a_part_and_answers_as_for_the_whole_plan() {
     engine.submit(plan, &request, &ops).unwrap();
     let hold = Hold { kind: HoldKind::Human, reason: "ask".into(), until: None, by: String::new(), at: 0 };
     engine.submit(plan, &request, &[Op::Hold(id("held"), hold)]).unwrap();
-    engine.submit(plan, &Request::by("w", Some("w")), &[Op::Start(id("running"))]).unwrap();
+    engine.submit(plan, &WriteRequest::by("w", Some("w")), &[Op::Start(id("running"))]).unwrap();
     engine.submit(plan, &request, &[Op::Drop(id("dropped"))]).unwrap();
     let whole = engine.whole(plan).unwrap();
     for todo in whole.live() {
@@ -76,8 +76,8 @@ fn the_view_why_of_a_todo_reads_a_part_and_answers_as_for_the_whole_plan() {
 fn a_revision_that_adds_everything_is_shown_by_its_beginning() {
     let (engine, plan) = engine();
     let ops: Vec<Op> = (0..NARRATED + 500).map(|n| add(&format!("n{n}"), &[], &[])).collect();
-    engine.submit(plan, &Request::by("user", None), &ops).unwrap();
-    engine.submit(plan, &Request::by("user", None), &[Op::Start(id("n7"))]).unwrap();
+    engine.submit(plan, &WriteRequest::by("user", None), &ops).unwrap();
+    engine.submit(plan, &WriteRequest::by("user", None), &[Op::Start(id("n7"))]).unwrap();
     let entries = engine.history(plan, 9).unwrap();
     let lengths: Vec<_> = entries.iter().map(|entry| (entry.revision, entry.events.len(), entry.more)).collect();
     assert_eq!(lengths, [(2, 1, 0), (1, NARRATED, 500)]);

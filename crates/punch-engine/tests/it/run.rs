@@ -1,9 +1,9 @@
 //! Runs as they are kept, and what workers of a runner may do.
 
 use punch_core::{Actor, Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Warning, WorkerId};
-use punch_engine::call::{Caller, Dialect, Tool, Work};
-use punch_engine::{Begin, Choice, Ended, Engine, EngineError, Request, RunOutcome, Sum};
-use punch_store::{MemoryStore, PlanId, SessionKey, Spent};
+use punch_engine::call::{CompletionSupport, Dialect, Tool, ToolCaller};
+use punch_engine::{Engine, EngineError, PlanChoice, RunEnd, RunOutcome, RunStart, Sum, WriteRequest};
+use punch_store::{LedgerEntry, MemoryStore, PlanId, SessionKey};
 use serde_json::json;
 
 fn worker_name(epoch: u32, number: u64) -> String {
@@ -14,10 +14,10 @@ const LEASE: i64 = 60_000;
 
 fn engine() -> (Engine, PlanId) {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     for content in ["one", "two"] {
         let edit = Edit { content: Keep::Set(content.into()), ..Edit::default() };
-        engine.submit(plan, &Request::by("t", None), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
+        engine.submit(plan, &WriteRequest::by("t", None), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
     }
     (engine, plan)
 }
@@ -28,7 +28,7 @@ fn todo(engine: &Engine, plan: PlanId, id: &str) -> Todo {
 
 fn claim(engine: &Engine, plan: PlanId, owner: &str, id: &str) -> u64 {
     let uid = todo(engine, plan, id).uid;
-    engine.claim(plan, &Request::by("run", Some(owner)), uid, LEASE).unwrap();
+    engine.claim(plan, &WriteRequest::by("run", Some(owner)), uid, LEASE).unwrap();
     todo(engine, plan, id).fence
 }
 
@@ -42,13 +42,13 @@ fn a_workers_done_is_reported_and_only_the_runner_completes() {
     let (engine, plan) = engine();
     let worker = worker_name(1, 1);
     let fence = claim(&engine, plan, &worker, "T-1");
-    let changed = engine.submit(plan, &Request::by("claude", Some(&worker)), &[done("T-1", None)]).unwrap();
+    let changed = engine.submit(plan, &WriteRequest::by("claude", Some(&worker)), &[done("T-1", None)]).unwrap();
     assert_eq!(changed.outcome.warnings, [Warning::Reported { id: "T-1".into() }]);
     let found = todo(&engine, plan, "T-1");
     assert_eq!((found.status, found.flags.reported, found.evidence.len()), (Status::InProgress, true, 1));
-    let late = engine.submit(plan, &Request::by("claude", Some(&worker)), &[done("T-1", Some(fence + 1))]);
+    let late = engine.submit(plan, &WriteRequest::by("claude", Some(&worker)), &[done("T-1", Some(fence + 1))]);
     assert!(matches!(late, Err(EngineError::Refused(_))));
-    let runner = Request::of(Actor::runner(1, Some(&worker)));
+    let runner = WriteRequest::of(Actor::runner(1, Some(&worker)));
     engine.submit(plan, &runner, &[done("T-1", Some(fence))]).unwrap();
     let found = todo(&engine, plan, "T-1");
     assert_eq!((found.status, found.flags.reported, found.evidence.len()), (Status::Completed, false, 2));
@@ -64,7 +64,7 @@ fn every_surface_reports_and_says_so() {
         let (engine, plan) = engine();
         let worker = worker_name(1, 1);
         claim(&engine, plan, &worker, "T-1");
-        let caller = Caller {
+        let caller = ToolCaller {
             session: SessionKey::new("s", None),
             actor: punch_core::Actor::agent("claude", worker),
             role: None,
@@ -73,7 +73,7 @@ fn every_surface_reports_and_says_so() {
             open_limit: 100,
             settings: None,
             structured: false,
-            work: Work::default(),
+            work: CompletionSupport::default(),
             server: None,
             embedding: Default::default(),
         };
@@ -89,7 +89,7 @@ fn what_was_reported_stays_so_until_it_is_judged() {
     let (engine, plan) = engine();
     let (first, second) = (worker_name(1, 1), worker_name(2, 1));
     let fence = claim(&engine, plan, &first, "T-1");
-    engine.submit(plan, &Request::by("a", Some(&first)), &[done("T-1", None)]).unwrap();
+    engine.submit(plan, &WriteRequest::by("a", Some(&first)), &[done("T-1", None)]).unwrap();
     assert_eq!(engine.todos_of_workers(plan).unwrap().len(), 1);
     let hold = punch_core::Hold {
         kind: punch_core::HoldKind::Human,
@@ -98,13 +98,13 @@ fn what_was_reported_stays_so_until_it_is_judged() {
         by: String::new(),
         at: 0,
     };
-    let runner = Request::of(Actor::runner(1, Some(&first)));
+    let runner = WriteRequest::of(Actor::runner(1, Some(&first)));
     engine.submit(plan, &runner, &[Op::Hold(Ref::Id("T-1".into()), hold)]).unwrap();
     assert!(todo(&engine, plan, "T-1").flags.reported);
     engine.submit(plan, &runner, &[Op::Release(Ref::Id("T-1".into()))]).unwrap();
     let again = claim(&engine, plan, &second, "T-1");
     assert!(again > fence && todo(&engine, plan, "T-1").flags.reported, "a claim takes over the verification");
-    let runner = Request::of(Actor::runner(1, Some(&second)));
+    let runner = WriteRequest::of(Actor::runner(1, Some(&second)));
     engine.submit(plan, &runner, &[Op::Fail(Ref::Id("T-1".into()), "the check failed".into())]).unwrap();
     let found = todo(&engine, plan, "T-1");
     assert_eq!((found.status, found.flags.reported, found.attempts), (Status::Pending, false, 1));
@@ -113,8 +113,8 @@ fn what_was_reported_stays_so_until_it_is_judged() {
 #[test]
 fn a_run_that_was_cut_short_is_taken_up_and_its_meter_goes_on() {
     let (engine, plan) = engine();
-    let begin = Begin { agents: vec!["exec:true".into()], ..Begin::default() };
-    let spent = |run, tokens| Spent {
+    let begin = RunStart { agents: vec!["exec:true".into()], ..RunStart::default() };
+    let spent = |run, tokens| LedgerEntry {
         uid: punch_core::Uid(1),
         attempt: 1,
         run: Some(run),
@@ -137,15 +137,15 @@ fn a_run_that_was_cut_short_is_taken_up_and_its_meter_goes_on() {
     assert_eq!((run.id, run.body.epoch), (1, 2));
     engine.end_turn(plan, 1, 1, Some(&spent(1, 100))).unwrap();
     for outcome in [RunOutcome::Budget, RunOutcome::Interrupted] {
-        engine.end_run(plan, 1, &Ended { outcome, because: vec!["tokens".into()], result: None }).unwrap();
+        engine.end_run(plan, 1, &RunEnd { outcome, because: vec!["tokens".into()], result: None }).unwrap();
         let kept = engine.run(plan, 1).unwrap().unwrap();
         assert_eq!((kept.body.outcome, kept.body.to, kept.ended_at), (Some(outcome), Some(2), Some(1_000)));
         assert_eq!(engine.begin_run(plan, &begin).unwrap().id, 1);
     }
     let sum = Sum::of(&engine.ledger(plan, 1).unwrap());
     assert_eq!(sum, Sum { tokens: 110, estimated: 100, cost: 10, uncosted: 0, ms: 14, turns: 2 });
-    engine.end_run(plan, 1, &Ended { outcome: RunOutcome::Done, because: Vec::new(), result: None }).unwrap();
+    engine.end_run(plan, 1, &RunEnd { outcome: RunOutcome::Done, because: Vec::new(), result: None }).unwrap();
     assert_eq!(engine.begin_run(plan, &begin).unwrap().id, 2);
-    assert_eq!(engine.begin_run(plan, &Begin { fresh: true, ..begin }).unwrap().id, 3);
+    assert_eq!(engine.begin_run(plan, &RunStart { fresh: true, ..begin }).unwrap().id, 3);
     assert_eq!(engine.runs(plan, 9).unwrap().len(), 3);
 }

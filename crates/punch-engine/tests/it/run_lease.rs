@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::{Add, Edit, Keep, Op};
-use punch_engine::{Begin, Choice, Ended, Engine, EngineError, Request, RunHolder, RunOutcome};
+use punch_engine::{Engine, EngineError, PlanChoice, RunEnd, RunHolder, RunOutcome, RunStart, WriteRequest};
 use punch_store::{Durability, OpenMode, PlanId, open_file};
 
 /// Engines of several processes over one store, with a clock that the test sets.
@@ -19,7 +19,7 @@ impl Shared {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let shared = Self { folder, clock: Arc::new(AtomicI64::new(1_000)), plan: PlanId(1) };
-        let plan = shared.engine().choose_or_create(&Choice::default()).unwrap();
+        let plan = shared.engine().choose_or_create(&PlanChoice::default()).unwrap();
         Self { plan, ..shared }
     }
 
@@ -36,7 +36,7 @@ impl Shared {
     fn add(&self, engine: &Engine) -> Result<(), EngineError> {
         let edit = Edit { content: Keep::Set("work".into()), ..Edit::default() };
         let add = [Op::Add(Add { edit, ..Add::default() })];
-        engine.submit(self.plan, &Request::by("run", None), &add).map(drop)
+        engine.submit(self.plan, &WriteRequest::by("run", None), &add).map(drop)
     }
 
     fn revision(&self) -> u64 {
@@ -82,14 +82,14 @@ fn a_runner_that_was_replaced_writes_nothing_more() {
     let shared = Shared::new();
     let (paused, other) = (shared.engine(), shared.engine());
     paused.take_run(shared.plan, &holder("/a/runs")).unwrap();
-    let run = paused.begin_run(shared.plan, &Begin::default()).unwrap();
+    let run = paused.begin_run(shared.plan, &RunStart::default()).unwrap();
     shared.add(&paused).unwrap();
     shared.later(40_000);
     // Nobody took the plan while it was paused, so it may continue.
     shared.add(&paused).unwrap();
     other.take_run(shared.plan, &holder("/b/runs")).unwrap();
     let before = shared.revision();
-    let ended = Ended { outcome: RunOutcome::Done, because: Vec::new(), result: None };
+    let ended = RunEnd { outcome: RunOutcome::Done, because: Vec::new(), result: None };
     assert_eq!(shared.add(&paused), Err(EngineError::RunReplaced));
     assert_eq!(paused.end_run(shared.plan, run.id, &ended), Err(EngineError::RunReplaced));
     assert_eq!(paused.renew_run(shared.plan), Err(EngineError::RunReplaced));
@@ -110,7 +110,7 @@ fn other_processes_and_other_plans_write_while_a_plan_is_run() {
     shared.add(&shared.engine()).unwrap();
     let other = runner.store().create_plan("other", 1).unwrap();
     let edit = Edit { content: Keep::Set("work".into()), ..Edit::default() };
-    runner.submit(other, &Request::by("t", None), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
+    runner.submit(other, &WriteRequest::by("t", None), &[Op::Add(Add { edit, ..Add::default() })]).unwrap();
     runner.store().write(shared.plan, Durability::Relaxed, &mut |_| Ok(())).unwrap();
 }
 

@@ -1,29 +1,29 @@
 //! What todos took, and what that teaches.
 
 use punch_core::{Add, Complexity, Edit, Keep, Op, Ref};
-use punch_engine::{Choice, Engine, Request, Sum, Used};
-use punch_store::{MemoryStore, PlanId, Spent};
+use punch_engine::{Engine, PlanChoice, Sum, UsageDelta, WriteRequest};
+use punch_store::{LedgerEntry, MemoryStore, PlanId};
 
 fn engine() -> (Engine, PlanId) {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     (engine, plan)
 }
 
 fn add(engine: &Engine, plan: PlanId, size: Option<Complexity>) {
     let edit = Edit { content: Keep::Set("x".into()), complexity: Keep::Set(size), ..Edit::default() };
     let add = Op::Add(Add { edit, ..Add::default() });
-    engine.submit(plan, &Request::by("t", None), &[add]).unwrap();
+    engine.submit(plan, &WriteRequest::by("t", None), &[add]).unwrap();
 }
 
 fn take(engine: &Engine, plan: PlanId, id: &str, attempt: Option<u32>, tokens: u64) -> (u32, u64) {
     let uid = engine.resolve(plan, id).unwrap();
-    let (_, usage) = engine.record_usage(plan, uid, attempt, Used { tokens, ms: 1_500 }).unwrap();
+    let (_, usage) = engine.record_usage(plan, uid, attempt, UsageDelta { tokens, ms: 1_500 }).unwrap();
     (usage.attempt, usage.tokens)
 }
 
 fn submit(engine: &Engine, plan: PlanId, op: Op) {
-    engine.submit(plan, &Request::by("t", None), &[op]).unwrap();
+    engine.submit(plan, &WriteRequest::by("t", None), &[op]).unwrap();
 }
 
 fn done(engine: &Engine, plan: PlanId, id: &str) {
@@ -77,7 +77,7 @@ fn what_a_context_held_already_is_spent_but_teaches_nothing() {
     let (engine, plan) = engine();
     add(&engine, plan, Some(Complexity::Small));
     let uid = engine.resolve(plan, "T-1").unwrap();
-    let spent = Spent {
+    let spent = LedgerEntry {
         uid,
         attempt: 1,
         run: Some(1),

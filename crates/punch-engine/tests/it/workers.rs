@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::{Actor, Status};
-use punch_engine::call::{Answer, Caller, Dialect, Tool};
-use punch_engine::{Choice, Engine, Role};
+use punch_engine::call::{Dialect, Tool, ToolAnswer, ToolCaller};
+use punch_engine::{Engine, PlanChoice, Role};
 use punch_store::{MemoryStore, PlanId, SessionKey};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ struct World {
 fn world() -> World {
     let time = Arc::new(AtomicI64::new(1_000));
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     let world = World { engine, plan };
     let add = |id: &str, content: &str| json!({"op": "add", "id": id, "content": content, "phase": "Build"});
     let ops = json!([add("o", "other"), add("a", "own 1"), add("b", "own 2")]);
@@ -31,8 +31,8 @@ fn world() -> World {
 }
 
 impl World {
-    fn call(&self, session: &str, role: Option<Role>, dialect: Dialect, tool: Tool, arguments: &Value) -> Answer {
-        let caller = Caller {
+    fn call(&self, session: &str, role: Option<Role>, dialect: Dialect, tool: Tool, arguments: &Value) -> ToolAnswer {
+        let caller = ToolCaller {
             session: SessionKey::new(session, None),
             actor: Actor::agent(session, session),
             role,
@@ -48,11 +48,11 @@ impl World {
         self.engine.call(self.plan, &caller, dialect, tool, arguments, None).unwrap()
     }
 
-    fn write(&self, dialect: Dialect, arguments: &Value) -> Answer {
+    fn write(&self, dialect: Dialect, arguments: &Value) -> ToolAnswer {
         self.call("w", None, dialect, Tool::Write, arguments)
     }
 
-    fn read(&self, arguments: &Value) -> Answer {
+    fn read(&self, arguments: &Value) -> ToolAnswer {
         self.call("w", None, Dialect::Native, Tool::Read, arguments)
     }
 
@@ -175,7 +175,7 @@ fn a_worker_is_one_on_every_plan() {
     let world = world();
     let elsewhere = world.engine.create_plan("elsewhere").unwrap();
     let arguments = json!({"ops": [{"op": "add", "content": "x"}]});
-    let caller = Caller {
+    let caller = ToolCaller {
         session: SessionKey::new("w", None),
         actor: Actor::agent("w", "w"),
         role: None,

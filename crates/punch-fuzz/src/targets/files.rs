@@ -1,6 +1,6 @@
 //! Files that users hand over: imports, linked plan files, and Markdown for the web board.
 
-use punch_core::plan_file::{PlanFile, Write};
+use punch_core::plan_file::{PlanFile, PlanFileEdit};
 use punch_core::{Format, Status, format};
 
 use super::text;
@@ -35,7 +35,7 @@ pub fn plan_file(bytes: &[u8]) {
     }
     for (at, item) in file.items().iter().enumerate().take(4) {
         let status = if item.status == Status::Completed { Status::Pending } else { Status::Completed };
-        let Ok(written) = file.write(&[Write::Status(at, status)]) else { continue };
+        let Ok(written) = file.write(&[PlanFileEdit::Status(at, status)]) else { continue };
         let again = PlanFile::read(&written.text, &[]).expect("an edited file can be read");
         assert_eq!(again.items().len(), file.items().len(), "{text}\nbecame\n{}", written.text);
     }

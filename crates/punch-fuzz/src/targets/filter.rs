@@ -2,7 +2,7 @@
 
 use punch_core::Plan;
 use punch_core::filter::{Filter, Viewer};
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_testkit::fuzz::presentable;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ pub fn filter(bytes: &[u8]) {
     match Filter::parse(&text(bytes)) {
         Ok(filter) => {
             let plan = Plan::default();
-            let _ = filter.on(Reader::new(&plan, 100), Viewer::default());
+            let _ = filter.on(PlanReader::new(&plan, 100), Viewer::default());
             let _ = (filter.asks_for_closed(), filter.looks_at_todos_alone(), filter.follows_dependencies());
         }
         Err(refusal) => presentable(&json!({

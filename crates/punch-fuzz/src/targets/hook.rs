@@ -2,7 +2,7 @@
 
 use punch_agents::hook::{HookReport, answer, context_reading, context_use, todo_update};
 use punch_agents::{AGENTS, lenient_json};
-use punch_core::drive::Effect;
+use punch_core::drive::HostEffect;
 
 use super::text;
 
@@ -17,7 +17,7 @@ pub fn hook(bytes: &[u8]) {
                 let _ = todo_update(&report, tool.name);
             }
             let _ = (context_use(&report), context_reading(&report, &text));
-            let answer = answer(&report, &Effect::default());
+            let answer = answer(&report, &HostEffect::default());
             assert!(answer.is_empty() || serde_json::from_str::<serde_json::Value>(&answer).is_ok(), "{answer}");
         }
     }

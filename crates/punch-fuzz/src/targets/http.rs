@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, WorkTree};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice, WorkTree};
 use punch_store::{OpenMode, open_file};
-use punch_web::{ApiProblem, Board, Listen, StartedBy, TokenFile, WebSetup};
+use punch_web::{ApiProblem, ListenAddress, ServedBoard, StartedBy, TokenFile, WebSetup};
 
 struct Running {
     address: SocketAddr,
@@ -82,16 +82,16 @@ fn running() -> &'static Running {
         };
         let setup = WebSetup {
             open: Box::new(open),
-            choice: Choice::default(),
+            choice: PlanChoice::default(),
             worktree: Box::new(|_, _, _| None),
             agent_log: Box::new(|_, _, _| None),
-            settings: Config::load(&Inputs::default()).expect("settings").settings,
+            settings: Config::load(&ConfigInputs::default()).expect("settings").settings,
             ignored: Vec::new(),
             tree: WorkTree { root: folder.path().to_owned(), git: None, consents: None },
             project: "fuzz".into(),
             version: "0.0.0",
         };
-        let board = Board {
+        let board = ServedBoard {
             setup,
             tokens: Some(TokenFile::in_folder(folder.path())),
             read_only: false,
@@ -100,7 +100,7 @@ fn running() -> &'static Running {
             mcp_limit: 1024,
             log: None,
         };
-        let bound = Listen { port: Some(0), ..Listen::default() }.judge().expect("a free port");
+        let bound = ListenAddress { port: Some(0), ..ListenAddress::default() }.judge().expect("a free port");
         let (tell, told) = channel();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

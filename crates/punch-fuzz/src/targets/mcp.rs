@@ -1,7 +1,7 @@
 //! Frames of the MCP server: every line that asks gets one answer, or becomes a message, and none ends the connection.
 
-use punch_serve::Log;
-use punch_serve::wire::Wire;
+use punch_serve::ServeLog;
+use punch_serve::wire::LineTransport;
 use rmcp::transport::Transport;
 
 /// Messages may be this long here.
@@ -12,7 +12,7 @@ pub fn mcp(bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let answers = runtime.block_on(async {
         let (near, mut far) = tokio::io::duplex(1 << 20);
-        let mut wire = Wire::new(bytes, near, LIMIT, Log::new(Box::new(std::io::sink())));
+        let mut wire = LineTransport::new(bytes, near, LIMIT, ServeLog::new(Box::new(std::io::sink())));
         let mut messages = 0_usize;
         // Requests that nobody answers fill the table of open ones: the lines of an input are fewer.
         while messages < 256 && wire.receive().await.is_some() {

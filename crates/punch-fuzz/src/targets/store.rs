@@ -4,14 +4,14 @@ use std::fs;
 use std::sync::OnceLock;
 
 use punch_store::{OpenMode, open_file};
-use punch_testkit::source::Source;
+use punch_testkit::source::ByteSource;
 use punchlist::{Options, Session, View};
 use serde_json::json;
 
 /// The bytes say which bytes of a good store are changed.
 pub fn store(bytes: &[u8]) {
     let mut image = good_store().to_vec();
-    let mut choices = Source::new(bytes);
+    let mut choices = ByteSource::new(bytes);
     while !choices.is_empty() {
         let page = choices.below(256) * 4096 % image.len();
         let at = (page + choices.below(16) * 256 + choices.below(256)) % image.len();

@@ -13,7 +13,7 @@ use punch_core::text;
 use punch_engine::config::Settings;
 use punch_engine::process::{GuardedChild, shell};
 
-use super::{Agent, Assignment, Event, Finish, Lines, Out, Running, Sink};
+use super::{AgentEvent, AgentProgram, AgentStart, AgentTurnEnd, Out, RunningAgent, Sink, StreamLines};
 
 /// Bytes of a line that are shown to people.
 const SHOWN: usize = 400;
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// A program as an agent.
 #[derive(Clone, Debug)]
-pub(super) struct Exec {
+pub(super) struct ExecAgent {
     command: String,
     limits: LimitSigns,
 }
@@ -55,40 +55,42 @@ impl LimitSigns {
     }
 
     /// Returns how a turn ended, given the exit code, the last line and the limit that was printed last.
-    fn finish(&self, code: Option<i32>, printed: Printed) -> Finish {
+    fn finish(&self, code: Option<i32>, printed: ExecOutput) -> AgentTurnEnd {
         match (code, printed.limit) {
-            (Some(0), _) => Finish::Natural,
-            (Some(_), Some(limit)) => Finish::UsageLimit(limit),
+            (Some(0), _) => AgentTurnEnd::Natural,
+            (Some(_), Some(limit)) => AgentTurnEnd::UsageLimit(limit),
             (Some(code), None) => {
                 let last = Some(printed.last).filter(|line| !line.is_empty());
                 match self.exit_code == Some(code) {
-                    true => Finish::UsageLimit(UsageLimit::of(&last.unwrap_or_else(|| format!("exit code {code}")))),
-                    false => Finish::Failed(
+                    true => {
+                        AgentTurnEnd::UsageLimit(UsageLimit::of(&last.unwrap_or_else(|| format!("exit code {code}"))))
+                    }
+                    false => AgentTurnEnd::Failed(
                         std::iter::once(format!("exit code {code}")).chain(last).collect::<Vec<_>>().join(": "),
                     ),
                 }
             }
-            (None, _) => Finish::Failed("it does not end".to_owned()),
+            (None, _) => AgentTurnEnd::Failed("it does not end".to_owned()),
         }
     }
 }
 
 /// What a program printed, as far as its end depends on it.
 #[derive(Debug, Default)]
-struct Printed {
+struct ExecOutput {
     last: String,
     limit: Option<UsageLimit>,
 }
 
-impl Exec {
+impl ExecAgent {
     /// Runs a line of the shell.
     pub fn new(command: &str, limits: LimitSigns) -> Self {
         Self { command: command.to_owned(), limits }
     }
 }
 
-impl Agent for Exec {
-    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
+impl AgentProgram for ExecAgent {
+    fn start(&self, assignment: &AgentStart, sink: Sink) -> io::Result<Box<dyn RunningAgent>> {
         find(&self.command, &assignment.folder)?;
         let mut command = shell(&self.command);
         assignment.prepare(&mut command);
@@ -109,10 +111,10 @@ fn find(command: &str, folder: &Path) -> io::Result<()> {
 
 fn begin(
     mut command: std::process::Command,
-    assignment: &Assignment,
+    assignment: &AgentStart,
     sink: Sink,
     limits: LimitSigns,
-) -> io::Result<Box<dyn Running>> {
+) -> io::Result<Box<dyn RunningAgent>> {
     let out = Out::open(&assignment.log)?;
     let (reader, writer) = io::pipe()?;
     command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
@@ -124,13 +126,13 @@ fn begin(
     let running = Arc::new(Mutex::new(kept));
     feed(input, assignment.prompt.clone())?;
     let (shown, printed) = (sink.clone(), out.clone());
-    let (read, all_read) = channel::<Printed>();
+    let (read, all_read) = channel::<ExecOutput>();
     let signs = limits.clone();
     thread::Builder::new().name("agent-output".into()).spawn(move || {
-        let mut printed = Printed::default();
-        for line in Lines::new(reader, out).limited(SHOWN).filter(|line| !line.trim().is_empty()) {
+        let mut printed = ExecOutput::default();
+        for line in StreamLines::new(reader, out).limited(SHOWN).filter(|line| !line.trim().is_empty()) {
             printed.limit = signs.in_line(&line).or(printed.limit);
-            shown.report(Event::Text(text::neutral(&line).into_owned()));
+            shown.report(AgentEvent::Text(text::neutral(&line).into_owned()));
             printed.last = line;
         }
         // Without a receiver its end was already reported.
@@ -146,10 +148,10 @@ fn begin(
         // Whatever it left behind goes with it: nothing would read or end that later.
         let code = held().end();
         let finish = limits.finish(code, all_read.recv_timeout(GRACE).unwrap_or_default());
-        sink.report(Event::TurnEnded { finish });
-        sink.report(Event::Exited { code });
+        sink.report(AgentEvent::TurnEnded { finish });
+        sink.report(AgentEvent::Exited { code });
     })?;
-    Ok(Box::new(Started { running, printed }))
+    Ok(Box::new(ExecProcess { running, printed }))
 }
 
 /// On a thread of its own: a program that does not read its input would stop us.
@@ -162,18 +164,18 @@ fn feed(input: Option<ChildStdin>, prompt: String) -> io::Result<()> {
     Ok(())
 }
 
-struct Started {
+struct ExecProcess {
     running: Arc<Mutex<GuardedChild>>,
     printed: Out,
 }
 
-impl Started {
+impl ExecProcess {
     fn kept(&self) -> std::sync::MutexGuard<'_, GuardedChild> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Running for Started {
+impl RunningAgent for ExecProcess {
     fn say(&mut self, _prompt: &str) -> io::Result<bool> {
         Ok(false)
     }
@@ -203,7 +205,7 @@ impl Running for Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for ExecProcess {
     fn drop(&mut self) {
         self.kill();
     }
@@ -233,9 +235,9 @@ mod tests {
         let finish = |code: i32, lines: &[&str]| {
             let limit = lines.iter().rev().find_map(|line| signs.in_line(line));
             let last = lines.last().copied().unwrap_or_default().to_owned();
-            signs.finish(Some(code), Printed { last, limit })
+            signs.finish(Some(code), ExecOutput { last, limit })
         };
-        let limited = |message: &str, reset| Finish::UsageLimit(UsageLimit { message: message.into(), reset });
+        let limited = |message: &str, reset| AgentTurnEnd::UsageLimit(UsageLimit { message: message.into(), reset });
         let hour = Reset::After(Duration::from_secs(3_600));
         assert_eq!(finish(75, &["busy, try again in 1 hour"]), limited("busy, try again in 1 hour", hour));
         assert_eq!(finish(75, &[]), limited("exit code 75", Reset::Unknown));
@@ -243,7 +245,7 @@ mod tests {
         let known = "Claude AI usage limit reached|1749924000";
         assert_eq!(finish(1, &[known]), limited(known, Reset::At(1_749_924_000_000)));
         // What counts first is that the program is done.
-        assert_eq!(finish(0, &[known]), Finish::Natural);
-        assert_eq!(finish(1, &["no network"]), Finish::Failed("exit code 1: no network".into()));
+        assert_eq!(finish(0, &[known]), AgentTurnEnd::Natural);
+        assert_eq!(finish(1, &["no network"]), AgentTurnEnd::Failed("exit code 1: no network".into()));
     }
 }

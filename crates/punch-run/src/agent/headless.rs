@@ -5,7 +5,7 @@ use std::io;
 use punch_agents::Adapter;
 use punch_agents::headless::{Headless, HeadlessStart};
 
-use super::{Agent, Assignment, Running, Sink, host};
+use super::{AgentProgram, AgentStart, RunningAgent, Sink, host};
 
 /// A program with a mode without a terminal.
 pub(super) struct HeadlessAgent {
@@ -21,8 +21,8 @@ impl HeadlessAgent {
     }
 }
 
-impl Agent for HeadlessAgent {
-    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
+impl AgentProgram for HeadlessAgent {
+    fn start(&self, assignment: &AgentStart, sink: Sink) -> io::Result<Box<dyn RunningAgent>> {
         let start = HeadlessStart {
             prompt: &assignment.prompt,
             server: &assignment.server,

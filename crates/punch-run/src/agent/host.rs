@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use punch_agents::headless::Listen;
+use punch_agents::headless::AgentListener;
 use punch_engine::process::GuardedChild;
 
-use super::{Assignment, Event, Lines, Out, Running, Sink};
+use super::{AgentEvent, AgentStart, Out, RunningAgent, Sink, StreamLines};
 
 /// Lines that may wait until the host reads them. One that reads none of `n` is not listening.
 const WAITING: usize = 256;
@@ -20,15 +20,15 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// A host at work, as its threads know it.
 #[derive(Clone)]
-struct Host {
+struct HostProcess {
     kept: Arc<Mutex<GuardedChild>>,
-    listener: Arc<Mutex<Box<dyn Listen>>>,
-    input: Input,
+    listener: Arc<Mutex<Box<dyn AgentListener>>>,
+    input: HostInput,
     out: Out,
 }
 
 /// The way to the host's input; empty once that is closed.
-type Input = Arc<Mutex<Option<SyncSender<String>>>>;
+type HostInput = Arc<Mutex<Option<SyncSender<String>>>>;
 
 /// A program with arguments of ours. Words that the user gave come first, as a shell reads them.
 pub(super) fn program(name: &str, given: &str, arguments: &[String]) -> Command {
@@ -48,21 +48,25 @@ pub(super) fn program(name: &str, given: &str, arguments: &[String]) -> Command 
 /// Starts a host on an assignment.
 pub(super) fn start(
     mut command: Command,
-    assignment: &Assignment,
+    assignment: &AgentStart,
     sink: Sink,
-    mut listener: Box<dyn Listen>,
-) -> io::Result<Box<dyn Running>> {
+    mut listener: Box<dyn AgentListener>,
+) -> io::Result<Box<dyn RunningAgent>> {
     let out = Out::open(&assignment.log)?;
     assignment.prepare(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut kept = GuardedChild::start(&mut command)?;
     let (stdin, stdout, stderr) = (kept.stdin(), kept.stdout(), kept.stderr());
     let wait = kept.waiter();
-    let input: Input = Arc::new(Mutex::new(stdin.map(writer).transpose()?));
+    let input: HostInput = Arc::new(Mutex::new(stdin.map(writer).transpose()?));
     let first = listener.begin();
     let stays = listener.converses();
-    let host =
-        Host { kept: Arc::new(Mutex::new(kept)), listener: Arc::new(Mutex::new(listener)), input, out: out.clone() };
+    let host = HostProcess {
+        kept: Arc::new(Mutex::new(kept)),
+        listener: Arc::new(Mutex::new(listener)),
+        input,
+        out: out.clone(),
+    };
     host.send(first);
     if !stays {
         host.close();
@@ -72,13 +76,13 @@ pub(super) fn start(
         let (complaints, heard) = (out.aside(), read.clone());
         // Written down only: complaints are for people who look into the log.
         thread::Builder::new().name("agent-errors".into()).spawn(move || {
-            Lines::new(stderr, complaints).limited(0).for_each(drop);
+            StreamLines::new(stderr, complaints).limited(0).for_each(drop);
             drop(heard);
         })?;
     }
     let (hearing, reports) = (host.clone(), sink.clone());
     thread::Builder::new().name("agent-output".into()).spawn(move || {
-        for line in stdout.into_iter().flat_map(|stdout| Lines::new(stdout, out.clone())) {
+        for line in stdout.into_iter().flat_map(|stdout| StreamLines::new(stdout, out.clone())) {
             let heard = lock(&hearing.listener).hear(&line);
             hearing.send(heard.replies);
             for event in heard.events {
@@ -90,10 +94,10 @@ pub(super) fn start(
     })?;
     let ending = host.clone();
     thread::Builder::new().name("agent".into()).spawn(move || ending.outlast(wait, &all_read, &sink))?;
-    Ok(Box::new(Held(host)))
+    Ok(Box::new(HostHold(host)))
 }
 
-impl Host {
+impl HostProcess {
     /// Waits for the end and reports it, after everything else.
     fn outlast(&self, wait: impl Fn(), all_read: &Receiver<()>, sink: &Sink) {
         wait();
@@ -105,9 +109,9 @@ impl Host {
         let _ = all_read.recv_timeout(GRACE);
         let finish = lock(&self.listener).gone(code);
         if let Some(finish) = finish {
-            sink.report(Event::TurnEnded { finish });
+            sink.report(AgentEvent::TurnEnded { finish });
         }
-        sink.report(Event::Exited { code });
+        sink.report(AgentEvent::Exited { code });
     }
 
     /// Puts lines before the host. False if it cannot take them.
@@ -134,9 +138,9 @@ impl Host {
 }
 
 /// The one hold on a host that counts: when it goes, the host goes.
-struct Held(Host);
+struct HostHold(HostProcess);
 
-impl Running for Held {
+impl RunningAgent for HostHold {
     fn say(&mut self, prompt: &str) -> io::Result<bool> {
         let lines = lock(&self.0.listener).prompt(prompt);
         Ok(lines.is_some_and(|lines| self.0.send(lines)))
@@ -176,7 +180,7 @@ impl Running for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HostHold {
     fn drop(&mut self) {
         self.kill();
     }

@@ -15,14 +15,14 @@ use std::process::Command;
 use std::time::Instant;
 
 pub use exec::LimitSigns;
-pub use punch_agents::headless::{Event, Finish, Permission, PlanEntry, Spending};
-pub use sink::{Report, Sink, reports};
-pub use spec::{Kind, Spec, SpecError};
-pub use stream::{LINE, LOG_LIMIT, Lines, Out};
+pub use punch_agents::headless::{AgentEvent, AgentPlanEntry, AgentTurnEnd, PermissionRequest, TokenSpending};
+pub use sink::{AgentReport, Sink, reports};
+pub use spec::{AgentKind, AgentSpec, SpecError};
+pub use stream::{LINE, LOG_LIMIT, Out, StreamLines};
 
 /// What an agent is started on.
 #[derive(Clone, Debug)]
-pub struct Assignment {
+pub struct AgentStart {
     /// The prompt. The first line names the ids of its todos.
     pub prompt: String,
     /// Where it works.
@@ -41,7 +41,7 @@ pub struct Assignment {
     pub without: Vec<String>,
 }
 
-impl Assignment {
+impl AgentStart {
     /// Gives a command its folder and its environment.
     pub fn prepare(&self, command: &mut Command) {
         command.current_dir(&self.folder);
@@ -53,16 +53,16 @@ impl Assignment {
 }
 
 /// A kind of agent that can be started.
-pub trait Agent: Send + Sync {
-    /// Starts it on an assignment. From then on it reports into the sink: [`Event::TurnEnded`] whenever a turn is over,
-    /// and [`Event::Exited`] last and exactly once, whatever happens, with nothing of it left behind.
-    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>>;
+pub trait AgentProgram: Send + Sync {
+    /// Starts it on an assignment. From then on it reports into the sink: [`AgentEvent::TurnEnded`] whenever a turn is over,
+    /// and [`AgentEvent::Exited`] last and exactly once, whatever happens, with nothing of it left behind.
+    fn start(&self, assignment: &AgentStart, sink: Sink) -> io::Result<Box<dyn RunningAgent>>;
 }
 
 /// An agent at work. Dropping it ends it with everything it has started.
-pub trait Running: Send {
+pub trait RunningAgent: Send {
     /// Gives a further prompt in the same conversation after a turn has ended. False if it can take none: then the
-    /// caller starts it anew, with [`Assignment::resume`] where the host has told its session.
+    /// caller starts it anew, with [`AgentStart::resume`] where the host has told its session.
     fn say(&mut self, prompt: &str) -> io::Result<bool>;
 
     /// Answers a permission request with one of its options; `None` refuses it in whatever way the agent knows.
@@ -72,7 +72,7 @@ pub trait Running: Send {
     /// Asks it to stop its turn and end. It may not listen.
     fn cancel(&mut self);
 
-    /// Ends it now, with everything it has started. [`Event::Exited`] still comes.
+    /// Ends it now, with everything it has started. [`AgentEvent::Exited`] still comes.
     fn kill(&mut self);
 
     /// Sees to it that nothing of it would outlive a sudden end of this process. To be called now and then.
@@ -86,11 +86,11 @@ pub trait Running: Send {
 }
 
 /// The agent that a spec names. `limits` are the signs of a program that has no adapter.
-pub fn agent(spec: &Spec, limits: &LimitSigns) -> Result<Box<dyn Agent>, SpecError> {
+pub fn agent(spec: &AgentSpec, limits: &LimitSigns) -> Result<Box<dyn AgentProgram>, SpecError> {
     match spec.kind {
-        Kind::Exec => Ok(Box::new(exec::Exec::new(&spec.command, limits.clone()))),
-        Kind::Acp => Ok(Box::new(acp::Acp::new(&spec.command))),
-        Kind::Headless(program) => match headless::HeadlessAgent::new(program, &spec.command) {
+        AgentKind::Exec => Ok(Box::new(exec::ExecAgent::new(&spec.command, limits.clone()))),
+        AgentKind::Acp => Ok(Box::new(acp::AcpAgent::new(&spec.command))),
+        AgentKind::Headless(program) => match headless::HeadlessAgent::new(program, &spec.command) {
             Some(agent) => Ok(Box::new(agent)),
             None => Err(SpecError::Unknown { given: spec.to_string() }),
         },

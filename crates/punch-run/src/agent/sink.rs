@@ -5,40 +5,40 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use super::Event;
+use super::AgentEvent;
 
 /// Reports that may wait to be read.
 const WAITING: usize = 256;
 
 /// A report and who made it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct AgentReport {
     /// The number that the runner gave to this start of an agent.
     pub from: u64,
     /// What happened.
-    pub event: Event,
+    pub event: AgentEvent,
 }
 
 /// Takes the reports of one start of an agent.
 #[derive(Clone)]
 pub struct Sink {
     from: u64,
-    send: Arc<dyn Fn(Report) -> bool + Send + Sync>,
+    send: Arc<dyn Fn(AgentReport) -> bool + Send + Sync>,
 }
 
 impl Sink {
     /// A sink into a channel of whatever has reports among its messages.
-    pub fn new<T: Send + 'static>(from: u64, send: SyncSender<T>, message: fn(Report) -> T) -> Self {
-        let send = move |report: Report| match report.event {
-            Event::Text(_) => !matches!(send.try_send(message(report)), Err(TrySendError::Disconnected(_))),
+    pub fn new<T: Send + 'static>(from: u64, send: SyncSender<T>, message: fn(AgentReport) -> T) -> Self {
+        let send = move |report: AgentReport| match report.event {
+            AgentEvent::Text(_) => !matches!(send.try_send(message(report)), Err(TrySendError::Disconnected(_))),
             _ => send.send(message(report)).is_ok(),
         };
         Self { from, send: Arc::new(send) }
     }
 
     /// Reports; false if the receiver is gone.
-    pub fn report(&self, event: Event) -> bool {
-        (self.send)(Report { from: self.from, event })
+    pub fn report(&self, event: AgentEvent) -> bool {
+        (self.send)(AgentReport { from: self.from, event })
     }
 }
 
@@ -49,7 +49,7 @@ impl fmt::Debug for Sink {
 }
 
 /// A channel of reports alone: makes a sink for every start, and the end that hears all of them.
-pub fn reports() -> (impl Fn(u64) -> Sink, Receiver<Report>) {
+pub fn reports() -> (impl Fn(u64) -> Sink, Receiver<AgentReport>) {
     let (send, receive) = sync_channel(WAITING);
     (move |from| Sink::new(from, send.clone(), |report| report), receive)
 }

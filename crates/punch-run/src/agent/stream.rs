@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use punch_engine::process::Log;
+use punch_engine::process::BoundedLog;
 
 /// Bytes of a log.
 pub const LOG_LIMIT: u64 = 4 * 1024 * 1024;
@@ -17,14 +17,14 @@ pub const LINE: usize = 1024 * 1024;
 /// Where several streams of one agent are written down.
 #[derive(Clone, Debug)]
 pub struct Out {
-    log: Arc<Mutex<Option<Log>>>,
+    log: Arc<Mutex<Option<BoundedLog>>>,
     printed: Arc<Mutex<Instant>>,
 }
 
 impl Out {
     /// Opens the log.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let log = Arc::new(Mutex::new(Some(Log::open(path, LOG_LIMIT)?)));
+        let log = Arc::new(Mutex::new(Some(BoundedLog::open(path, LOG_LIMIT)?)));
         Ok(Self { log, printed: Arc::new(Mutex::new(Instant::now())) })
     }
 
@@ -51,7 +51,7 @@ impl Out {
 
 /// The lines of a stream, bytes that are not text replaced. Everything is written down on the way.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct StreamLines<R> {
     from: R,
     out: Out,
     limit: usize,
@@ -62,7 +62,7 @@ pub struct Lines<R> {
     ended: bool,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> StreamLines<R> {
     /// Reads lines of at most [`LINE`] bytes.
     pub fn new(from: R, out: Out) -> Self {
         Self { from, out, limit: LINE, chunk: Vec::new(), at: 0, rest: Vec::new(), ended: false }
@@ -92,7 +92,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-impl<R: Read> Iterator for Lines<R> {
+impl<R: Read> Iterator for StreamLines<R> {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
@@ -126,7 +126,7 @@ mod tests {
     fn lines(text: &[u8], limit: usize) -> (Vec<String>, usize) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let found = Lines::new(text, Out::open(&path).unwrap()).limited(limit).collect();
+        let found = StreamLines::new(text, Out::open(&path).unwrap()).limited(limit).collect();
         (found, std::fs::read(&path).unwrap().len())
     }
 

@@ -19,11 +19,11 @@ use punch_store::PlanId;
 
 use crate::interrupt::Interrupt;
 pub(crate) use seat_pool::SeatPool;
-pub use supervisor::{FleetOptions, FleetWorld, work};
+pub use supervisor::{FleetOptions, FleetProject, work};
 pub(crate) use watchdog::Watchdog;
 
 /// A worker of a fleet, shared by everything that its process does.
-pub(crate) struct Fleet {
+pub(crate) struct WorkerProcess {
     /// Its name.
     pub worker: WorkerName,
     /// Its labels.
@@ -59,20 +59,20 @@ pub(crate) struct Fleet {
 /// The part that a runner has in a fleet.
 #[derive(Clone, Copy)]
 pub(crate) struct FleetPart<'a> {
-    pub fleet: &'a Fleet,
-    pub part: Part,
+    pub fleet: &'a WorkerProcess,
+    pub part: FleetRole,
 }
 
 /// What a runner does for a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FleetRole {
     /// Gives todos to agents and hands their work in.
     Worker,
     /// Merges and checks what was handed in, and completes it.
     Coordinator,
 }
 
-impl Fleet {
+impl WorkerProcess {
     /// Returns true once no more todos are taken.
     pub fn is_draining(&self) -> bool {
         self.signals.is_asked()
@@ -149,7 +149,7 @@ impl Fleet {
 }
 
 #[cfg(test)]
-impl Fleet {
+impl WorkerProcess {
     /// A worker with nothing to do.
     fn for_test(lease: Duration) -> Self {
         Self {
@@ -178,13 +178,13 @@ mod tests {
 
     #[test]
     fn claims_last_at_least_as_long_as_their_worker_counts_as_alive() {
-        let fleet = Fleet::for_test(Duration::from_secs(30));
+        let fleet = WorkerProcess::for_test(Duration::from_secs(30));
         assert_eq!([1_000, 30_000, 900_000].map(|lease| fleet.claim_lease_ms(lease)), [30_000, 30_000, 900_000]);
     }
 
     #[test]
     fn work_that_cannot_be_checked_here_is_passed_on_once() {
-        let fleet = Fleet::for_test(Duration::from_secs(30));
+        let fleet = WorkerProcess::for_test(Duration::from_secs(30));
         let work = |commit: &str| HandedIn {
             uid: Uid(1),
             fence: 1,

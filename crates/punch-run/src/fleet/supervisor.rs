@@ -14,15 +14,15 @@ use punch_engine::{Engine, EngineError, WorkerBody};
 use punch_store::{PlanId, PlanInfo};
 
 use super::instance::instance_of;
-use super::{Fleet, FleetPart, Part, SeatPool};
+use super::{FleetPart, FleetRole, SeatPool, WorkerProcess};
 use crate::agent::{self, LimitSigns};
 use crate::error::RunError;
 use crate::folder;
 use crate::interrupt::Interrupt;
 use crate::lock::{Lock, LockError};
 use crate::observer::{RunEvent, RunObserver, line};
-use crate::options::Options;
-use crate::runner::{World, run_part};
+use crate::options::RunOptions;
+use crate::runner::{RunProject, run_part};
 use crate::worktree::{WorktreeError, require_remote, shared_git_folder};
 
 /// How often the supervisor looks around.
@@ -35,9 +35,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 const LONG_PAUSE: Duration = Duration::from_secs(10);
 
 /// The project that a worker works on.
-pub struct FleetWorld<'a> {
+pub struct FleetProject<'a> {
     /// The project. Its plan is replaced by each plan of the worker.
-    pub base: World<'a>,
+    pub base: RunProject<'a>,
     /// Opens the store once more. What a coordinator writes goes through a connection of its own, which carries the epoch of
     /// its lease.
     pub open: &'a (dyn Fn() -> Result<Engine, EngineError> + Sync),
@@ -59,8 +59,8 @@ pub struct FleetOptions {
 /// Works on the plans of a project beside other workers, until `signals` asks for the end. After the first request it takes
 /// no more todos and waits for its agents; after the second one it asks them to end.
 pub fn work(
-    world: &FleetWorld<'_>,
-    options: &Options,
+    world: &FleetProject<'_>,
+    options: &RunOptions,
     given: &FleetOptions,
     observer: &dyn RunObserver,
     signals: &Interrupt,
@@ -94,7 +94,7 @@ pub fn work(
     let asked = Instant::now();
     let lease_ms = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
     let worker = engine.register_worker(&given.name, &body, lease_ms)?;
-    let fleet = Fleet {
+    let fleet = WorkerProcess {
         worker,
         labels: given.labels.clone(),
         remote,
@@ -130,11 +130,11 @@ fn take_clone(root: &Path) -> Result<Lock, RunError> {
 }
 
 struct Supervisor<'a> {
-    world: &'a FleetWorld<'a>,
-    options: &'a Options,
+    world: &'a FleetProject<'a>,
+    options: &'a RunOptions,
     given: &'a FleetOptions,
     observer: &'a dyn RunObserver,
-    fleet: &'a Fleet,
+    fleet: &'a WorkerProcess,
     /// What ends the worker.
     failure: Mutex<Option<RunError>>,
 }
@@ -239,7 +239,7 @@ impl Supervisor<'_> {
             let world = self.world.base.for_plan(self.world.base.engine, plan, name);
             if world.engine.fleet_run(plan).is_ok_and(|run| run.is_some()) {
                 let interrupt = self.fleet.signals.below(1);
-                let part = Some(self.part(Part::Worker));
+                let part = Some(self.part(FleetRole::Worker));
                 let ended = run_part(&world, self.options, self.observer, &interrupt, part);
                 self.rest(self.end_of(ended, &mut last));
             }
@@ -261,7 +261,7 @@ impl Supervisor<'_> {
                 let ended = (self.world.open)().map_err(RunError::from).and_then(|engine| {
                     let world = self.world.base.for_plan(&engine, plan, name);
                     let interrupt = self.fleet.signals.below(2);
-                    run_part(&world, self.options, self.observer, &interrupt, Some(self.part(Part::Coordinator)))
+                    run_part(&world, self.options, self.observer, &interrupt, Some(self.part(FleetRole::Coordinator)))
                 });
                 self.rest(self.end_of(ended, &mut last));
             }
@@ -269,13 +269,13 @@ impl Supervisor<'_> {
         }
     }
 
-    const fn part(&self, part: Part) -> FleetPart<'_> {
+    const fn part(&self, part: FleetRole) -> FleetPart<'_> {
         FleetPart { fleet: self.fleet, part }
     }
 
     /// Reports how a part of a plan ended, unless that is ordinary or was reported last time. Returns the pause before the
     /// next try.
-    fn end_of(&self, ended: Result<crate::Finished, RunError>, last: &mut String) -> Duration {
+    fn end_of(&self, ended: Result<crate::RunResult, RunError>, last: &mut String) -> Duration {
         let what = match ended {
             Ok(finished) => finished.because.first().cloned().unwrap_or_default(),
             // Another worker was faster, or the coordinator has not begun yet.
@@ -327,10 +327,10 @@ impl Supervisor<'_> {
     }
 }
 
-impl World<'_> {
+impl RunProject<'_> {
     /// Returns the same project with another plan, through another engine.
-    fn for_plan<'b>(&'b self, engine: &'b Engine, plan: PlanId, name: &str) -> World<'b> {
-        World {
+    fn for_plan<'b>(&'b self, engine: &'b Engine, plan: PlanId, name: &str) -> RunProject<'b> {
+        RunProject {
             engine,
             plan,
             plan_name: name.to_owned(),

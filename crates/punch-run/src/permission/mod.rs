@@ -3,7 +3,7 @@
 
 mod rule;
 
-use crate::agent::Permission;
+use crate::agent::PermissionRequest;
 
 pub use rule::{Rule, RuleError, listed};
 
@@ -21,7 +21,7 @@ pub enum Otherwise {
 
 /// The permission rules of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
+pub struct PermissionPolicy {
     /// What is allowed without asking.
     pub allowed: Vec<Rule>,
     /// What happens to all other requests.
@@ -30,7 +30,7 @@ pub struct Policy {
 
 /// The answer to a permission request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum PermissionDecision {
     /// Choose this option of the request, which allows it.
     Allow(String),
     /// Refuse the request.
@@ -39,23 +39,22 @@ pub enum Decision {
     Ask,
 }
 
-impl Policy {
+impl PermissionPolicy {
     /// Decides about a request.
-    pub fn judge(&self, request: &Permission) -> Decision {
+    pub fn judge(&self, request: &PermissionRequest) -> PermissionDecision {
         let listed = self.allowed.iter().any(|rule| rule.allows(request));
         match (listed, self.otherwise) {
             // The request has no option that allows it.
-            (true, _) | (false, Otherwise::Allow) => {
-                allowing(request).map_or(Decision::Refuse, |option| Decision::Allow(option.to_owned()))
-            }
-            (false, Otherwise::Deny) => Decision::Refuse,
-            (false, Otherwise::Ask) => Decision::Ask,
+            (true, _) | (false, Otherwise::Allow) => allowing(request)
+                .map_or(PermissionDecision::Refuse, |option| PermissionDecision::Allow(option.to_owned())),
+            (false, Otherwise::Deny) => PermissionDecision::Refuse,
+            (false, Otherwise::Ask) => PermissionDecision::Ask,
         }
     }
 }
 
 /// Returns the option that allows the least: agents list "once" before "always".
-pub fn allowing(request: &Permission) -> Option<&str> {
+pub fn allowing(request: &PermissionRequest) -> Option<&str> {
     request.options.iter().find(|(.., allows)| *allows).map(|(id, ..)| id.as_str())
 }
 
@@ -63,45 +62,45 @@ pub fn allowing(request: &Permission) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn request(tool: &str, what: &str) -> Permission {
+    fn request(tool: &str, what: &str) -> PermissionRequest {
         let options = vec![
             ("no".to_owned(), "Reject".to_owned(), false),
             ("once".to_owned(), "Allow".to_owned(), true),
             ("always".to_owned(), "Always".to_owned(), true),
         ];
-        Permission { id: "1".into(), what: what.into(), detail: what.into(), tool: Some(tool.into()), options }
+        PermissionRequest { id: "1".into(), what: what.into(), detail: what.into(), tool: Some(tool.into()), options }
     }
 
-    fn policy(allowed: &[&str], otherwise: Otherwise) -> Policy {
-        Policy { allowed: allowed.iter().map(|rule| rule.parse().unwrap()).collect(), otherwise }
+    fn policy(allowed: &[&str], otherwise: Otherwise) -> PermissionPolicy {
+        PermissionPolicy { allowed: allowed.iter().map(|rule| rule.parse().unwrap()).collect(), otherwise }
     }
 
     #[test]
     fn the_list_comes_first_then_the_rest() {
-        let once = || Decision::Allow("once".into());
+        let once = || PermissionDecision::Allow("once".into());
         for (allowed, otherwise, wanted) in [
-            (&["Edit"][..], Otherwise::Ask, Decision::Ask),
-            (&["Edit"], Otherwise::Deny, Decision::Refuse),
+            (&["Edit"][..], Otherwise::Ask, PermissionDecision::Ask),
+            (&["Edit"], Otherwise::Deny, PermissionDecision::Refuse),
             (&["Edit"], Otherwise::Allow, once()),
             (&["Bash"], Otherwise::Deny, once()),
             (&["Edit", "Bash(git *)"], Otherwise::Ask, once()),
-            (&[], Otherwise::Ask, Decision::Ask),
+            (&[], Otherwise::Ask, PermissionDecision::Ask),
         ] {
             assert_eq!(policy(allowed, otherwise).judge(&request("Bash", "git status")), wanted, "{allowed:?}");
         }
-        assert_eq!(Policy::default().judge(&request("Bash", "ls")), Decision::Ask);
+        assert_eq!(PermissionPolicy::default().judge(&request("Bash", "ls")), PermissionDecision::Ask);
     }
 
     #[test]
     fn without_an_option_that_allows_nothing_is_allowed() {
         let mut request = request("Bash", "ls");
         request.options.retain(|(.., allows)| !allows);
-        assert_eq!(policy(&["*"], Otherwise::Allow).judge(&request), Decision::Refuse);
+        assert_eq!(policy(&["*"], Otherwise::Allow).judge(&request), PermissionDecision::Refuse);
     }
 
     #[test]
     fn a_second_line_of_a_command_is_not_taken_for_words_of_the_first() {
-        use punch_agents::headless::{Event, HeadlessStart};
+        use punch_agents::headless::{AgentEvent, HeadlessStart};
         let start = HeadlessStart { prompt: "", server: &[], resume: None, is_customized: false };
         let headless = punch_agents::named("claude").unwrap().headless.unwrap();
         let mut listener = headless().listener(&start);
@@ -111,7 +110,7 @@ mod tests {
                 r#"{{"subtype":"can_use_tool","tool_name":"Bash","input":{{"command":"{command}","description":"make x"}}}}"#
             );
             let line = format!(r#"{{"type":"control_request","request_id":"{wanted}","request":{request}}}"#);
-            let Event::Permission(request) = listener.hear(&line).events.remove(0) else { panic!() };
+            let AgentEvent::Permission(request) = listener.hear(&line).events.remove(0) else { panic!() };
             assert_eq!(rule.allows(&request), wanted, "{}", request.what);
         }
     }

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::agent::Permission;
+use crate::agent::PermissionRequest;
 
 /// Characters with a meaning for shells. A `*` in a rule never stands for them; the rule has to contain them.
 const SHELL: &[char] = &[';', '&', '|', '<', '>', '`', '$', '(', ')', '{', '}', '\\', '\n', '\r', '#', '~', '!'];
@@ -26,7 +26,7 @@ pub struct RuleError {
 
 impl Rule {
     /// Returns true if the rule allows this request.
-    pub fn allows(&self, request: &Permission) -> bool {
+    pub fn allows(&self, request: &PermissionRequest) -> bool {
         let tool = request.tool.as_deref().unwrap_or_default();
         if !fits(&self.tool, tool, &|_| true) {
             return false;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn allows(rule: &str, tool: &str, what: &str) -> bool {
-        let request = Permission {
+        let request = PermissionRequest {
             id: "1".into(),
             what: what.into(),
             detail: what.into(),

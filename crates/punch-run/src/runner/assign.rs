@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use punch_core::schedule::{Ask, Order, budget, estimate};
+use punch_core::schedule::{ScheduleOrder, ScheduleRequest, budget, estimate};
 use punch_core::{Dep, HoldKind, Todo, Uid};
 
 use super::seat::{Seat, SeatEvent};
-use super::{Runner, Stop};
+use super::{Runner, StopCause};
 use crate::error::RunError;
 
 impl Runner<'_, '_> {
@@ -23,7 +23,7 @@ impl Runner<'_, '_> {
                 break;
             }
             if let Some(why) = self.meter.stops_run() {
-                self.stop = Some(Stop::Budget(why));
+                self.stop = Some(StopCause::Budget(why));
                 break;
             }
             if !self.start(uid)? {
@@ -43,7 +43,8 @@ impl Runner<'_, '_> {
     pub(super) fn best(&mut self, refused: &HashSet<Uid>) -> Result<Option<Uid>, RunError> {
         let (context, calibration) = (self.world.settings.run_context.value, self.rules.calibration);
         let (skip_optional, oversize) = (self.options.skip_optional, self.options.oversize);
-        let ask = Ask { order: Order::List, agents: 1, context, calibration, skip_optional, oversize };
+        let ask =
+            ScheduleRequest { order: ScheduleOrder::List, agents: 1, context, calibration, skip_optional, oversize };
         let now = self.world.engine.now();
         let busy: Vec<Uid> = self.seats.iter().filter_map(|seat| seat.state.todo()).collect();
         self.refresh_cache()?;

@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 
 use punch_core::{Op, Ref, Status, Todo, Verify, WorkerId};
 use punch_engine::process::end_marked_processes;
-use punch_engine::{Begin, Ended, EngineError, Request, RunControls, RunHolder, RunOutcome, RunRecord};
+use punch_engine::{EngineError, RunControls, RunEnd, RunHolder, RunOutcome, RunRecord, RunStart, WriteRequest};
 use serde_json::json;
 
-use super::journal::Journal;
+use super::journal::RunJournal;
 use super::notify::InboxWatch;
 use super::plan_cache::PlanCache;
-use super::prepare::Setup;
-use super::seat::{Rules, Seat, SeatEvent};
-use super::{Message, Runner, World};
-use crate::agent::{self, Kind, LimitSigns, Spec};
+use super::prepare::LaneSetup;
+use super::seat::{Seat, SeatEvent, SeatRules};
+use super::{RunProject, Runner, RunnerMessage};
+use crate::agent::{self, AgentKind, AgentSpec, LimitSigns};
 use crate::error::{MissingApprovals, RunError};
-use crate::fleet::{FleetPart, Part, Watchdog};
+use crate::fleet::{FleetPart, FleetRole, Watchdog};
 use crate::folder::{self, Folder};
 use crate::interrupt::Interrupt;
 use crate::lock::{Lock, LockError};
-use crate::meter::Meter;
+use crate::meter::RunMeter;
 use crate::observer::{RunEvent, line};
-use crate::options::Options;
+use crate::options::RunOptions;
 use crate::worktree::{Lanes, WorktreeError, lanes_name, plan_part};
 
 /// Capacity of the channel for messages.
@@ -36,13 +36,13 @@ const NAMED: usize = 10;
 /// The right to run a plan, given up when dropped: the lease in the store counts for all machines, the lock file tells on
 /// this one whether the holder is alive.
 pub(super) struct PlanLease<'e> {
-    world: &'e World<'e>,
+    world: &'e RunProject<'e>,
     /// A worker of a fleet has a lock of its own.
     _lock: Option<Lock>,
 }
 
 impl<'e> PlanLease<'e> {
-    fn take(world: &'e World<'e>) -> Result<Self, RunError> {
+    fn take(world: &'e RunProject<'e>) -> Result<Self, RunError> {
         let runs = folder::runs(&world.store);
         let lock = Lock::take(&runs, world.plan).map_err(|error| match error {
             LockError::Taken { by } => RunError::Engine(EngineError::RunTaken { by }),
@@ -53,7 +53,7 @@ impl<'e> PlanLease<'e> {
     }
 
     /// Takes the plan for the coordinator of a fleet, whose worker holds the lock of its own folder.
-    pub(super) fn take_for(world: &'e World<'e>, holder: &RunHolder) -> Result<Self, RunError> {
+    pub(super) fn take_for(world: &'e RunProject<'e>, holder: &RunHolder) -> Result<Self, RunError> {
         world.engine.take_run(world.plan, holder)?;
         Ok(Self { world, _lock: None })
     }
@@ -79,10 +79,10 @@ pub(super) struct Begun<'e> {
 }
 
 /// What a runner and its threads share.
-pub(super) struct Shared<'e> {
-    pub world: &'e World<'e>,
-    pub options: &'e Options,
-    pub journal: &'e Journal<'e>,
+pub(super) struct RunShared<'e> {
+    pub world: &'e RunProject<'e>,
+    pub options: &'e RunOptions,
+    pub journal: &'e RunJournal<'e>,
     pub interrupt: &'e Interrupt,
     pub lanes: Option<&'e Lanes>,
     pub fleet: Option<FleetPart<'e>>,
@@ -90,7 +90,11 @@ pub(super) struct Shared<'e> {
 }
 
 /// Takes the lease and begins or resumes the run.
-pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journal<'_>) -> Result<Begun<'e>, RunError> {
+pub(super) fn begin<'e>(
+    world: &'e RunProject<'e>,
+    options: &RunOptions,
+    journal: &RunJournal<'_>,
+) -> Result<Begun<'e>, RunError> {
     let limits = LimitSigns::of(world.settings);
     options.specs.iter().try_for_each(|spec| agent::agent(spec, &limits).map(drop))?;
     options.permissions.rules()?;
@@ -106,7 +110,7 @@ pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journ
         // A run that cannot work is not begun: it would stay in the list of runs.
         Lanes::check(&world.root)?;
     }
-    let begin = Begin {
+    let begin = RunStart {
         agents: options.specs.iter().map(ToString::to_string).collect(),
         options: json!({
             "agents": options.seats, "limits": options.limits, "todoLimits": options.todo_limits,
@@ -126,7 +130,7 @@ pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journ
         Ok(lanes) => lanes,
         Err(error) => {
             // The run never began, so the next one must not resume it.
-            let ended = Ended { outcome: RunOutcome::Stalled, because: vec![line(&error.to_string())], result: None };
+            let ended = RunEnd { outcome: RunOutcome::Stalled, because: vec![line(&error.to_string())], result: None };
             world.engine.end_run(world.plan, record.id, &ended)?;
             return Err(error.into());
         }
@@ -135,7 +139,7 @@ pub(super) fn begin<'e>(world: &'e World<'e>, options: &Options, journal: &Journ
     Ok(Begun { _lease: Some(lease), record, lanes, folder, seats_before: 0, watchdog: None })
 }
 
-fn lanes(world: &World<'_>, record: &RunRecord, journal: &Journal<'_>) -> Result<Lanes, WorktreeError> {
+fn lanes(world: &RunProject<'_>, record: &RunRecord, journal: &RunJournal<'_>) -> Result<Lanes, WorktreeError> {
     // Not among the files of the run: those are deleted one day, and agents avoid changing anything below `.git`.
     let beside = || folder::runs(&world.store).with_file_name("trees");
     let place = world.trees.clone().unwrap_or_else(beside);
@@ -145,7 +149,7 @@ fn lanes(world: &World<'_>, record: &RunRecord, journal: &Journal<'_>) -> Result
 }
 
 /// Refuses to begin while a check is not approved: the work would be paid for and could not be completed.
-fn require_approvals(world: &World<'_>) -> Result<(), RunError> {
+fn require_approvals(world: &RunProject<'_>) -> Result<(), RunError> {
     let plan = world.engine.whole(world.plan)?;
     let plan_check = world.settings.plan_check();
     let allowed = |command: &Verify| {
@@ -171,24 +175,24 @@ fn require_approvals(world: &World<'_>) -> Result<(), RunError> {
 /// Returns the runner and the receiving end of its channel.
 pub(super) fn runner<'s, 'e>(
     scope: &'s Scope<'s, 'e>,
-    shared: &Shared<'e>,
+    shared: &RunShared<'e>,
     begun: &Begun<'_>,
-) -> Result<(Runner<'s, 'e>, Receiver<Message>), RunError> {
-    let Shared { world, options, journal, interrupt, lanes, fleet, watchdog } = *shared;
+) -> Result<(Runner<'s, 'e>, Receiver<RunnerMessage>), RunError> {
+    let RunShared { world, options, journal, interrupt, lanes, fleet, watchdog } = *shared;
     let (send, receive) = sync_channel(WAITING);
     let run = begun.record.clone();
     let ledger = world.engine.ledger(world.plan, run.id)?;
     let before = Duration::from_millis(run.body.wall);
     let limits = LimitSigns::of(world.settings);
     let agents = options.specs.iter().map(|spec| agent::agent(spec, &limits)).collect::<Result<Vec<_>, _>>()?;
-    let setup = Setup::of(world.settings);
+    let setup = LaneSetup::of(world.settings);
     let runner = Runner {
         folder: begun.folder.clone(),
-        meter: Meter::new(options.limits, options.todo_limits, &ledger, before),
-        rules: Rules {
+        meter: RunMeter::new(options.limits, options.todo_limits, &ledger, before),
+        rules: SeatRules {
             // A worker of a fleet fetches before an agent starts, which must not keep the runner waiting.
             prepares: lanes.is_some() && (!setup.is_empty() || fleet.is_some()),
-            ..Rules::of(
+            ..SeatRules::of(
                 world.settings,
                 run.id,
                 lanes.is_some(),
@@ -272,7 +276,7 @@ impl Runner<'_, '_> {
 
     /// Opens a todo again although it was reported. `why` completes a sentence that begins with its id.
     pub(super) fn reopen_because(&mut self, todo: &Todo, why: &str) -> Result<(), RunError> {
-        let request = Request::of(self.actor(todo.owner.as_deref()));
+        let request = WriteRequest::of(self.actor(todo.owner.as_deref()));
         let ops = [Op::Reopen(Ref::Uid(todo.uid))];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
             Ok(_) => self.remark(format!("{} {why}", line(&todo.id))),
@@ -303,7 +307,7 @@ impl Runner<'_, '_> {
             return Ok(false);
         }
         let owner = self.next_owner().to_string();
-        let request = Request { settings: Some(settings), ..Request::of(self.actor(Some(&owner))) };
+        let request = WriteRequest { settings: Some(settings), ..WriteRequest::of(self.actor(Some(&owner))) };
         let plan = self.world.plan;
         let Some(todo) = self.persist(|engine| engine.report_plan_check(plan, &request, settings, None))? else {
             return Ok(false);
@@ -320,20 +324,20 @@ impl Runner<'_, '_> {
 }
 
 /// Returns how many agents work at the same time. A coordinator has none.
-fn agents_of(options: &Options, fleet: Option<FleetPart<'_>>) -> usize {
+fn agents_of(options: &RunOptions, fleet: Option<FleetPart<'_>>) -> usize {
     match fleet {
-        Some(FleetPart { part: Part::Coordinator, .. }) => 0,
+        Some(FleetPart { part: FleetRole::Coordinator, .. }) => 0,
         _ => options.seats.max(1),
     }
 }
 
 /// Returns the seat with this index, numbered after `before`. Seats take the agents in turn.
-fn seat(index: usize, before: usize, specs: &[Spec]) -> Option<Seat> {
+fn seat(index: usize, before: usize, specs: &[AgentSpec]) -> Option<Seat> {
     let at = index.checked_rem(specs.len())?;
     let spec = specs.get(at)?;
     Some(Seat {
-        exit_reports_done: spec.kind == Kind::Exec,
-        opens_conversation: spec.kind == Kind::Acp,
+        exit_reports_done: spec.kind == AgentKind::Exec,
+        opens_conversation: spec.kind == AgentKind::Acp,
         ..Seat::new(before + index + 1, at, spec.name().to_owned(), spec.to_string())
     })
 }

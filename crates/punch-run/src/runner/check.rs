@@ -2,13 +2,13 @@
 //! commit, and completes the todo under its fence. Only this code completes todos in a run.
 
 use punch_core::{Actor, Evidence, Footprint, Op, Policy, Ref, Refusal, Status, Todo, VerifyMode};
-use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, Proof, Proofs, Request, VerifyError, WorkTree};
+use punch_engine::{Checker, EngineError, GIT_ELSEWHERE, PassedCheck, Proofs, VerifyError, WorkTree, WriteRequest};
 
-use super::seat::Verdict;
+use super::seat::CheckVerdict;
 use super::store_retry::StoreRetry;
-use super::{Message, Runner};
+use super::{Runner, RunnerMessage};
 use crate::observer::{RunEvent, line};
-use crate::worktree::{Lane, Lanes, Published, Settled, WorktreeError};
+use crate::worktree::{Lane, Lanes, PublishResult, SettleResult, WorktreeError};
 
 /// Number of checks before giving up on a result branch or a todo that keeps changing.
 const ROUNDS: usize = 5;
@@ -33,10 +33,10 @@ impl Runner<'_, '_> {
             let uid = todo.uid;
             let verdict = match lane {
                 Ok(lane) => Check { store, run, todo, owner, lane: lanes.zip(lane), environment, proof: None }.run(),
-                Err(error) => Ok(Verdict::Hold(format!("cannot create its worktree: {error}"))),
+                Err(error) => Ok(CheckVerdict::Hold(format!("cannot create its worktree: {error}"))),
             };
             // The receiver is gone if the run has ended: the todo stays reported.
-            let _ = send.send(Message::Checked(uid, verdict));
+            let _ = send.send(RunnerMessage::Checked(uid, verdict));
         });
     }
 }
@@ -55,7 +55,7 @@ pub(super) struct Check<'e> {
 
 impl Check<'_> {
     /// The error means that the store did not answer even after a while; the todo stays reported.
-    pub(super) fn run(&self) -> Result<Verdict, EngineError> {
+    pub(super) fn run(&self) -> Result<CheckVerdict, EngineError> {
         for round in 0..ROUNDS {
             let alone = self.lane.as_ref().filter(|_| round >= OVERTAKEN).map(|(lanes, _)| lanes.hold_result());
             match self.round(alone.is_some()) {
@@ -65,7 +65,7 @@ impl Check<'_> {
                 Err(error) => return self.verdict_on_error(error),
             }
         }
-        Ok(Verdict::Failed("the work of others kept changing while it was checked".to_owned()))
+        Ok(CheckVerdict::Failed("the work of others kept changing while it was checked".to_owned()))
     }
 
     /// Returns the todo as it is now, if the claim still holds. Its command may have changed.
@@ -78,10 +78,10 @@ impl Check<'_> {
     }
 
     /// Settles, checks and publishes the work; `None` if something has changed. `alone` if no other check can publish.
-    fn round(&self, alone: bool) -> Result<Option<Verdict>, EngineError> {
+    fn round(&self, alone: bool) -> Result<Option<CheckVerdict>, EngineError> {
         let world = self.store.world;
         let Some(todo) = self.claimed_todo()? else {
-            return Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
+            return Ok(Some(CheckVerdict::Lost("someone else has it now".to_owned())));
         };
         let mut is_unchanged = false;
         let (root, git, commit) = match &self.lane {
@@ -90,21 +90,21 @@ impl Check<'_> {
                 // On one line: what follows could be read as trailers.
                 let message = format!("{}: {}", line(&self.todo.id), punch_core::text::one_line(&self.todo.content));
                 match self.store.with_remote(|| lanes.fetch()).and_then(|()| lanes.settle(lane, &message)) {
-                    Ok(Settled::Held(held)) => {
+                    Ok(SettleResult::Held(held)) => {
                         let reason = held.reason();
                         return Ok(Some(match held.is_conflict() {
-                            true => Verdict::Conflict(reason),
-                            false => Verdict::Hold(reason),
+                            true => CheckVerdict::Conflict(reason),
+                            false => CheckVerdict::Hold(reason),
                         }));
                     }
-                    Ok(Settled::Ready { commit, .. }) => (lane.path.clone(), lanes.folders(lane), Some(commit)),
-                    Ok(Settled::Nothing { commit }) => {
+                    Ok(SettleResult::Ready { commit, .. }) => (lane.path.clone(), lanes.folders(lane), Some(commit)),
+                    Ok(SettleResult::Nothing { commit }) => {
                         is_unchanged = true;
                         (lane.path.clone(), lanes.folders(lane), Some(commit))
                     }
                     // Another attempt would fail for the same reason: the user has to look at it.
                     Err(error @ WorktreeError::Relinked { .. }) => {
-                        return Ok(Some(Verdict::Hold(format!("{error}; {}", error.hint()))));
+                        return Ok(Some(CheckVerdict::Hold(format!("{error}; {}", error.hint()))));
                     }
                     Err(error) => return Ok(Some(not_taken_in(&error))),
                 }
@@ -117,15 +117,15 @@ impl Check<'_> {
         if let (Some((lanes, lane)), Some(commit)) = (&self.lane, &commit) {
             // The result branch never moves back, so work without a valid claim must not get there.
             if self.claimed_todo()?.is_none() {
-                return Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
+                return Ok(Some(CheckVerdict::Lost("someone else has it now".to_owned())));
             }
             let _turn = (!alone).then(|| lanes.share_result());
             match self.store.with_remote(|| lanes.publish(lane, commit)) {
-                Ok(Published::Now) => {}
-                Ok(Published::Moved) => return Ok(None),
-                Ok(Published::CheckedOut { path }) => {
+                Ok(PublishResult::Now) => {}
+                Ok(PublishResult::Moved) => return Ok(None),
+                Ok(PublishResult::CheckedOut { path }) => {
                     let why = format!("`{}` is checked out in {path}: leave it there", lanes.result_branch());
-                    return Ok(Some(Verdict::Hold(why)));
+                    return Ok(Some(CheckVerdict::Hold(why)));
                 }
                 Err(error) => return Ok(Some(not_taken_in(&error))),
             }
@@ -135,14 +135,14 @@ impl Check<'_> {
             true => |policy| Policy { verify: VerifyMode::Command, ..policy },
             false => |policy| policy,
         };
-        let request = Request {
+        let request = WriteRequest {
             preset,
             settings: Some(world.settings),
             commit: commit.as_deref(),
             proofs: Some(&proofs),
             tree: Some(&tree.root),
             git: tree.git.as_ref(),
-            ..Request::of(Actor::runner(self.run, Some(&self.owner)))
+            ..WriteRequest::of(Actor::runner(self.run, Some(&self.owner)))
         };
         let done = Op::Done { target: Ref::Uid(self.todo.uid), evidence: None, fence: Some(self.todo.fence) };
         match self.store.persist(|engine| engine.submit(plan, &request, std::slice::from_ref(&done))) {
@@ -151,7 +151,7 @@ impl Check<'_> {
                     let what = format!("{} is done without a check, and no file was changed for it", line(&todo.id));
                     self.store.journal.report(&RunEvent::Remark { what });
                 }
-                Ok(Some(Verdict::Done))
+                Ok(Some(CheckVerdict::Done))
             }
             Err(EngineError::Refused(refusals))
                 if refusals.iter().any(|refusal| matches!(refusal, Refusal::NeedsVerification { .. })) =>
@@ -168,7 +168,7 @@ impl Check<'_> {
         tree: &WorkTree,
         todo: &Todo,
         commit: Option<&str>,
-    ) -> Result<Option<Proof>, EngineError> {
+    ) -> Result<Option<PassedCheck>, EngineError> {
         let world = self.store.world;
         if todo.verify.is_none() {
             return Ok(None);
@@ -177,7 +177,7 @@ impl Check<'_> {
             Some(checked.as_str()) == commit && proof.command == todo.verify && proof.passed()
         });
         if let Some((_, evidence)) = known {
-            return Ok(Some(Proof::of(todo, evidence.clone())));
+            return Ok(Some(PassedCheck::of(todo, evidence.clone())));
         }
         let stopped = || self.store.interrupt.is_asked();
         // Nothing may lead the command's git out of the lane.
@@ -189,17 +189,17 @@ impl Check<'_> {
         self.store.persist(|engine| engine.prove(world.plan, &checker, &todo.id)).map(Some)
     }
 
-    pub(super) fn verdict_on_error(&self, error: EngineError) -> Result<Verdict, EngineError> {
+    pub(super) fn verdict_on_error(&self, error: EngineError) -> Result<CheckVerdict, EngineError> {
         Ok(match error {
-            EngineError::Verify(VerifyError::Stopped { .. }) => Verdict::Stopped,
+            EngineError::Verify(VerifyError::Stopped { .. }) => CheckVerdict::Stopped,
             EngineError::Verify(error @ VerifyError::Consent { .. }) => {
-                Verdict::Hold(format!("{}; {}", error.message(), error.hint()))
+                CheckVerdict::Hold(format!("{}; {}", error.message(), error.hint()))
             }
-            EngineError::Verify(error) => Verdict::Failed(error.message()),
+            EngineError::Verify(error) => CheckVerdict::Failed(error.message()),
             // The agent's own tests failed last, and the plan wants evidence.
-            EngineError::Refused(refusals) if refusals.iter().any(is_failing) => Verdict::Failed(words(&refusals)),
-            EngineError::Refused(refusals) => Verdict::Lost(words(&refusals)),
-            EngineError::NotFound { .. } => Verdict::Lost("it is not in the plan any more".to_owned()),
+            EngineError::Refused(refusals) if refusals.iter().any(is_failing) => CheckVerdict::Failed(words(&refusals)),
+            EngineError::Refused(refusals) => CheckVerdict::Lost(words(&refusals)),
+            EngineError::NotFound { .. } => CheckVerdict::Lost("it is not in the plan any more".to_owned()),
             error => return Err(error),
         })
     }
@@ -214,14 +214,14 @@ fn words(refusals: &[Refusal]) -> String {
 }
 
 /// Returns the verdict on work that git does not take in. What the remote of a fleet refuses is not the agent's fault.
-pub(super) fn not_taken_in(error: &WorktreeError) -> Verdict {
+pub(super) fn not_taken_in(error: &WorktreeError) -> CheckVerdict {
     match error {
         WorktreeError::Remote { .. }
         | WorktreeError::Refused { .. }
         | WorktreeError::Rewritten { .. }
         | WorktreeError::RemoteBranchTaken { .. }
         | WorktreeError::BranchTaken { .. }
-        | WorktreeError::NoRemote { .. } => Verdict::Hold(format!("{error}; {}", error.hint())),
-        error => Verdict::Failed(format!("cannot merge its work: {error}")),
+        | WorktreeError::NoRemote { .. } => CheckVerdict::Hold(format!("{error}; {}", error.hint())),
+        error => CheckVerdict::Failed(format!("cannot merge its work: {error}")),
     }
 }

@@ -1,10 +1,10 @@
 //! What the user wants of the run while it works, stored by other processes: pause, resume, stop, for the run or a seat.
 
 use punch_engine::RunControls;
-use punch_store::Wanted;
+use punch_store::RequestedState;
 
 use super::seat::{Seat, SeatEvent};
-use super::{Runner, Stop};
+use super::{Runner, StopCause};
 use crate::error::RunError;
 
 impl Runner<'_, '_> {
@@ -18,23 +18,27 @@ impl Runner<'_, '_> {
         let before = std::mem::replace(&mut self.controls, wanted.clone());
         if before.run != wanted.run {
             self.remark(match wanted.run {
-                Wanted::Go => "the run was resumed".to_owned(),
-                Wanted::Pause => "the run was paused: work in progress is finished, nothing new is started".to_owned(),
-                Wanted::Stop => "the run was asked to stop".to_owned(),
+                RequestedState::Go => "the run was resumed".to_owned(),
+                RequestedState::Pause => {
+                    "the run was paused: work in progress is finished, nothing new is started".to_owned()
+                }
+                RequestedState::Stop => "the run was asked to stop".to_owned(),
             });
         }
-        self.paused = wanted.run == Wanted::Pause;
+        self.paused = wanted.run == RequestedState::Pause;
         self.waiting = false;
-        if wanted.run == Wanted::Stop {
-            self.stop.get_or_insert(Stop::Interrupted);
-        } else if before.run == Wanted::Stop && self.fleet.is_some() && self.stop == Some(Stop::Interrupted) {
+        if wanted.run == RequestedState::Stop {
+            self.stop.get_or_insert(StopCause::Interrupted);
+        } else if before.run == RequestedState::Stop
+            && self.fleet.is_some()
+            && self.stop == Some(StopCause::Interrupted)
+        {
             // The part of a fleet has waited for this.
             self.stop = None;
             let is_stopped = |seat: &Seat| {
-                wanted
-                    .seats
-                    .iter()
-                    .any(|(number, wanted)| *wanted == Wanted::Stop && u32::try_from(seat.number) == Ok(*number))
+                wanted.seats.iter().any(|(number, wanted)| {
+                    *wanted == RequestedState::Stop && u32::try_from(seat.number) == Ok(*number)
+                })
             };
             self.seats.iter_mut().for_each(|seat| seat.stop_requested = is_stopped(seat));
         }
@@ -52,13 +56,13 @@ impl Runner<'_, '_> {
             return Ok(());
         }
         let word = match wanted {
-            Wanted::Go => "resumed",
-            Wanted::Pause => "paused",
-            Wanted::Stop => "asked to stop",
+            RequestedState::Go => "resumed",
+            RequestedState::Pause => "paused",
+            RequestedState::Stop => "asked to stop",
         };
         self.remark(format!("seat {number} was {word}"));
-        self.seats[at].paused = wanted == Wanted::Pause;
-        if wanted == Wanted::Stop {
+        self.seats[at].paused = wanted == RequestedState::Pause;
+        if wanted == RequestedState::Stop {
             return self.dispatch(at, SeatEvent::StopRequested);
         }
         if self.stop.is_none() {

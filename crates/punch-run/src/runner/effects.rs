@@ -6,13 +6,15 @@ use std::time::Instant;
 use punch_core::drive::{Finish, HostEvent};
 use punch_core::schedule::estimate;
 use punch_core::{Actor, Evidence, Footprint, Hold, HoldKind, Op, Ref, Refusal, Status, Todo, Uid};
-use punch_engine::config::{Source, Sourced};
-use punch_engine::{Answer, Choice, EngineError, GivenAnswer, HostReport, OpenTurn, Request, worker_key};
-use punch_store::{Durability, SessionKey, Spent};
+use punch_engine::config::{SettingSource, SettingValue};
+use punch_engine::{
+    EngineError, GivenAnswer, HostReport, OpenTurn, PlanChoice, QuestionReply, WriteRequest, worker_key,
+};
+use punch_store::{Durability, LedgerEntry, SessionKey};
 
-use super::seat::{Conditions, Effect, SeatEvent, Worker};
-use super::{Runner, Stop};
-use crate::agent::{Event, Permission, Report};
+use super::seat::{SeatConditions, SeatEffect, SeatEvent, WorkerIdentity};
+use super::{Runner, StopCause};
+use crate::agent::{AgentEvent, AgentReport, PermissionRequest};
 use crate::error::RunError;
 use crate::observer::{RunEvent, line};
 use crate::permission;
@@ -23,7 +25,7 @@ impl Runner<'_, '_> {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             let seat = &mut self.seats[at];
-            let conditions = Conditions {
+            let conditions = SeatConditions {
                 now: Instant::now(),
                 wall: self.world.engine.now(),
                 stopping: self.stop.is_some(),
@@ -40,9 +42,9 @@ impl Runner<'_, '_> {
     }
 
     /// Passes on what an agent reported. An agent that was dropped is not heard any more.
-    pub(super) fn agent_reported(&mut self, report: Report) -> Result<(), RunError> {
+    pub(super) fn agent_reported(&mut self, report: AgentReport) -> Result<(), RunError> {
         let Some(at) = self.seat_of(report.from) else { return Ok(()) };
-        if let Event::Exited { .. } = report.event {
+        if let AgentEvent::Exited { .. } = report.event {
             self.processes.remove(&report.from);
         }
         self.dispatch(at, SeatEvent::Agent(report.event))
@@ -53,11 +55,11 @@ impl Runner<'_, '_> {
         self.seats.iter().position(|seat| seat.state.conversation().is_some_and(|open| open.worker.start == start))
     }
 
-    fn perform(&mut self, at: usize, effect: Effect) -> Result<Option<SeatEvent>, RunError> {
+    fn perform(&mut self, at: usize, effect: SeatEffect) -> Result<Option<SeatEvent>, RunError> {
         match effect {
-            Effect::Claim { uid, worker } => return self.claim(uid, worker).map(Some),
-            Effect::Prepare { start, todo } => return Ok(self.prepare(start, todo)),
-            Effect::Launch { worker, todo, resume } => {
+            SeatEffect::Claim { uid, worker } => return self.claim(uid, worker).map(Some),
+            SeatEffect::Prepare { start, todo } => return Ok(self.prepare(start, todo)),
+            SeatEffect::Launch { worker, todo, resume } => {
                 self.begin_turn(at, &todo)?;
                 let launched = self.launch(at, worker, &todo, resume).unwrap_or_else(SeatEvent::NotLaunched);
                 if let SeatEvent::NotLaunched(_) = launched {
@@ -65,7 +67,7 @@ impl Runner<'_, '_> {
                 }
                 return Ok(Some(launched));
             }
-            Effect::Prompt { start, todo, text } => {
+            SeatEffect::Prompt { start, todo, text } => {
                 self.begin_turn(at, &todo)?;
                 let prompted = self.prompt(at, start, &todo, text)?;
                 if let SeatEvent::NotPrompted(_) = prompted {
@@ -73,58 +75,59 @@ impl Runner<'_, '_> {
                 }
                 return Ok(Some(prompted));
             }
-            Effect::Inspect(uid) => return Ok(Some(SeatEvent::Inspected(self.inspect(uid)?))),
-            Effect::DecideContinuation { key, owner } => {
+            SeatEffect::Inspect(uid) => return Ok(Some(SeatEvent::Inspected(self.inspect(uid)?))),
+            SeatEffect::DecideContinuation { key, owner } => {
                 return Ok(Some(SeatEvent::Continuation(self.decide_continuation(at, key, owner)?)));
             }
-            Effect::Fail { todo, owner, why } => {
+            SeatEffect::Fail { todo, owner, why } => {
                 return Ok(Some(SeatEvent::AttemptFailed(self.fail(at, &todo, &owner, &why)?)));
             }
-            Effect::Answer { start, request, answer } => self.answer(start, &request, &answer),
-            Effect::AskUser { start, todo, request } => return self.ask_user(at, start, &todo, request),
-            Effect::Cancel(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.cancel()),
-            Effect::Kill(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.kill()),
-            Effect::EndAgent(start) => {
+            SeatEffect::Answer { start, request, answer } => self.answer(start, &request, &answer),
+            SeatEffect::AskUser { start, todo, request } => return self.ask_user(at, start, &todo, request),
+            SeatEffect::Cancel(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.cancel()),
+            SeatEffect::Kill(start) => self.processes.get_mut(&start).into_iter().for_each(|agent| agent.kill()),
+            SeatEffect::EndAgent(start) => {
                 drop(self.processes.remove(&start));
                 // Open only if the agent failed before it got the prompt.
                 self.end_turn(at, None)?;
             }
-            Effect::ReportDone { todo, owner, evidence } => {
-                let request = Request::of(Actor::worker(self.actor(None).by(), &owner));
+            SeatEffect::ReportDone { todo, owner, evidence } => {
+                let request = WriteRequest::of(Actor::worker(self.actor(None).by(), &owner));
                 let evidence = Some(Evidence { text: Some(evidence.to_owned()), ..Evidence::default() });
                 let op = Op::Done { target: Ref::Uid(todo.uid), evidence, fence: Some(todo.fence) };
                 self.submit_if_allowed(&request, op)?;
             }
-            Effect::Check { todo, owner, lane } => {
+            SeatEffect::Check { todo, owner, lane } => {
                 let environment = self.lane_environment(todo.uid);
                 self.check(todo, owner, lane, environment);
             }
-            Effect::Completed(todo) => {
+            SeatEffect::Completed(todo) => {
                 self.completed += 1;
                 let (agent, spent) = (self.seats[at].number, self.meter.of(todo.uid));
                 self.report(&RunEvent::Completed { agent, todo: line(&todo.id), content: line(&todo.content), spent });
             }
-            Effect::HandedIn(todo) => self.count_handed_in(&todo),
-            Effect::Hold { todo, owner, kind, why } => {
+            SeatEffect::HandedIn(todo) => self.count_handed_in(&todo),
+            SeatEffect::Hold { todo, owner, kind, why } => {
                 self.hold(self.seats[at].number, &todo, Some(&owner), (kind, &why))?;
             }
-            Effect::Reopen(todo) => self.reopen(&todo)?,
+            SeatEffect::Reopen(todo) => self.reopen(&todo)?,
             // A worker of a fleet renews all its claims together.
-            Effect::Renew { .. } if self.is_worker() => {}
-            Effect::Renew { uid, owner } => {
+            SeatEffect::Renew { .. } if self.is_worker() => {}
+            SeatEffect::Renew { uid, owner } => {
                 let until = self.world.engine.now().saturating_add(self.claim_lease_ms());
-                let request = Request { durability: Durability::Relaxed, ..Request::of(self.actor(Some(&owner))) };
+                let request =
+                    WriteRequest { durability: Durability::Relaxed, ..WriteRequest::of(self.actor(Some(&owner))) };
                 self.submit_if_allowed(&request, Op::Renew(Ref::Uid(uid), until))?;
             }
-            Effect::Charge(spent) => self.end_turn(at, Some(&spent))?,
-            Effect::CloseLane(lane) => {
+            SeatEffect::Charge(spent) => self.end_turn(at, Some(&spent))?,
+            SeatEffect::CloseLane(lane) => {
                 if let Some(lanes) = self.lanes
                     && let Err(error) = lanes.close(&lane, "Work that was not taken in\n")
                 {
                     self.remark(format!("a worktree stays: {error}"));
                 }
             }
-            Effect::ShareLimit(sleep) => {
+            SeatEffect::ShareLimit(sleep) => {
                 let spec = self.seats[at].spec;
                 for other in (0..self.seats.len()).filter(|other| *other != at) {
                     if self.seats[other].number > 0 && self.seats[other].spec == spec {
@@ -132,28 +135,28 @@ impl Runner<'_, '_> {
                     }
                 }
             }
-            Effect::Checkpoint(notes) => self.checkpoint(notes),
-            Effect::StopRun(why) => {
-                self.stop.get_or_insert(Stop::Budget(why));
+            SeatEffect::Checkpoint(notes) => self.checkpoint(notes),
+            SeatEffect::StopRun(why) => {
+                self.stop.get_or_insert(StopCause::Budget(why));
             }
-            Effect::Report(event) => self.report(&event),
+            SeatEffect::Report(event) => self.report(&event),
         }
         Ok(None)
     }
 
     /// Submits an op of which a refusal needs no answer: what became of the todo is read later.
-    pub(super) fn submit_if_allowed(&self, request: &Request<'_>, op: Op) -> Result<(), RunError> {
+    pub(super) fn submit_if_allowed(&self, request: &WriteRequest<'_>, op: Op) -> Result<(), RunError> {
         match self.persist(|engine| engine.submit(self.world.plan, request, std::slice::from_ref(&op))) {
             Ok(_) | Err(EngineError::Refused(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn claim(&mut self, uid: Uid, worker: Option<Worker>) -> Result<SeatEvent, RunError> {
+    fn claim(&mut self, uid: Uid, worker: Option<WorkerIdentity>) -> Result<SeatEvent, RunError> {
         let known = worker.is_some();
         let worker = worker.unwrap_or_else(|| {
             let id = self.next_owner();
-            Worker { start: id.number, owner: id.to_string(), key: worker_key(self.world.plan, &id) }
+            WorkerIdentity { start: id.number, owner: id.to_string(), key: worker_key(self.world.plan, &id) }
         });
         let Some(todo) = self.claim_for(&worker.owner, Some(&worker.key), uid)? else {
             return Ok(SeatEvent::NotClaimed);
@@ -171,7 +174,7 @@ impl Runner<'_, '_> {
         session: Option<&SessionKey>,
         uid: Uid,
     ) -> Result<Option<Todo>, RunError> {
-        let request = Request { settings: Some(self.world.settings), ..Request::of(self.actor(Some(owner))) };
+        let request = WriteRequest { settings: Some(self.world.settings), ..WriteRequest::of(self.actor(Some(owner))) };
         let nobody = SessionKey::new("", None);
         let key = session.unwrap_or(&nobody);
         match self.persist(|engine| engine.claim_for_worker(self.world.plan, &request, key, uid, self.claim_lease_ms()))
@@ -196,11 +199,11 @@ impl Runner<'_, '_> {
 
     fn decide_continuation(&self, at: usize, key: SessionKey, owner: String) -> Result<Option<String>, RunError> {
         let mut settings = self.world.settings.clone();
-        settings.owner = Sourced { value: Some(owner), source: Source::Flag };
+        settings.owner = SettingValue { value: Some(owner), source: SettingSource::Flag };
         let report = HostReport {
             agent: self.seats[at].name.clone(),
             key,
-            choice: Choice { name: Some(self.world.plan_name.clone()), ..Choice::default() },
+            choice: PlanChoice { name: Some(self.world.plan_name.clone()), ..PlanChoice::default() },
             event: HostEvent::Stopping { finish: Finish::default(), background: 0, kept_going: false },
             context: None,
             host_cap: None,
@@ -219,7 +222,7 @@ impl Runner<'_, '_> {
     fn fail(&self, at: usize, todo: &Todo, owner: &str, why: &str) -> Result<Option<Todo>, RunError> {
         let (settings, tree) = (Some(self.world.settings), Some(self.world.root.as_path()));
         let attempts = Some(self.rules.attempts);
-        let request = Request { settings, tree, attempts, ..Request::of(self.actor(Some(owner))) };
+        let request = WriteRequest { settings, tree, attempts, ..WriteRequest::of(self.actor(Some(owner))) };
         let (uid, fence) = (todo.uid, todo.fence);
         let first = Footprint { todos: [uid].into(), ..Footprint::default() };
         let error = punch_core::text::clip(why, 4_000).into_owned();
@@ -253,7 +256,7 @@ impl Runner<'_, '_> {
         (kind, why): (HoldKind, &str),
     ) -> Result<(), RunError> {
         let hold = Hold { kind, reason: line(why), until: None, by: String::new(), at: 0 };
-        let request = Request::of(self.actor(owner));
+        let request = WriteRequest::of(self.actor(owner));
         let ops = [Op::Hold(Ref::Uid(todo.uid), hold)];
         match self.persist(|engine| engine.submit(self.world.plan, &request, &ops)) {
             Ok(_) => self.report(&RunEvent::Held { agent, todo: line(&todo.id), why: line(why) }),
@@ -289,7 +292,7 @@ impl Runner<'_, '_> {
     }
 
     /// Ends the turn of a seat and charges what it took. Without `spent`, the agent never got the prompt.
-    fn end_turn(&mut self, at: usize, spent: Option<&Spent>) -> Result<(), RunError> {
+    fn end_turn(&mut self, at: usize, spent: Option<&LedgerEntry>) -> Result<(), RunError> {
         let seat = self.seats[at].number;
         if self.meter.end_turn(seat) || spent.is_some() {
             self.persist(|engine| engine.end_turn(self.world.plan, self.run.id, seat, spent))?;
@@ -298,12 +301,12 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    fn answer(&mut self, start: u64, request: &Permission, given: &GivenAnswer) {
+    fn answer(&mut self, start: u64, request: &PermissionRequest, given: &GivenAnswer) {
         let Some(agent) = self.processes.get_mut(&start) else { return };
         let option = match &given.answer {
-            Answer::Allow => permission::allowing(request),
-            Answer::Refuse => request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str()),
-            Answer::Option(id) => Some(id.as_str()),
+            QuestionReply::Allow => permission::allowing(request),
+            QuestionReply::Refuse => request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str()),
+            QuestionReply::Option(id) => Some(id.as_str()),
         };
         if let Err(error) = agent.answer(&request.id, option, given.reason.as_deref()) {
             self.remark(format!("an answer did not reach the agent: {error}"));

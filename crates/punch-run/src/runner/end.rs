@@ -7,11 +7,11 @@ use punch_core::reason::is_optional;
 use punch_core::schedule::{budget, estimate};
 use punch_core::time::utc;
 use punch_core::{Plan, Status, Todo, Uid};
-use punch_engine::{CheckpointReason, Code, Ended, RunOutcome, Saving, WorkTree};
+use punch_engine::{CheckpointReason, Code, RunEnd, RunOutcome, Saving, WorkTree};
 
 use super::plan_cache::PlanCache;
 use super::seat::Seat;
-use super::{Finished, Runner, Stop};
+use super::{RunResult, Runner, StopCause};
 use crate::error::RunError;
 use crate::observer::{RunEvent, line};
 use crate::worktree::ResultState;
@@ -39,7 +39,7 @@ impl Runner<'_, '_> {
             return self.is_part_over(part);
         }
         if self.seats.iter().all(Seat::is_stopped) && self.seats.iter().any(|seat| seat.stop_requested) {
-            self.stop = Some(Stop::Interrupted);
+            self.stop = Some(StopCause::Interrupted);
             return Ok(true);
         }
         if self.is_paused() && self.plan()?.row.counts.open() > 0 {
@@ -49,7 +49,7 @@ impl Runner<'_, '_> {
         let broken = self.seats.iter().all(Seat::is_broken);
         // A todo waits for a resting seat, or could not be started just now and is tried again.
         if !broken && self.best(&HashSet::new())?.is_some() {
-            self.stop = self.usage_limit_of_all().map(Stop::Budget);
+            self.stop = self.usage_limit_of_all().map(StopCause::Budget);
             return Ok(self.stop.is_some());
         }
         if self.check_plan()? {
@@ -96,7 +96,7 @@ impl Runner<'_, '_> {
     }
 
     /// Determines the outcome, cleans up the lanes, and records and reports the outcome.
-    pub(super) fn end(&mut self) -> Result<Finished, RunError> {
+    pub(super) fn end(&mut self) -> Result<RunResult, RunError> {
         if let Some(finished) = self.end_part()? {
             return Ok(finished);
         }
@@ -111,8 +111,8 @@ impl Runner<'_, '_> {
         let plan = self.plan()?;
         let failed = plan.row.counts.failed;
         let (outcome, mut because) = match stop {
-            Some(Stop::Interrupted) => (RunOutcome::Interrupted, Vec::new()),
-            Some(Stop::Budget(why)) => (RunOutcome::Budget, vec![why]),
+            Some(StopCause::Interrupted) => (RunOutcome::Interrupted, Vec::new()),
+            Some(StopCause::Budget(why)) => (RunOutcome::Budget, vec![why]),
             None => {
                 let mut found = unfinished(plan, skip, is_oversize, now);
                 let outcome = if found.is_empty() { RunOutcome::Done } else { RunOutcome::Stalled };
@@ -127,13 +127,13 @@ impl Runner<'_, '_> {
             self.checkpoint("the end of a run");
         }
         let result = self.lanes.map(|lanes| self.close_lanes(lanes, &mut because)).transpose()?.flatten();
-        let ended = Ended { outcome, because: because.clone(), result };
+        let ended = RunEnd { outcome, because: because.clone(), result };
         let (completed, spent) = (self.completed, self.meter.sum());
         self.report(&RunEvent::Ended { outcome, because: because.clone(), completed, failed, spent });
         self.notify(ended_message(&self.world.plan_name, self.run.id, &ended, completed));
         self.publish();
         self.persist(|engine| engine.end_run(self.world.plan, self.run.id, &ended))?;
-        Ok(Finished { run: self.run.id, outcome, because, completed, spent })
+        Ok(RunResult { run: self.run.id, outcome, because, completed, spent })
     }
 
     /// Closes the lanes, and returns the result branch if its commits have to be merged.
@@ -172,7 +172,7 @@ impl Runner<'_, '_> {
 }
 
 /// Returns the text for the user who is not at the terminal.
-fn ended_message(plan: &str, run: u64, ended: &Ended, completed: u64) -> String {
+fn ended_message(plan: &str, run: u64, ended: &RunEnd, completed: u64) -> String {
     let todos = if completed == 1 { "1 todo" } else { &format!("{completed} todos") };
     let head = format!("plan {plan}: run {run} ended ({}), {todos} completed\n", ended.outcome.name());
     ended.because.iter().fold(head, |text, why| text + why + "\n")

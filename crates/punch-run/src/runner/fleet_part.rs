@@ -10,18 +10,18 @@ use punch_core::runs_on::may_take;
 use punch_core::{Status, Todo, Uid, WorkerId};
 use punch_engine::config::VerifyPlace;
 use punch_engine::process::end_marked_processes;
-use punch_engine::{Begin, EngineError, HandedIn, RunOutcome, RunRecord};
+use punch_engine::{EngineError, HandedIn, RunOutcome, RunRecord, RunStart};
 use serde_json::json;
 
 use super::begin::{Begun, PlanLease};
-use super::journal::Journal;
+use super::journal::RunJournal;
 use super::seat::Seat;
-use super::{Finished, Runner, Stop, World};
+use super::{RunProject, RunResult, Runner, StopCause};
 use crate::error::RunError;
-use crate::fleet::{Fleet, FleetPart, Part, Watchdog};
+use crate::fleet::{FleetPart, FleetRole, Watchdog, WorkerProcess};
 use crate::folder::{self, Folder};
 use crate::observer::{RunEvent, line};
-use crate::options::Options;
+use crate::options::RunOptions;
 use crate::worktree::{Lanes, Remote, RemotePart, WorktreeError, lanes_name, plan_part};
 
 /// How often a coordinator looks for work that was handed in.
@@ -32,15 +32,15 @@ const AT_ONCE: usize = 4;
 
 /// Begins the part of a runner in a fleet.
 pub(super) fn begin<'e>(
-    world: &'e World<'e>,
-    options: &Options,
-    journal: &Journal<'_>,
+    world: &'e RunProject<'e>,
+    options: &RunOptions,
+    journal: &RunJournal<'_>,
     FleetPart { fleet, part }: FleetPart<'_>,
 ) -> Result<Begun<'e>, RunError> {
     match part {
-        Part::Coordinator => {
+        FleetRole::Coordinator => {
             let lease = PlanLease::take_for(world, &fleet.holder())?;
-            let begin = Begin {
+            let begin = RunStart {
                 agents: Vec::new(),
                 options: json!({
                     "fleet": true, "agents": 0, "limits": options.limits, "todoLimits": options.todo_limits,
@@ -57,7 +57,7 @@ pub(super) fn begin<'e>(
             let folder = Folder::make_in(&fleet.folder, world.plan, record.id)?;
             Ok(Begun { _lease: Some(lease), record, lanes, folder, seats_before: 0, watchdog: None })
         }
-        Part::Worker => {
+        FleetRole::Worker => {
             // Agents that an earlier part of this process left must not work beside new ones.
             end_marked_processes("PUNCH_SESSION_FILE", &sessions(fleet, world));
             let record = world.engine.fleet_run(world.plan)?.ok_or(EngineError::RunReplaced)?;
@@ -73,11 +73,16 @@ pub(super) fn begin<'e>(
 }
 
 /// Begins the names of the session files of this worker's agents in a plan.
-fn sessions(fleet: &Fleet, world: &World<'_>) -> String {
+fn sessions(fleet: &WorkerProcess, world: &RunProject<'_>) -> String {
     fleet.folder.join(format!("{}-", world.plan.0)).display().to_string()
 }
 
-fn lanes(world: &World<'_>, record: &RunRecord, fleet: &Fleet, part: RemotePart) -> Result<Lanes, WorktreeError> {
+fn lanes(
+    world: &RunProject<'_>,
+    record: &RunRecord,
+    fleet: &WorkerProcess,
+    part: RemotePart,
+) -> Result<Lanes, WorktreeError> {
     let beside = || folder::runs(&world.store).with_file_name("trees");
     // Each part cleans up its own folder when it begins.
     let place = world.trees.clone().unwrap_or_else(beside).join(&fleet.worker.name).join(match part {
@@ -90,21 +95,21 @@ fn lanes(world: &World<'_>, record: &RunRecord, fleet: &Fleet, part: RemotePart)
 
 impl FleetPart<'_> {
     /// Returns true if this part of the fleet takes a todo that can be started.
-    pub(super) fn takes(&self, world: &World<'_>, todo: &Todo) -> bool {
+    pub(super) fn takes(&self, world: &RunProject<'_>, todo: &Todo) -> bool {
         match self.part {
-            Part::Coordinator => todo.flags.reported,
-            Part::Worker => !todo.flags.reported && may_take(&self.fleet.labels, todo) && may_check(world, todo),
+            FleetRole::Coordinator => todo.flags.reported,
+            FleetRole::Worker => !todo.flags.reported && may_take(&self.fleet.labels, todo) && may_check(world, todo),
         }
     }
 }
 
 /// Returns true if this worker may run the check of a todo, or does not have to.
-fn may_check(world: &World<'_>, todo: &Todo) -> bool {
+fn may_check(world: &RunProject<'_>, todo: &Todo) -> bool {
     world.settings.verify_where.value != VerifyPlace::Worker || is_approved(world, todo)
 }
 
 /// Returns true if the check of a todo is approved on this machine, or the todo has none.
-fn is_approved(world: &World<'_>, todo: &Todo) -> bool {
+fn is_approved(world: &RunProject<'_>, todo: &Todo) -> bool {
     let Some(command) = &todo.verify else { return true };
     world.settings.plan_check().as_ref() == Some(command)
         || world.consents.as_ref().is_some_and(|consents| consents.has(command))
@@ -112,11 +117,11 @@ fn is_approved(world: &World<'_>, todo: &Todo) -> bool {
 
 impl<'s, 'e> Runner<'s, 'e> {
     pub(super) fn is_worker(&self) -> bool {
-        self.fleet.is_some_and(|part| part.part == Part::Worker)
+        self.fleet.is_some_and(|part| part.part == FleetRole::Worker)
     }
 
     pub(super) fn is_coordinator(&self) -> bool {
-        self.fleet.is_some_and(|part| part.part == Part::Coordinator)
+        self.fleet.is_some_and(|part| part.part == FleetRole::Coordinator)
     }
 
     /// Returns true if a worker takes no more todos.
@@ -134,7 +139,7 @@ impl<'s, 'e> Runner<'s, 'e> {
 
     /// Handles what an earlier process left in the plan, at the beginning.
     pub(super) fn recover_part(&mut self, FleetPart { fleet, part }: FleetPart<'e>) -> Result<(), RunError> {
-        if part == Part::Coordinator {
+        if part == FleetRole::Coordinator {
             self.persist(|engine| engine.close_other_questions(self.world.plan, self.run.id))?;
             return self.take_over_dead_workers();
         }
@@ -158,7 +163,7 @@ impl<'s, 'e> Runner<'s, 'e> {
     }
 
     /// Renews the record of the worker and all its claims on the plan, in one transaction.
-    pub(super) fn renew_claims(&mut self, fleet: &Fleet, asked: Instant) -> Result<(), RunError> {
+    pub(super) fn renew_claims(&mut self, fleet: &WorkerProcess, asked: Instant) -> Result<(), RunError> {
         let jobs = self.seats.iter().filter_map(|seat| seat.state.parts().1);
         let claims: Vec<(Uid, String)> = jobs.map(|job| (job.todo.uid, job.owner.clone())).collect();
         let (plan, run, lease) = (self.world.plan, self.run.id, self.claim_lease_ms());
@@ -268,7 +273,7 @@ impl<'s, 'e> Runner<'s, 'e> {
 
     /// Looks whether the run of the fleet has ended, and for todos that this machine may not check.
     pub(super) fn look_at_run(&mut self) -> Result<(), RunError> {
-        if let Some(part) = self.fleet.filter(|part| part.part == Part::Worker) {
+        if let Some(part) = self.fleet.filter(|part| part.part == FleetRole::Worker) {
             let run = self.persist(|engine| engine.fleet_run(self.world.plan))?;
             self.run_over = run.is_none_or(|run| run.id != self.run.id);
             let (world, now) = (self.world, self.world.engine.now());
@@ -318,32 +323,32 @@ impl<'s, 'e> Runner<'s, 'e> {
     /// Returns true if a part of a fleet has nothing more to do. No seat is at work.
     pub(super) fn is_part_over(&mut self, FleetPart { fleet, part }: FleetPart<'_>) -> Result<bool, RunError> {
         match part {
-            Part::Worker => Ok(self.run_over || self.is_draining() || self.seats.iter().all(Seat::is_broken)),
-            Part::Coordinator if self.gives_up.is_some() || !fleet.serves(self.world.plan) => Ok(true),
-            Part::Coordinator if self.plan()?.row.counts.open() == 0 => Ok(!self.check_plan()?),
+            FleetRole::Worker => Ok(self.run_over || self.is_draining() || self.seats.iter().all(Seat::is_broken)),
+            FleetRole::Coordinator if self.gives_up.is_some() || !fleet.serves(self.world.plan) => Ok(true),
+            FleetRole::Coordinator if self.plan()?.row.counts.open() == 0 => Ok(!self.check_plan()?),
             // What the last agents handed in is verified before the end.
-            Part::Coordinator if fleet.drained.load(Ordering::Relaxed) => {
+            FleetRole::Coordinator if fleet.drained.load(Ordering::Relaxed) => {
                 self.looked = None;
                 self.verify_handed_in()?;
                 Ok(self.seats.is_empty())
             }
-            Part::Coordinator => Ok(false),
+            FleetRole::Coordinator => Ok(false),
         }
     }
 
     /// Returns true if a part of a fleet that starts nothing more, because of the user or a limit, has come to its end.
     pub(super) fn is_stopped_part_over(&mut self, part: FleetPart<'_>) -> Result<bool, RunError> {
-        if part.part == Part::Coordinator && self.plan()?.row.counts.open() == 0 {
+        if part.part == FleetRole::Coordinator && self.plan()?.row.counts.open() == 0 {
             self.stop = None;
             return self.is_part_over(part);
         }
         let is_over = match part.part {
-            Part::Worker => self.run_over || self.is_draining(),
-            Part::Coordinator => part.fleet.drained.load(Ordering::Relaxed) || !part.fleet.serves(self.world.plan),
+            FleetRole::Worker => self.run_over || self.is_draining(),
+            FleetRole::Coordinator => part.fleet.drained.load(Ordering::Relaxed) || !part.fleet.serves(self.world.plan),
         };
-        if !is_over && part.part == Part::Worker {
+        if !is_over && part.part == FleetRole::Worker {
             self.report_waiting(&match &self.stop {
-                Some(Stop::Budget(why)) => format!("{why}; a worker with a higher limit continues the run"),
+                Some(StopCause::Budget(why)) => format!("{why}; a worker with a higher limit continues the run"),
                 _ => "the run is stopped; `punch run resume` continues it".to_owned(),
             });
         }
@@ -351,10 +356,14 @@ impl<'s, 'e> Runner<'s, 'e> {
     }
 
     /// Ends a part of a fleet; `None` if the run itself has come to its end, which the coordinator records.
-    pub(super) fn end_part(&mut self) -> Result<Option<Finished>, RunError> {
+    pub(super) fn end_part(&mut self) -> Result<Option<RunResult>, RunError> {
         let Some(part) = self.fleet else { return Ok(None) };
         let is_served = part.fleet.serves(self.world.plan);
-        if part.part == Part::Coordinator && is_served && self.stop.is_none() && self.plan()?.row.counts.open() == 0 {
+        if part.part == FleetRole::Coordinator
+            && is_served
+            && self.stop.is_none()
+            && self.plan()?.row.counts.open() == 0
+        {
             return Ok(None);
         }
         if let Some(lanes) = self.lanes {
@@ -369,6 +378,6 @@ impl<'s, 'e> Runner<'s, 'e> {
         let because = self.seats.iter().find(|seat| seat.is_broken()).map(|seat| seat.start_error.clone());
         let (completed, spent) = (self.completed, self.meter.sum());
         let because = because.or_else(|| self.gives_up.clone()).into_iter().collect();
-        Ok(Some(Finished { run: self.run.id, outcome: RunOutcome::Interrupted, because, completed, spent }))
+        Ok(Some(RunResult { run: self.run.id, outcome: RunOutcome::Interrupted, because, completed, spent }))
     }
 }

@@ -7,12 +7,12 @@ use punch_engine::config::VerifyPlace;
 use punch_engine::{EngineError, HandedIn, WorkTree};
 
 use super::check::{Check, not_taken_in};
-use super::prepare::Setup;
-use super::seat::Verdict;
-use super::{Message, Runner};
-use crate::fleet::{FleetPart, Part};
+use super::prepare::LaneSetup;
+use super::seat::CheckVerdict;
+use super::{Runner, RunnerMessage};
+use crate::fleet::{FleetPart, FleetRole};
 use crate::observer::{RunEvent, line};
-use crate::worktree::{HeldReason, Lane, Lanes, Pushed, Settled, WorktreeError};
+use crate::worktree::{HeldReason, Lane, Lanes, PushResult, SettleResult, WorktreeError};
 
 /// Number of pushes before giving up on a branch that keeps changing.
 const ROUNDS: usize = 5;
@@ -38,14 +38,14 @@ impl Runner<'_, '_> {
             let uid = todo.uid;
             let check = Check { store, run, todo, owner, lane: None, environment, proof: None };
             let verdict = match part {
-                Part::Worker => match lane.map_or_else(|| store.with_remote(|| lanes.open(&check.todo.id)), Ok) {
+                FleetRole::Worker => match lane.map_or_else(|| store.with_remote(|| lanes.open(&check.todo.id)), Ok) {
                     Ok(lane) => hand_in(&Check { lane: Some((lanes, lane)), ..check }),
-                    Err(error) => Ok(Verdict::Hold(format!("cannot create its worktree: {error}"))),
+                    Err(error) => Ok(CheckVerdict::Hold(format!("cannot create its worktree: {error}"))),
                 },
-                Part::Coordinator => verify(check, lanes, &setup, work),
+                FleetRole::Coordinator => verify(check, lanes, &setup, work),
             };
             // The receiver is gone if the run has ended: the todo stays reported.
-            let _ = send.send(Message::Checked(uid, verdict));
+            let _ = send.send(RunnerMessage::Checked(uid, verdict));
         });
     }
 }
@@ -54,9 +54,9 @@ impl Runner<'_, '_> {
 fn verify<'e>(
     check: Check<'e>,
     lanes: &'e Lanes,
-    setup: &Setup,
+    setup: &LaneSetup,
     work: Option<HandedIn>,
-) -> Result<Verdict, EngineError> {
+) -> Result<CheckVerdict, EngineError> {
     let (id, store) = (check.todo.id.clone(), check.store);
     if let Err(error) = store.with_remote(|| lanes.fetch()) {
         return Ok(not_taken_in(&error));
@@ -66,7 +66,7 @@ fn verify<'e>(
             Ok(true) => {}
             Ok(false) => {
                 let (branch, commit) = (&work.branch, clip(&work.commit, 12));
-                return Ok(Verdict::Hold(format!(
+                return Ok(CheckVerdict::Hold(format!(
                     "`{branch}` on the remote no longer has {commit}, the commit that was handed in: it was rewritten or \
                      deleted; push that commit again, then take the todo off hold"
                 )));
@@ -76,8 +76,8 @@ fn verify<'e>(
     }
     if let Err(why) = setup.prepare(lanes, &check.todo, &check.environment, store) {
         return Ok(match store.interrupt.is_asked() {
-            true => Verdict::Stopped,
-            false => Verdict::Hold(format!("cannot prepare its worktree: {why}")),
+            true => CheckVerdict::Stopped,
+            false => CheckVerdict::Hold(format!("cannot prepare its worktree: {why}")),
         });
     }
     let lane = match lanes.open_known(&id) {
@@ -93,7 +93,7 @@ fn verify<'e>(
 }
 
 /// Hands in the work of a lane.
-fn hand_in(check: &Check<'_>) -> Result<Verdict, EngineError> {
+fn hand_in(check: &Check<'_>) -> Result<CheckVerdict, EngineError> {
     for _ in 0..ROUNDS {
         match hand_in_once(check) {
             Ok(Some(verdict)) => return Ok(verdict),
@@ -102,11 +102,11 @@ fn hand_in(check: &Check<'_>) -> Result<Verdict, EngineError> {
             Err(error) => return check.verdict_on_error(error),
         }
     }
-    Ok(Verdict::Hold("its branch on the remote kept changing while it was pushed".to_owned()))
+    Ok(CheckVerdict::Hold("its branch on the remote kept changing while it was pushed".to_owned()))
 }
 
-fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
-    let lost = || Ok(Some(Verdict::Lost("someone else has it now".to_owned())));
+fn hand_in_once(check: &Check<'_>) -> Result<Option<CheckVerdict>, EngineError> {
+    let lost = || Ok(Some(CheckVerdict::Lost("someone else has it now".to_owned())));
     let Some((lanes, lane)) = &check.lane else { return lost() };
     let Some(todo) = check.claimed_todo()? else { return lost() };
     if let Err(error) = check.store.with_remote(|| lanes.fetch()) {
@@ -114,16 +114,16 @@ fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
     }
     let message = format!("{}: {}", line(&todo.id), one_line(&todo.content));
     let (commit, is_merged) = match lanes.settle(lane, &message) {
-        Ok(Settled::Ready { commit, .. } | Settled::Nothing { commit }) => (commit, true),
+        Ok(SettleResult::Ready { commit, .. } | SettleResult::Nothing { commit }) => (commit, true),
         // The coordinator meets the same conflict and tells the user, who can then find both sides on the remote.
-        Ok(Settled::Held(held)) if held.why == HeldReason::Conflict => match lanes.head(lane) {
+        Ok(SettleResult::Held(held)) if held.why == HeldReason::Conflict => match lanes.head(lane) {
             Ok(commit) => (commit, false),
             Err(error) => return Ok(Some(not_taken_in(&error))),
         },
-        Ok(Settled::Held(held)) if held.is_conflict() => return Ok(Some(Verdict::Conflict(held.reason()))),
-        Ok(Settled::Held(held)) => return Ok(Some(Verdict::Hold(held.reason()))),
+        Ok(SettleResult::Held(held)) if held.is_conflict() => return Ok(Some(CheckVerdict::Conflict(held.reason()))),
+        Ok(SettleResult::Held(held)) => return Ok(Some(CheckVerdict::Hold(held.reason()))),
         Err(error @ WorktreeError::Relinked { .. }) => {
-            return Ok(Some(Verdict::Hold(format!("{error}; {}", error.hint()))));
+            return Ok(Some(CheckVerdict::Hold(format!("{error}; {}", error.hint()))));
         }
         Err(error) => return Ok(Some(not_taken_in(&error))),
     };
@@ -139,8 +139,8 @@ fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
         return lost();
     }
     match check.store.with_remote(|| lanes.push(lane, &commit)) {
-        Ok(Pushed::Now) => {}
-        Ok(Pushed::Moved) => return Ok(None),
+        Ok(PushResult::Now) => {}
+        Ok(PushResult::Moved) => return Ok(None),
         Err(error) => return Ok(Some(not_taken_in(&error))),
     }
     let short = |found: &Evidence| Evidence {
@@ -155,5 +155,5 @@ fn hand_in_once(check: &Check<'_>) -> Result<Option<Verdict>, EngineError> {
         proof: proof.as_ref().map(|proof| short(proof.evidence())),
     };
     let handed = check.store.persist(|engine| engine.hand_in(world.plan, check.run, &check.owner, &work))?;
-    if handed { Ok(Some(Verdict::HandedIn)) } else { lost() }
+    if handed { Ok(Some(CheckVerdict::HandedIn)) } else { lost() }
 }

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::seat::SeatEvent;
-use super::{Runner, Stop};
+use super::{Runner, StopCause};
 use crate::error::RunError;
-use crate::fleet::{FleetPart, Part, Watchdog};
+use crate::fleet::{FleetPart, FleetRole, Watchdog};
 
 /// How often the lease of the plan is renewed: a third of what it lasts.
 const RENEWAL: Duration = Duration::from_secs(10);
@@ -32,8 +32,8 @@ impl Runner<'_, '_> {
             // The lease counts from a time before it was asked for.
             let asked = Instant::now();
             match self.fleet {
-                Some(FleetPart { fleet, part: Part::Worker }) => self.renew_claims(fleet, asked)?,
-                Some(FleetPart { part: Part::Coordinator, .. }) => {
+                Some(FleetPart { fleet, part: FleetRole::Worker }) => self.renew_claims(fleet, asked)?,
+                Some(FleetPart { part: FleetRole::Coordinator, .. }) => {
                     self.persist(|engine| engine.renew_run(self.world.plan))?;
                     self.take_over_dead_workers()?;
                 }
@@ -47,14 +47,14 @@ impl Runner<'_, '_> {
     /// Asks agents to end if the user wants the run to stop, or its time is over.
     fn apply_stop_requests(&mut self) -> Result<(), RunError> {
         if self.interrupt.is_asked() {
-            self.stop = Some(Stop::Interrupted);
+            self.stop = Some(StopCause::Interrupted);
         }
         let time_over = self.meter.time_left().is_some_and(|left| left.is_zero());
         // A coordinator spends nothing, and what agents have done is taken in.
         if time_over && self.stop.is_none() && !self.is_coordinator() {
-            self.stop = self.meter.stops_run().map(Stop::Budget);
+            self.stop = self.meter.stops_run().map(StopCause::Budget);
         }
-        if self.stop == Some(Stop::Interrupted) || (time_over && self.stop.is_some()) {
+        if self.stop == Some(StopCause::Interrupted) || (time_over && self.stop.is_some()) {
             for at in 0..self.seats.len() {
                 self.dispatch(at, SeatEvent::StopRequested)?;
             }

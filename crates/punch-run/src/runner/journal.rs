@@ -11,19 +11,19 @@ use crate::observer::{RunEvent, RunObserver};
 const WAITING: usize = 1_000;
 
 /// Passes events on and keeps them until they are stored.
-pub(super) struct Journal<'e> {
+pub(super) struct RunJournal<'e> {
     pub observer: &'e dyn RunObserver,
-    unsaved: Mutex<Unsaved>,
+    unsaved: Mutex<UnsavedEvents>,
 }
 
 #[derive(Default)]
-struct Unsaved {
+struct UnsavedEvents {
     events: VecDeque<RunEvent>,
     /// The last line that each agent printed, by seat.
     lines: BTreeMap<usize, String>,
 }
 
-impl<'e> Journal<'e> {
+impl<'e> RunJournal<'e> {
     pub fn new(observer: &'e dyn RunObserver) -> Self {
         Self { observer, unsaved: Mutex::default() }
     }
@@ -57,12 +57,12 @@ impl<'e> Journal<'e> {
         self.unsaved().lines.get(&seat).cloned().unwrap_or_default()
     }
 
-    fn unsaved(&self) -> MutexGuard<'_, Unsaved> {
+    fn unsaved(&self) -> MutexGuard<'_, UnsavedEvents> {
         self.unsaved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Unsaved {
+impl UnsavedEvents {
     fn shorten(&mut self) {
         let surplus = self.events.len().saturating_sub(WAITING);
         self.events.drain(..surplus);

@@ -8,9 +8,9 @@ use punch_core::drive::{Reporting, Workplace, brief};
 use punch_core::{Dep, Footprint, Todo, Uid};
 use punch_engine::{EngineError, GIT_ELSEWHERE, Role, SessionFile};
 
-use super::seat::{Resume, SeatEvent, Worker};
-use super::{Message, Runner};
-use crate::agent::{Assignment, Sink};
+use super::seat::{Resume, SeatEvent, WorkerIdentity};
+use super::{Runner, RunnerMessage};
+use crate::agent::{AgentStart, Sink};
 use crate::error::RunError;
 
 impl Runner<'_, '_> {
@@ -18,7 +18,7 @@ impl Runner<'_, '_> {
     pub(super) fn launch(
         &mut self,
         at: usize,
-        mut worker: Worker,
+        mut worker: WorkerIdentity,
         todo: &Todo,
         resume: Option<Resume>,
     ) -> Result<SeatEvent, String> {
@@ -49,7 +49,7 @@ impl Runner<'_, '_> {
             // Such a process has one todo. A prompt quotes the id, and cuts a long one.
             environment.push(variable("PUNCH_TODO", &todo.id));
         }
-        let assignment = Assignment {
+        let assignment = AgentStart {
             prompt,
             folder: lane.as_ref().map_or_else(|| self.world.root.clone(), |lane| lane.path.clone()),
             log: self.folder.log(&name),
@@ -59,7 +59,7 @@ impl Runner<'_, '_> {
             without: self.world.without.iter().cloned().chain(git).collect(),
             session,
         };
-        let sink = Sink::new(worker.start, self.send.clone(), Message::Agent);
+        let sink = Sink::new(worker.start, self.send.clone(), RunnerMessage::Agent);
         let process = self.agents[self.seats[at].spec].start(&assignment, sink).map_err(|error| error.to_string())?;
         self.processes.insert(worker.start, process);
         Ok(SeatEvent::Launched { worker, lane })
@@ -94,7 +94,7 @@ impl Runner<'_, '_> {
     }
 
     /// Tells the server and the hooks of a conversation which todo it is on.
-    pub(super) fn write_session(&self, worker: &Worker, todo: &Todo) -> io::Result<()> {
+    pub(super) fn write_session(&self, worker: &WorkerIdentity, todo: &Todo) -> io::Result<()> {
         let file = SessionFile {
             session: worker.key.session_id().to_owned(),
             plan: self.world.plan_name.clone(),

@@ -31,22 +31,22 @@ use punch_engine::config::Settings;
 use punch_engine::{Consents, Engine, EngineError, HandedIn, RunControls, RunOutcome, RunRecord, Sum, WorkerName};
 use punch_store::{PlanId, StoreError};
 
-use crate::agent::{Agent, Report, Running};
+use crate::agent::{AgentProgram, AgentReport, RunningAgent};
 use crate::error::RunError;
-use crate::fleet::{FleetPart, Part, Watchdog};
+use crate::fleet::{FleetPart, FleetRole, Watchdog};
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
-use crate::meter::Meter;
+use crate::meter::RunMeter;
 use crate::observer::{RunEvent, RunObserver};
-use crate::options::Options;
+use crate::options::RunOptions;
 use crate::worktree::Lanes;
-use journal::Journal;
+use journal::RunJournal;
 use notify::InboxWatch;
 use plan_cache::PlanCache;
-use prepare::Setup;
-use publish::Published;
+use prepare::LaneSetup;
+use publish::PublishedSeat;
 use questions::PendingQuestion;
-use seat::{Rules, Seat, SeatEvent, SeatState, Verdict};
+use seat::{CheckVerdict, Seat, SeatEvent, SeatRules, SeatState};
 use store_retry::StoreRetry;
 
 /// How long the runner waits for a message before it does its housekeeping.
@@ -57,7 +57,7 @@ const TICK: Duration = Duration::from_millis(200);
 const MESSAGES_PER_ROUND: usize = 256;
 
 /// The project that a run works on.
-pub struct World<'a> {
+pub struct RunProject<'a> {
     /// The engine over the store of the project.
     pub engine: &'a Engine,
     /// The plan to work on.
@@ -84,7 +84,7 @@ pub struct World<'a> {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct RunResult {
     /// The number of the run.
     pub run: u64,
     /// How the run ended.
@@ -98,18 +98,18 @@ pub struct Finished {
 }
 
 /// A message to the thread that decides.
-enum Message {
+enum RunnerMessage {
     /// An agent reported something.
-    Agent(Report),
+    Agent(AgentReport),
     /// The check of a todo is over.
-    Checked(Uid, Result<Verdict, EngineError>),
+    Checked(Uid, Result<CheckVerdict, EngineError>),
     /// The lane for this start of an agent is prepared; the error says why not.
     Prepared(u64, Result<(), String>),
 }
 
 /// Why the run starts nothing more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Stop {
+enum StopCause {
     /// A limit was reached.
     Budget(String),
     /// The user stopped the run.
@@ -118,29 +118,29 @@ enum Stop {
 
 /// A run at work.
 struct Runner<'s, 'e> {
-    world: &'e World<'e>,
-    options: &'e Options,
-    journal: &'e Journal<'e>,
+    world: &'e RunProject<'e>,
+    options: &'e RunOptions,
+    journal: &'e RunJournal<'e>,
     interrupt: &'e Interrupt,
     lanes: Option<&'e Lanes>,
     scope: &'s Scope<'s, 'e>,
     run: RunRecord,
     folder: Folder,
-    meter: Meter,
-    rules: Rules,
-    setup: Setup,
+    meter: RunMeter,
+    rules: SeatRules,
+    setup: LaneSetup,
     /// The port that belongs to the lane of each todo.
     ports: HashMap<Uid, u16>,
-    agents: Vec<Box<dyn Agent>>,
+    agents: Vec<Box<dyn AgentProgram>>,
     /// The seats of agents, then one for each check of a todo that was reported before.
     seats: Vec<Seat>,
     /// The processes of agents by start number.
-    processes: HashMap<u64, Box<dyn Running>>,
-    send: SyncSender<Message>,
+    processes: HashMap<u64, Box<dyn RunningAgent>>,
+    send: SyncSender<RunnerMessage>,
     /// The number of the last start of an agent or check.
     count: u64,
     completed: u64,
-    stop: Option<Stop>,
+    stop: Option<StopCause>,
     /// The plan, as last read.
     cache: PlanCache,
     /// The stamp of the store when the todos of seats were last compared with the plan.
@@ -154,7 +154,7 @@ struct Runner<'s, 'e> {
     /// Nothing new is started until the user resumes the run.
     paused: bool,
     /// Where the seats stood when that was last stored, by number.
-    published: HashMap<usize, Published>,
+    published: HashMap<usize, PublishedSeat>,
     /// What has entered the inbox, for notifications.
     inbox: InboxWatch,
     /// When the lease of the plan, or the claims of a worker, were last renewed.
@@ -177,24 +177,24 @@ struct Runner<'s, 'e> {
 
 /// Works through the plan until nothing more can be done, a limit is reached, or the user stops the run.
 pub fn run(
-    world: &World<'_>,
-    options: &Options,
+    world: &RunProject<'_>,
+    options: &RunOptions,
     observer: &dyn RunObserver,
     interrupt: &Interrupt,
-) -> Result<Finished, RunError> {
+) -> Result<RunResult, RunError> {
     run_part(world, options, observer, interrupt, None)
 }
 
 /// Works through the plan, alone or with a part in a fleet.
 pub(crate) fn run_part(
-    world: &World<'_>,
-    options: &Options,
+    world: &RunProject<'_>,
+    options: &RunOptions,
     observer: &dyn RunObserver,
     interrupt: &Interrupt,
     fleet: Option<FleetPart<'_>>,
-) -> Result<Finished, RunError> {
-    let journal = Journal::new(observer);
-    let working = fleet.filter(|part| part.part == Part::Worker);
+) -> Result<RunResult, RunError> {
+    let journal = RunJournal::new(observer);
+    let working = fleet.filter(|part| part.part == FleetRole::Worker);
     let _seats = working.map(|part| part.fleet.pool.lend(world.plan));
     let begun = match fleet {
         None => begin::begin(world, options, &journal)?,
@@ -203,7 +203,7 @@ pub(crate) fn run_part(
     let lanes = begun.lanes.as_ref();
     let watchdog = begun.watchdog.as_ref();
     let done = thread::scope(|scope| {
-        let shared = begin::Shared { world, options, journal: &journal, interrupt, lanes, fleet, watchdog };
+        let shared = begin::RunShared { world, options, journal: &journal, interrupt, lanes, fleet, watchdog };
         let (mut runner, receive) = begin::runner(scope, &shared, &begun)?;
         runner.watch_agents();
         let worked = runner.work(&receive);
@@ -224,7 +224,7 @@ pub(crate) fn run_part(
 }
 
 impl<'s, 'e> Runner<'s, 'e> {
-    fn work(&mut self, receive: &Receiver<Message>) -> Result<(), RunError> {
+    fn work(&mut self, receive: &Receiver<RunnerMessage>) -> Result<(), RunError> {
         match self.fleet {
             None => self.recover_leftovers()?,
             Some(part) => self.recover_part(part)?,
@@ -246,17 +246,17 @@ impl<'s, 'e> Runner<'s, 'e> {
         }
     }
 
-    fn handle(&mut self, message: Message) -> Result<(), RunError> {
+    fn handle(&mut self, message: RunnerMessage) -> Result<(), RunError> {
         self.waiting = false;
         match message {
-            Message::Agent(report) => self.agent_reported(report),
-            Message::Prepared(start, prepared) => {
+            RunnerMessage::Agent(report) => self.agent_reported(report),
+            RunnerMessage::Prepared(start, prepared) => {
                 let waits =
                     |seat: &Seat| matches!(&seat.state, SeatState::Preparing { worker, .. } if worker.start == start);
                 let Some(at) = self.seats.iter().position(waits) else { return Ok(()) };
                 self.dispatch(at, SeatEvent::Prepared(prepared))
             }
-            Message::Checked(uid, verdict) => {
+            RunnerMessage::Checked(uid, verdict) => {
                 let of = |seat: &Seat| matches!(&seat.state, SeatState::Checking { job, .. } if job.todo.uid == uid);
                 let verdict = verdict?;
                 let Some(at) = self.seats.iter().position(of) else { return Ok(()) };
@@ -269,7 +269,7 @@ impl<'s, 'e> Runner<'s, 'e> {
 
     /// Returns a number that no other start of an agent or check in this part of the run has.
     fn next_number(&mut self) -> u64 {
-        if let Some(FleetPart { fleet, part: Part::Worker }) = self.fleet {
+        if let Some(FleetPart { fleet, part: FleetRole::Worker }) = self.fleet {
             return fleet.next_start();
         }
         self.count += 1;
@@ -280,7 +280,7 @@ impl<'s, 'e> Runner<'s, 'e> {
     fn next_owner(&mut self) -> WorkerId {
         let (run, number) = (self.run.id, self.next_number());
         match self.fleet {
-            Some(FleetPart { fleet, part: Part::Worker }) => {
+            Some(FleetPart { fleet, part: FleetRole::Worker }) => {
                 let WorkerName { name, epoch } = fleet.worker.clone();
                 WorkerId { run, epoch, number, fleet: Some(name) }
             }

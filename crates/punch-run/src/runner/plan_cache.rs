@@ -1,8 +1,8 @@
 //! The plan in memory, and the ranking of its todos, which is kept for as long as it holds.
 
-use punch_core::schedule::{Ask, Ranking};
+use punch_core::schedule::{Ranking, ScheduleRequest};
 use punch_core::{Plan, Todo, Uid};
-use punch_engine::{ChangedTodos, Engine, EngineError, PlanRefresher, Refreshed};
+use punch_engine::{Engine, EngineError, PlanRefresher, RefreshResult, TodoChanges};
 use punch_store::PlanId;
 
 /// A plan and the ranking of its todos.
@@ -10,7 +10,7 @@ use punch_store::PlanId;
 pub(super) struct PlanCache {
     refresher: PlanRefresher,
     plan: Option<Plan>,
-    ranking: Option<(Ask, Ranking)>,
+    ranking: Option<(ScheduleRequest, Ranking)>,
 }
 
 impl PlanCache {
@@ -22,14 +22,14 @@ impl PlanCache {
     /// Brings the plan up to date if anything was written since the last time.
     pub fn refresh(&mut self, engine: &Engine, id: PlanId) -> Result<(), EngineError> {
         match self.refresher.refresh(engine, id, &mut self.plan)? {
-            Refreshed::Todos(ChangedTodos { ranks: true, .. }) | Refreshed::Everything => self.ranking = None,
-            Refreshed::Todos(_) | Refreshed::Nothing => {}
+            RefreshResult::Todos(TodoChanges { ranks: true, .. }) | RefreshResult::Everything => self.ranking = None,
+            RefreshResult::Todos(_) | RefreshResult::Nothing => {}
         }
         Ok(())
     }
 
     /// Returns the best todo that can be started, does not conflict with the `busy` ones, and `fits`.
-    pub fn best(&mut self, ask: &Ask, busy: &[Uid], now: i64, fits: impl Fn(&Todo) -> bool) -> Option<Uid> {
+    pub fn best(&mut self, ask: &ScheduleRequest, busy: &[Uid], now: i64, fits: impl Fn(&Todo) -> bool) -> Option<Uid> {
         let plan = self.plan.as_ref()?;
         let known = self.ranking.take().filter(|(asked, ranking)| asked == ask && ranking.holds_at(now));
         let (_, ranking) = self.ranking.insert(known.unwrap_or_else(|| (*ask, Ranking::of(plan, ask, now))));

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use punch_core::{Todo, Uid, Verify};
 use punch_engine::config::{Settings, print_duration};
-use punch_engine::{End, GIT_ELSEWHERE, run_command};
+use punch_engine::{CheckEnd, GIT_ELSEWHERE, run_command};
 
 use super::seat::SeatEvent;
 use super::store_retry::StoreRetry;
-use super::{Message, Runner};
+use super::{Runner, RunnerMessage};
 use crate::observer::line;
 use crate::permission::listed;
 use crate::worktree::{Lane, Lanes};
@@ -23,13 +23,13 @@ const LOOKS: usize = 50;
 
 /// What a lane gets before its agent starts.
 #[derive(Clone, Debug)]
-pub(super) struct Setup {
+pub(super) struct LaneSetup {
     command: Option<String>,
     copy: Vec<String>,
     limit: Duration,
 }
 
-impl Setup {
+impl LaneSetup {
     /// Returns the setup that the settings ask for.
     pub fn of(settings: &Settings) -> Self {
         Self {
@@ -61,17 +61,17 @@ impl Setup {
             .map_err(|error| format!("`run.setup` does not start: {error}"))?;
         let last = ran.tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         match ran.end {
-            End::Exit(0) => Ok(()),
-            End::Exit(code) if last.is_empty() => Err(format!("`run.setup` failed with exit code {code}")),
-            End::Exit(code) => Err(format!("`run.setup` failed with exit code {code}: {last}")),
-            End::TimedOut => Err(format!("`run.setup` took longer than {}", print_duration(self.limit))),
-            End::Stopped => Err("`run.setup` was stopped".to_owned()),
+            CheckEnd::Exit(0) => Ok(()),
+            CheckEnd::Exit(code) if last.is_empty() => Err(format!("`run.setup` failed with exit code {code}")),
+            CheckEnd::Exit(code) => Err(format!("`run.setup` failed with exit code {code}: {last}")),
+            CheckEnd::TimedOut => Err(format!("`run.setup` took longer than {}", print_duration(self.limit))),
+            CheckEnd::Stopped => Err("`run.setup` was stopped".to_owned()),
         }
     }
 }
 
 impl Runner<'_, '_> {
-    /// Begins to prepare the lane of a todo; [`Message::Prepared`] follows.
+    /// Begins to prepare the lane of a todo; [`RunnerMessage::Prepared`] follows.
     pub(super) fn prepare(&mut self, start: u64, todo: Todo) -> Option<SeatEvent> {
         let Some(lanes) = self.lanes else { return Some(SeatEvent::Prepared(Ok(()))) };
         let (setup, store, send) = (self.setup.clone(), self.store_retry(), self.send.clone());
@@ -79,7 +79,7 @@ impl Runner<'_, '_> {
         self.scope.spawn(move || {
             let prepared = setup.prepare(lanes, &todo, &environment, store).map_err(|why| line(&why));
             // The receiver is gone if the run has ended.
-            let _ = send.send(Message::Prepared(start, prepared));
+            let _ = send.send(RunnerMessage::Prepared(start, prepared));
         });
         None
     }

@@ -15,14 +15,14 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 const SAME_SIGN: u64 = 1_000;
 
 /// Where a seat stood when it was last stored.
-pub(super) struct Published {
+pub(super) struct PublishedSeat {
     status: SeatStatus,
     at: Instant,
     /// The agent whose process is known, by start number.
     process: Option<(u64, Option<ProcessId>)>,
 }
 
-impl Published {
+impl PublishedSeat {
     /// Returns true if a status has to be stored: at once if the seat does something else, and with the next heartbeat
     /// otherwise.
     fn is_outdated(&self, status: &SeatStatus, now: Instant) -> bool {
@@ -52,7 +52,7 @@ impl Runner<'_, '_> {
             let status = SeatStatus { process: process.and_then(|(_, id)| id), ..self.status(seat, now) };
             let status = before.map_or(status.clone(), |before| with_times_of(status, &before.status));
             if before.is_none_or(|before| before.is_outdated(&status, instant)) {
-                changed.push((seat.number, Published { status, at: instant, process }));
+                changed.push((seat.number, PublishedSeat { status, at: instant, process }));
             }
         }
         let events = self.journal.take();
@@ -129,14 +129,14 @@ mod tests {
     /// How often a seat is stored whose agent uses tokens every 20 milliseconds. `stage` says what it does at each of them.
     fn stored(seconds: u64, stage: impl Fn(u64) -> SeatStage) -> usize {
         let begin = Instant::now();
-        let mut published: Option<Published> = None;
+        let mut published: Option<PublishedSeat> = None;
         let mut stored = 0;
         for tick in 0..seconds * 50 {
             let now = begin + Duration::from_millis(tick * 20);
             let status = status(stage(tick), tick);
             if published.as_ref().is_none_or(|before| before.is_outdated(&status, now)) {
                 stored += 1;
-                published = Some(Published { status, at: now, process: None });
+                published = Some(PublishedSeat { status, at: now, process: None });
             }
         }
         stored

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use punch_core::Todo;
 use punch_engine::config::print_duration;
-use punch_engine::{Ask, QuestionOption, Taken};
+use punch_engine::{QuestionOption, QuestionPoll, QuestionRequest};
 
 use super::Runner;
 use super::seat::{SeatEvent, SeatState};
-use crate::agent::Permission;
+use crate::agent::PermissionRequest;
 use crate::error::RunError;
-use crate::observer::Settled;
+use crate::observer::QuestionSettled;
 
 /// A question that an agent of this run waits for.
 pub(super) struct PendingQuestion {
@@ -19,7 +19,7 @@ pub(super) struct PendingQuestion {
     /// The agent's name for the question.
     request: String,
     asked: Instant,
-    settled: Settled,
+    settled: QuestionSettled,
 }
 
 impl Runner<'_, '_> {
@@ -30,7 +30,7 @@ impl Runner<'_, '_> {
         at: usize,
         start: u64,
         todo: &Todo,
-        request: Permission,
+        request: PermissionRequest,
     ) -> Result<Option<SeatEvent>, RunError> {
         let seat = &self.seats[at];
         let worker = seat.state.conversation().map(|open| open.worker.owner.clone()).unwrap_or_default();
@@ -38,7 +38,7 @@ impl Runner<'_, '_> {
             let (id, label, allows) = (id.clone(), label.clone(), *allows);
             QuestionOption { id, label, allows }
         };
-        let ask = Ask {
+        let ask = QuestionRequest {
             run: self.run.id,
             seat: u32::try_from(seat.number).unwrap_or(u32::MAX),
             worker: &worker,
@@ -50,10 +50,10 @@ impl Runner<'_, '_> {
         };
         let plan = self.world.plan;
         let id = self.persist(|engine| engine.ask(plan, &ask))?;
-        if let Taken::Answer(answer) = self.persist(|engine| engine.take_answer(plan, id))? {
+        if let QuestionPoll::Answer(answer) = self.persist(|engine| engine.take_answer(plan, id))? {
             return Ok(Some(SeatEvent::Answered { request: request.id, answer: Some(answer) }));
         }
-        let settled = Settled::default();
+        let settled = QuestionSettled::default();
         let pending =
             PendingQuestion { start, request: request.id.clone(), asked: Instant::now(), settled: settled.clone() };
         self.questions.insert(id, pending);
@@ -82,7 +82,7 @@ impl Runner<'_, '_> {
                 continue;
             };
             let answer = match self.persist(|engine| engine.take_answer(plan, id))? {
-                Taken::Waiting if overdue => {
+                QuestionPoll::Waiting if overdue => {
                     let reason = format!("no answer within {}", print_duration(longest));
                     if !self.persist(|engine| engine.close_question(plan, id, &reason))? {
                         // An answer came first.
@@ -90,9 +90,9 @@ impl Runner<'_, '_> {
                     }
                     None
                 }
-                Taken::Waiting => continue,
-                Taken::Answer(answer) => Some(answer),
-                Taken::Gone => None,
+                QuestionPoll::Waiting => continue,
+                QuestionPoll::Answer(answer) => Some(answer),
+                QuestionPoll::Gone => None,
             };
             self.forget_question(id);
             self.dispatch(at, SeatEvent::Answered { request, answer })?;

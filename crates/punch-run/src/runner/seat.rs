@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use punch_core::{Todo, Uid};
 use punch_store::SessionKey;
 
-use crate::agent::{Permission, Spending};
+use crate::agent::{PermissionRequest, TokenSpending};
 use crate::worktree::Lane;
 
-pub(super) use event::{Conditions, Effect, Resume, Rules, SeatEvent, Verdict};
+pub(super) use event::{CheckVerdict, Resume, SeatConditions, SeatEffect, SeatEvent, SeatRules};
 
 /// Failed starts in a row after which a seat gets no more todos.
 pub(super) const MAX_FAILED_STARTS: u32 = 3;
@@ -64,33 +64,33 @@ pub(super) struct Seat {
 #[derive(Clone, Debug)]
 pub(super) enum SeatState {
     /// Can be given a todo, in the open conversation if there is one.
-    Idle { conversation: Option<Conversation> },
+    Idle { conversation: Option<AgentConversation> },
     /// Gets no todo before `until`, after a failed start or turn.
-    Resting { until: Instant, conversation: Option<Conversation> },
+    Resting { until: Instant, conversation: Option<AgentConversation> },
     /// Transient: a todo is being claimed.
-    Claiming { conversation: Option<Conversation>, uid: Uid },
+    Claiming { conversation: Option<AgentConversation>, uid: Uid },
     /// The lane of the todo is being prepared for a worker. `inspecting` is set, and the state transient, while the todo
     /// is looked at again afterwards.
-    Preparing { worker: Worker, job: Job, inspecting: bool },
+    Preparing { worker: WorkerIdentity, job: SeatJob, inspecting: bool },
     /// Transient: the agent is being prompted (in its open conversation) or launched.
-    Starting { conversation: Option<Conversation>, job: Job },
+    Starting { conversation: Option<AgentConversation>, job: SeatJob },
     /// The agent is in a turn.
-    Working { conversation: Conversation, job: Job },
+    Working { conversation: AgentConversation, job: SeatJob },
     /// The agent waits for permissions. The user is asked about the first question.
-    Asking { conversation: Conversation, job: Job, questions: VecDeque<Permission> },
+    Asking { conversation: AgentConversation, job: SeatJob, questions: VecDeque<PermissionRequest> },
     /// Transient: the turn ended, and the plan decides what comes next. `can_check` is true if the todo has a check.
-    Judging { conversation: Conversation, job: Job, can_check: bool },
+    Judging { conversation: AgentConversation, job: SeatJob, can_check: bool },
     /// Transient: the agent is gone. If it did not report its todo as done, the attempt failed because of `failure`, or
     /// does not count if that is `None`, because the agent reached its usage limit.
-    AgentGone { job: Job, failure: Option<String> },
+    AgentGone { job: SeatJob, failure: Option<String> },
     /// Transient: the agent gets a further prompt about its todo, in a new process if needed.
-    Continuing { conversation: Conversation, job: Job, text: String },
+    Continuing { conversation: AgentConversation, job: SeatJob, text: String },
     /// Transient: a failed attempt is being recorded, then the todo claimed again for a retry in the same conversation.
-    Failing { conversation: Option<Conversation>, job: Job, why: String, checked: bool },
+    Failing { conversation: Option<AgentConversation>, job: SeatJob, why: String, checked: bool },
     /// The todo is being checked and completed. The agent may have exited.
-    Checking { conversation: Option<Conversation>, job: Job },
+    Checking { conversation: Option<AgentConversation>, job: SeatJob },
     /// The agent was asked to end and has not exited yet.
-    Ending { conversation: Conversation, reason: EndReason },
+    Ending { conversation: AgentConversation, reason: EndReason },
 }
 
 /// How long a seat sleeps because the usage limit of its agent is reached.
@@ -109,16 +109,16 @@ pub(super) struct Sleep {
 #[derive(Clone, Debug)]
 pub(super) enum EndReason {
     /// The run ends; the todo is opened again.
-    RunEnds(Job),
+    RunEnds(SeatJob),
     /// The todo belongs to another owner now. The agent may still be at work on it.
     TodoLost(Uid),
     /// The attempt failed: no sign of life, or out of time.
-    Failed(Job, String),
+    Failed(SeatJob, String),
 }
 
 /// Under which names an agent works.
 #[derive(Clone, Debug)]
-pub(super) struct Worker {
+pub(super) struct WorkerIdentity {
     /// The number of the start of its process.
     pub start: u64,
     /// The owner of its claims.
@@ -129,8 +129,8 @@ pub(super) struct Worker {
 
 /// A conversation with an agent.
 #[derive(Clone, Debug)]
-pub(super) struct Conversation {
-    pub worker: Worker,
+pub(super) struct AgentConversation {
+    pub worker: WorkerIdentity,
     /// The agent's own name for the conversation, once known.
     pub session: Option<String>,
     /// Estimated size of its context, in tokens.
@@ -144,14 +144,14 @@ pub(super) struct Conversation {
     /// The current turn has not been charged yet.
     pub turn_open: bool,
     /// Usage of the current turn.
-    pub spending: Spending,
+    pub spending: TokenSpending,
     /// When the agent was asked to end. It is killed after a grace period.
     pub asked_to_end: Option<Instant>,
 }
 
 /// A todo that a seat works on.
 #[derive(Clone, Debug)]
-pub(super) struct Job {
+pub(super) struct SeatJob {
     /// The todo as it was when it was claimed, with the fence of the claim.
     pub todo: Todo,
     /// The owner of the claim.
@@ -246,16 +246,16 @@ impl SeatState {
     }
 
     /// Returns the conversation and the job, where the state has them.
-    pub const fn parts(&self) -> (Option<&Conversation>, Option<&Job>) {
+    pub const fn parts(&self) -> (Option<&AgentConversation>, Option<&SeatJob>) {
         parts!(self, as_ref)
     }
 
     /// Returns the conversation and the job, where the state has them, for changing them.
-    pub const fn parts_mut(&mut self) -> (Option<&mut Conversation>, Option<&mut Job>) {
+    pub const fn parts_mut(&mut self) -> (Option<&mut AgentConversation>, Option<&mut SeatJob>) {
         parts!(self, as_mut)
     }
 
-    pub const fn conversation(&self) -> Option<&Conversation> {
+    pub const fn conversation(&self) -> Option<&AgentConversation> {
         self.parts().0
     }
 
@@ -271,7 +271,7 @@ impl SeatState {
     }
 
     /// Returns the job that the agent is at work on, even if it waits for an answer or was asked to end.
-    pub const fn job_in_work(&self) -> Option<&Job> {
+    pub const fn job_in_work(&self) -> Option<&SeatJob> {
         match self {
             Self::Working { .. } | Self::Asking { .. } | Self::Ending { .. } => self.parts().1,
             _ => None,
@@ -279,8 +279,8 @@ impl SeatState {
     }
 }
 
-impl Conversation {
-    fn new(worker: Worker, now: Instant) -> Self {
+impl AgentConversation {
+    fn new(worker: WorkerIdentity, now: Instant) -> Self {
         Self {
             worker,
             session: None,
@@ -289,13 +289,13 @@ impl Conversation {
             last_sign: now,
             turn_began: now,
             turn_open: true,
-            spending: Spending::default(),
+            spending: TokenSpending::default(),
             asked_to_end: None,
         }
     }
 }
 
-impl Job {
+impl SeatJob {
     const fn new(todo: Todo, owner: String, lane: Option<Lane>, now: Instant) -> Self {
         Self { todo, owner, lane, since: now, renewed: now, estimate_charged: false }
     }

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use punch_engine::{Engine, EngineError};
-use punch_store::{Reason, StoreError};
+use punch_store::{StoreError, StoreObstacle};
 
-use super::World;
-use super::journal::Journal;
+use super::RunProject;
+use super::journal::RunJournal;
 use crate::interrupt::Interrupt;
 use crate::observer::{RunEvent, line};
 use crate::worktree::WorktreeError;
@@ -25,8 +25,8 @@ const LONGEST_OF_REMOTE: Duration = Duration::from_secs(10);
 /// Access to the store that retries while it does not answer. Agents keep working meanwhile.
 #[derive(Clone, Copy)]
 pub(super) struct StoreRetry<'e> {
-    pub world: &'e World<'e>,
-    pub journal: &'e Journal<'e>,
+    pub world: &'e RunProject<'e>,
+    pub journal: &'e RunJournal<'e>,
     pub interrupt: &'e Interrupt,
 }
 
@@ -36,7 +36,7 @@ impl StoreRetry<'_> {
         loop {
             match body(self.world.engine) {
                 Err(EngineError::Store(error @ StoreError::Unavailable { reason, .. }))
-                    if reason != Reason::Unsure && begun.elapsed() < PATIENCE && !self.interrupt.is_urgent() =>
+                    if reason != StoreObstacle::Unsure && begun.elapsed() < PATIENCE && !self.interrupt.is_urgent() =>
                 {
                     if !told {
                         let what = format!("the store does not answer, trying again: {}", line(&error.message()));

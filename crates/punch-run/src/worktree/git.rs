@@ -36,7 +36,7 @@ const WORKS_FOR: &str = "_PUNCH_LANES";
 
 /// The repository of the user's worktree, or of a lane.
 #[derive(Clone, Debug)]
-pub(super) struct Git {
+pub(super) struct LaneGit {
     root: PathBuf,
     /// The git folders of a lane, as they were recorded: an agent can write `.git` in its lane.
     folders: Option<GitFolders>,
@@ -44,9 +44,9 @@ pub(super) struct Git {
 }
 
 /// A call of git with the beginning of what it printed.
-pub(super) type Answer = GitCall<Vec<u8>>;
+pub(super) type GitOutput = GitCall<Vec<u8>>;
 
-impl Git {
+impl LaneGit {
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), folders: None, run: String::new() }
     }
@@ -154,7 +154,7 @@ impl Git {
     }
 
     /// Runs it to its end.
-    pub fn run(&self, arguments: &[&str], input: Option<&str>) -> Result<Answer, WorktreeError> {
+    pub fn run(&self, arguments: &[&str], input: Option<&str>) -> Result<GitOutput, WorktreeError> {
         let once = || {
             let command = self.command(arguments)?;
             finish_git(command, input.map(str::to_owned), |pipe| read_beginning(pipe, ANSWER))
@@ -171,7 +171,7 @@ impl Git {
     }
 
     /// Runs git to its end with a remote. The error has the kind `TimedOut` if that took too long.
-    pub fn run_remote(&self, arguments: &[&str]) -> io::Result<Answer> {
+    pub fn run_remote(&self, arguments: &[&str]) -> io::Result<GitOutput> {
         let settings = STALLED.iter().flat_map(|setting| ["-c", *setting]);
         let mut command = self.command(&settings.chain(arguments.iter().copied()).collect::<Vec<_>>())?;
         let is_chosen = ["GIT_SSH_COMMAND", "GIT_SSH"].iter().any(|name| env::var_os(name).is_some())
@@ -209,14 +209,14 @@ impl Git {
 }
 
 /// What git printed. Where parts end with a zero byte, the end of a line belongs to a path.
-fn text(answer: &Answer) -> String {
+fn text(answer: &GitOutput) -> String {
     let text = String::from_utf8_lossy(&answer.out);
     if text.contains('\0') { text.into_owned() } else { text.trim_end_matches('\n').to_owned() }
 }
 
 /// Returns true if git looked at the worktrees while another git was creating one, whose entry is there before it is
 /// written.
-fn met_half_made(answer: &Answer) -> bool {
+fn met_half_made(answer: &GitOutput) -> bool {
     !answer.status.success() && answer.complaint.contains("failed to read") && answer.complaint.contains("/worktrees/")
 }
 
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_work_tree_in_the_making_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
-        let git = Git::new(folder.path());
+        let git = LaneGit::new(folder.path());
         git.read("begin", &["init", "-q"]).unwrap();
         let names = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"];
         git.read("commit", &names).unwrap();
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_connection_that_stalls_is_given_up_and_the_ssh_of_the_user_is_used() {
         let folder = tempfile::tempdir().unwrap();
-        let git = Git::new(folder.path());
+        let git = LaneGit::new(folder.path());
         git.read("begin", &["init", "-q"]).unwrap();
         let printed = |arguments: &[&str]| text(&git.run_remote(arguments).unwrap());
         assert_eq!(printed(&["config", "--get", "http.lowSpeedTime"]), "30");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::WorktreeError;
-use super::git::Git;
+use super::git::LaneGit;
 
 /// The worktree and the branch of one todo in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Lane {
 
 /// A worktree as git lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Registered {
+pub(super) struct ListedWorktree {
     pub path: PathBuf,
     /// The full ref of its branch, `refs/heads/…`.
     pub branch: Option<String>,
@@ -47,7 +47,7 @@ pub(super) struct Registered {
     pub missing: bool,
 }
 
-impl Registered {
+impl ListedWorktree {
     /// Returns true if git was killed while it created the worktree.
     pub fn is_half_made(&self) -> bool {
         self.locked.as_deref().is_some_and(is_half_made)
@@ -63,23 +63,23 @@ pub(super) fn is_half_made(locked: &str) -> bool {
 }
 
 /// Returns all worktrees of the repository.
-pub(super) fn registered(git: &Git) -> Result<Vec<Registered>, WorktreeError> {
+pub(super) fn registered(git: &LaneGit) -> Result<Vec<ListedWorktree>, WorktreeError> {
     Ok(read(&git.read("list its worktrees", &["worktree", "list", "--porcelain", "-z"])?))
 }
 
 /// Returns the worktree in a folder. Paths are compared with links followed, as git writes them.
-pub(super) fn at(git: &Git, path: &Path) -> Result<Option<Registered>, WorktreeError> {
+pub(super) fn at(git: &LaneGit, path: &Path) -> Result<Option<ListedWorktree>, WorktreeError> {
     let (path, real) = (path.to_owned(), path.canonicalize().ok());
-    let same = |found: &Registered| found.path == path || real.as_ref().is_some_and(|real| found.path == *real);
+    let same = |found: &ListedWorktree| found.path == path || real.as_ref().is_some_and(|real| found.path == *real);
     Ok(registered(git)?.into_iter().find(same))
 }
 
-fn read(answer: &str) -> Vec<Registered> {
-    let mut out: Vec<Registered> = Vec::new();
+fn read(answer: &str) -> Vec<ListedWorktree> {
+    let mut out: Vec<ListedWorktree> = Vec::new();
     for line in answer.split('\0') {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match (word, out.last_mut()) {
-            ("worktree", _) => out.push(Registered { path: PathBuf::from(rest), ..Registered::default() }),
+            ("worktree", _) => out.push(ListedWorktree { path: PathBuf::from(rest), ..ListedWorktree::default() }),
             ("branch", Some(last)) => last.branch = Some(rest.to_owned()),
             ("locked", Some(last)) => last.locked = Some(rest.to_owned()),
             ("prunable", Some(last)) => last.missing = true,
@@ -97,13 +97,13 @@ mod tests {
     fn the_list_of_git_is_read_with_any_path() {
         let answer = "worktree /a b\0HEAD 1\0branch refs/heads/main\0\0worktree /c\nd\0HEAD 2\0detached\0\
             locked by me\0\0worktree /e\0branch refs/heads/punch/7/x\0prunable gone\0\0";
-        let tree = |path: &str| Registered { path: path.into(), ..Registered::default() };
+        let tree = |path: &str| ListedWorktree { path: path.into(), ..ListedWorktree::default() };
         assert_eq!(
             read(answer),
             [
-                Registered { branch: Some("refs/heads/main".into()), ..tree("/a b") },
-                Registered { locked: Some("by me".into()), ..tree("/c\nd") },
-                Registered { branch: Some("refs/heads/punch/7/x".into()), missing: true, ..tree("/e") },
+                ListedWorktree { branch: Some("refs/heads/main".into()), ..tree("/a b") },
+                ListedWorktree { locked: Some("by me".into()), ..tree("/c\nd") },
+                ListedWorktree { branch: Some("refs/heads/punch/7/x".into()), missing: true, ..tree("/e") },
             ]
         );
         assert_eq!(read("locked x\0branch y"), []);

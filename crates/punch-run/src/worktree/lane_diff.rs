@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use punch_engine::{GitFolders, RunRecord};
 
-use super::git::Git;
+use super::git::LaneGit;
 use super::name::mark_of;
 use super::{WorktreeError, lanes_name};
 
@@ -14,7 +14,7 @@ use super::{WorktreeError, lanes_name};
 pub struct LaneDiff {
     /// The folder of its worktree.
     pub path: PathBuf,
-    git: Git,
+    git: LaneGit,
     base: String,
 }
 
@@ -23,7 +23,7 @@ impl LaneDiff {
     pub fn find(root: &Path, folder: &Path, plan: &str, run: &RunRecord, todo: &str) -> Option<Self> {
         let name = lanes_name(plan, run);
         let path = folder.join(name.as_str()).join(name.lane_of(todo)).canonicalize().ok()?;
-        let git = Git::new(root);
+        let git = LaneGit::new(root);
         let base = git.commit(&mark_of(&name.branch_of(todo))).ok()??;
         let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"]).ok()?;
         let common = PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into());

@@ -1,7 +1,7 @@
 //! Reads the state of a lane with one git command and a few looks at its files.
 
 use super::WorktreeError;
-use super::git::{ANSWER, Git};
+use super::git::{ANSWER, LaneGit};
 use super::settle::PATHS;
 use super::submodule::foreign_submodules;
 
@@ -27,7 +27,7 @@ pub(super) struct LaneState {
 
 impl LaneState {
     /// Reads the state of the lane in which this git works.
-    pub fn at(git: &Git) -> Result<Self, WorktreeError> {
+    pub fn at(git: &LaneGit) -> Result<Self, WorktreeError> {
         // For the status of a submodule git runs in that repository, with its configuration.
         let foreign = foreign_submodules(git)?;
         if !foreign.is_empty() {

@@ -10,7 +10,7 @@ use punch_engine::GitFolders;
 use punch_store::platform;
 
 use super::WorktreeError;
-use super::git::{Git, failure};
+use super::git::{LaneGit, failure};
 use super::lane::{self, Lane};
 use super::lane_state::LaneState;
 use super::name::{RunName, mark_of};
@@ -25,7 +25,7 @@ const TRIES: usize = 50;
 /// The lanes of one run. Shared by the threads of a runner: changes of refs are serialized.
 #[derive(Debug)]
 pub struct Lanes {
-    pub(super) git: Git,
+    pub(super) git: LaneGit,
     /// The git folder that all worktrees of the repository share.
     pub(super) common: PathBuf,
     /// The git folders of lanes, recorded when a lane was created or first used.
@@ -46,7 +46,7 @@ pub struct Lanes {
 
 /// Something the user should know before agents begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remark {
+pub enum LaneRemark {
     /// Number of files with uncommitted changes, which lanes do not contain.
     Uncommitted(usize),
     /// Number of submodules, whose folders are empty in lanes.
@@ -74,11 +74,11 @@ pub enum ResultState {
 impl Lanes {
     /// Fails if runs cannot work in lanes of this repository.
     pub fn check(root: &Path) -> Result<(), WorktreeError> {
-        Self::begin_at(&Git::new(root), root).map(drop)
+        Self::begin_at(&LaneGit::new(root), root).map(drop)
     }
 
     /// The commit that a run begins with.
-    fn begin_at(git: &Git, root: &Path) -> Result<String, WorktreeError> {
+    fn begin_at(git: &LaneGit, root: &Path) -> Result<String, WorktreeError> {
         usable(git)?;
         git.commit("HEAD")?.ok_or_else(|| WorktreeError::NoCommit { root: root.to_owned() })
     }
@@ -86,7 +86,11 @@ impl Lanes {
     /// Sets up lanes for a run, starting from the current commit of the user's worktree, or from where the run stopped
     /// if it is resumed. `folder` is for the lanes of all runs, outside of the user's worktree, and is created if
     /// missing.
-    pub fn begin(root: &Path, folder: &Path, run: impl Into<RunName>) -> Result<(Self, Vec<Remark>), WorktreeError> {
+    pub fn begin(
+        root: &Path,
+        folder: &Path,
+        run: impl Into<RunName>,
+    ) -> Result<(Self, Vec<LaneRemark>), WorktreeError> {
         Self::begin_with(root, folder, run.into(), None)
     }
 
@@ -97,7 +101,7 @@ impl Lanes {
         folder: &Path,
         run: impl Into<RunName>,
         remote: Remote,
-    ) -> Result<(Self, Vec<Remark>), WorktreeError> {
+    ) -> Result<(Self, Vec<LaneRemark>), WorktreeError> {
         Self::begin_with(root, folder, run.into(), Some(remote))
     }
 
@@ -106,8 +110,8 @@ impl Lanes {
         folder: &Path,
         run: RunName,
         remote: Option<Remote>,
-    ) -> Result<(Self, Vec<Remark>), WorktreeError> {
-        let git = Git::new(root);
+    ) -> Result<(Self, Vec<LaneRemark>), WorktreeError> {
+        let git = LaneGit::new(root);
         let head = Self::begin_at(&git, root)?;
         let folder = folder.join(run.as_str());
         platform::create_private_folders(&folder)
@@ -377,7 +381,7 @@ impl Lanes {
     }
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for LaneRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = |n: usize| if n == 1 { "1 path differs".to_owned() } else { format!("{n} paths differ") };
         match self {
@@ -391,16 +395,16 @@ impl fmt::Display for Remark {
 
 /// Returns the git folder that all worktrees of a repository share.
 pub(crate) fn shared_git_folder(root: &Path) -> Result<PathBuf, WorktreeError> {
-    common_folder(&Git::new(root))
+    common_folder(&LaneGit::new(root))
 }
 
-fn common_folder(git: &Git) -> Result<PathBuf, WorktreeError> {
+fn common_folder(git: &LaneGit) -> Result<PathBuf, WorktreeError> {
     let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
     Ok(PathBuf::from(&common).canonicalize().unwrap_or_else(|_| common.into()))
 }
 
 /// Fails if a branch has a name that the branches of the run would have to be below.
-fn require_room(git: &Git, run: &RunName) -> Result<(), WorktreeError> {
+fn require_room(git: &LaneGit, run: &RunName) -> Result<(), WorktreeError> {
     for above in ["punch".to_owned(), format!("punch/{}", run.as_str())] {
         if git.commit(&format!("refs/heads/{above}"))?.is_some() {
             return Err(WorktreeError::BranchTaken { branch: above });
@@ -411,7 +415,7 @@ fn require_room(git: &Git, run: &RunName) -> Result<(), WorktreeError> {
 
 /// Returns the first and the current commit of the result branch that a fleet shares. Only the coordinator creates it.
 fn shared_result(
-    git: &Git,
+    git: &LaneGit,
     remote: &Remote,
     run: &RunName,
     result: &str,
@@ -430,7 +434,7 @@ fn shared_result(
 }
 
 /// Checks that git and the repository support lanes.
-fn usable(git: &Git) -> Result<(), WorktreeError> {
+fn usable(git: &LaneGit) -> Result<(), WorktreeError> {
     let version = git.read("tell its version", &["version"])?;
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());
     if (numbers.next(), numbers.next()) < (Some(2), Some(38)) {
@@ -443,13 +447,13 @@ fn usable(git: &Git) -> Result<(), WorktreeError> {
     }
 }
 
-fn remarks(git: &Git) -> Result<Vec<Remark>, WorktreeError> {
+fn remarks(git: &LaneGit) -> Result<Vec<LaneRemark>, WorktreeError> {
     let status = git.read("look at the worktree", &["status", "--porcelain", "-z", "--no-renames"])?;
     let uncommitted = status.split('\0').filter(|entry| !entry.is_empty()).count();
     let modules = ["config", "--blob", "HEAD:.gitmodules", "--name-only", "--get-regexp", r"^submodule\..*\.path$"];
     let modules = git.run(&modules, None)?.out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
-    let (uncommitted, modules) = (Remark::Uncommitted(uncommitted), Remark::Submodules(modules));
-    let none = [Remark::Uncommitted(0), Remark::Submodules(0)];
+    let (uncommitted, modules) = (LaneRemark::Uncommitted(uncommitted), LaneRemark::Submodules(modules));
+    let none = [LaneRemark::Uncommitted(0), LaneRemark::Submodules(0)];
     Ok([uncommitted, modules].into_iter().filter(|remark| !none.contains(remark)).collect())
 }
 
@@ -462,7 +466,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("repo");
         fs::create_dir(&root).unwrap();
-        let git = Git::new(&root);
+        let git = LaneGit::new(&root);
         git.read("begin", &["init", "-q"]).unwrap();
         let names = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first"];
         git.read("commit", &names).unwrap();

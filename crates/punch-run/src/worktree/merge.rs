@@ -1,11 +1,11 @@
 //! Merges two commits without a worktree, and moves the result branch forward. A conflict leaves no trace.
 
-use super::git::{Git, failure};
+use super::git::{LaneGit, failure};
 use super::settle::{capped, paths};
 use super::{Lane, Lanes, WorktreeError};
 
 /// The result of merging two commits.
-pub(super) enum Merge {
+pub(super) enum MergeResult {
     /// The merge commit.
     Clean(String),
     /// The paths with conflicts.
@@ -16,7 +16,7 @@ pub(super) enum Merge {
 
 /// The result of publishing a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Published {
+pub enum PublishResult {
     /// The result branch contains the commit now.
     Now,
     /// The result branch has moved: settle and check again.
@@ -30,21 +30,21 @@ pub enum Published {
 
 impl Lanes {
     /// Moves the result branch forward to a commit of a lane, which must be a descendant of it.
-    pub fn publish(&self, lane: &Lane, commit: &str) -> Result<Published, WorktreeError> {
+    pub fn publish(&self, lane: &Lane, commit: &str) -> Result<PublishResult, WorktreeError> {
         let mut known = self.turn();
         let refs = self.git.refs(&[&lane.full_branch(), &self.full_result()])?;
         let tip = self.tip_of(&refs, &mut known)?;
         if tip == commit {
-            return Ok(Published::Now);
+            return Ok(PublishResult::Now);
         }
         let direct = refs.get(&lane.full_branch()).is_some_and(|work| work.commit == commit && work.follows(&tip));
         if !direct && !self.git.is_behind(&tip, commit)? {
             // A lane without changes is already contained in the result branch.
-            return Ok(if self.git.is_behind(commit, &tip)? { Published::Now } else { Published::Moved });
+            return Ok(if self.git.is_behind(commit, &tip)? { PublishResult::Now } else { PublishResult::Moved });
         }
         if let Some(remote) = &self.remote {
             let published = self.publish_to(remote, &tip, commit)?;
-            if published == Published::Now {
+            if published == PublishResult::Now {
                 known.clear();
                 known.push_str(commit);
             }
@@ -52,23 +52,29 @@ impl Lanes {
         }
         let branch = self.full_result();
         if let Some(path) = refs.get(&branch).and_then(|result| result.tree.clone()) {
-            return Ok(Published::CheckedOut { path });
+            return Ok(PublishResult::CheckedOut { path });
         }
         let reason = format!("punch run: {}", lane.name);
         let moved = self.git.run(&["update-ref", "-m", &reason, &branch, commit, &tip], None)?;
         if moved.status.success() {
             known.clear();
             known.push_str(commit);
-            return Ok(Published::Now);
+            return Ok(PublishResult::Now);
         }
         // Another process may have moved the branch first; anything else is an error.
         match self.git.commit(&branch)? {
-            Some(now) if now != tip => Ok(Published::Moved),
+            Some(now) if now != tip => Ok(PublishResult::Moved),
             _ => Err(failure(&moved, "move the result branch")),
         }
     }
     /// Merges two commits. The first one becomes the first parent.
-    pub(super) fn join(&self, git: &Git, first: &str, second: &str, message: &str) -> Result<Merge, WorktreeError> {
+    pub(super) fn join(
+        &self,
+        git: &LaneGit,
+        first: &str,
+        second: &str,
+        message: &str,
+    ) -> Result<MergeResult, WorktreeError> {
         let merged = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", first, second];
         let answer = git.run(&merged, None)?;
         let text = String::from_utf8_lossy(&answer.out).into_owned();
@@ -76,12 +82,12 @@ impl Lanes {
         let is_tree = matches!(tree.len(), 40 | 64) && tree.bytes().all(|byte| byte.is_ascii_hexdigit());
         match answer.status.code() {
             Some(0) if is_tree => {}
-            Some(1) if is_tree => return Ok(Merge::Conflict(paths(rest))),
-            _ if answer.complaint.contains("unrelated histories") => return Ok(Merge::Unrelated),
+            Some(1) if is_tree => return Ok(MergeResult::Conflict(paths(rest))),
+            _ if answer.complaint.contains("unrelated histories") => return Ok(MergeResult::Unrelated),
             _ => return Err(failure(&answer, "merge the work of a lane")),
         }
         let commit = ["commit-tree", tree, "-p", first, "-p", second];
         let commit = [self.identity(git)?, &commit[..]].concat();
-        git.read_with("commit a merge", &commit, Some(&capped(message))).map(Merge::Clean)
+        git.read_with("commit a merge", &commit, Some(&capped(message))).map(MergeResult::Clean)
     }
 }

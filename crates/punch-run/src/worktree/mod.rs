@@ -22,12 +22,12 @@ pub use error::WorktreeError;
 pub use lane::Lane;
 pub use lane_diff::LaneDiff;
 pub(crate) use lanes::shared_git_folder;
-pub use lanes::{Lanes, Remark, ResultState};
-pub use merge::Published;
+pub use lanes::{LaneRemark, Lanes, ResultState};
+pub use merge::PublishResult;
 pub use name::RunName;
 pub(crate) use name::plan_part;
-pub use remote::{Pushed, Remote, RemotePart, require_remote};
-pub use settle::{Held, HeldReason, Settled};
+pub use remote::{PushResult, Remote, RemotePart, require_remote};
+pub use settle::{HeldLane, HeldReason, SettleResult};
 pub use sweep::{Leftover, left_behind};
 
 /// Returns the name of a run in its branches. It contains the time because a new store counts its runs from 1 again and

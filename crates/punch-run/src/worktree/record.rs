@@ -7,13 +7,13 @@ use std::sync::{MutexGuard, PoisonError};
 
 use punch_engine::{GitFolders, git_link};
 
-use super::git::Git;
+use super::git::LaneGit;
 use super::{Lane, Lanes, WorktreeError};
 
 impl Lanes {
     /// Returns git for a lane, with the recorded git folders. Fails if `.git` in the lane leads elsewhere, because
     /// agents and checks in the lane would follow it.
-    pub(super) fn lane_git(&self, lane: &Lane) -> Result<Git, WorktreeError> {
+    pub(super) fn lane_git(&self, lane: &Lane) -> Result<LaneGit, WorktreeError> {
         let folders = self.folders(lane).filter(|_| lane.path.is_dir()).ok_or_else(|| lane.gone())?;
         if folders.match_link(&lane.path) {
             return Ok(self.git.in_lane(&lane.path, folders));

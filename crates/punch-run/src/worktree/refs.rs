@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::WorktreeError;
-use super::git::Git;
+use super::git::LaneGit;
 
 /// The format of the output. Fields end with a zero byte, which no path contains.
 const FORMAT: &str = "--format=%(refname)%00%(objectname)%00%(parent)%00%(worktreepath)%00";
@@ -50,7 +50,7 @@ impl KnownRef {
     }
 }
 
-impl Git {
+impl LaneGit {
     /// Reads refs by their full names.
     pub fn refs(&self, names: &[&str]) -> Result<Refs, WorktreeError> {
         let answer = self.read("read its branches", &[&["for-each-ref", FORMAT], names].concat())?;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::git::{Answer, Git};
-use super::merge::Published;
+use super::git::{GitOutput, LaneGit};
+use super::merge::PublishResult;
 use super::name::{MERGE, RunName};
 use super::{Lane, Lanes, WorktreeError};
 
@@ -62,7 +62,7 @@ pub enum RemotePart {
 
 /// What became of the push of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pushed {
+pub enum PushResult {
     /// The remote has the commit.
     Now,
     /// Another process has pushed to the branch. The caller looks whether its claim still holds, and tries again.
@@ -71,7 +71,7 @@ pub enum Pushed {
 
 /// Fails if a repository has no remote of this name.
 pub fn require_remote(root: &Path, name: &str) -> Result<(), WorktreeError> {
-    Remote { name: name.to_owned(), part: RemotePart::Worker }.require(&Git::new(root))
+    Remote { name: name.to_owned(), part: RemotePart::Worker }.require(&LaneGit::new(root))
 }
 
 /// Returns the private ref that keeps a branch of the remote.
@@ -83,13 +83,13 @@ pub(super) fn tracked(branch: &str) -> String {
 const LOCKED_PAUSES: [u64; 5] = [50, 100, 200, 400, 800];
 
 /// Returns true if another process changes a ref at this moment.
-fn is_locked(answer: &Answer) -> bool {
+fn is_locked(answer: &GitOutput) -> bool {
     answer.complaint.contains("cannot lock ref")
 }
 
 /// Returns the reason why a ref was not pushed, from the lines for programs that `git push --porcelain` prints:
 /// `!`, the refs, and the reason, separated by tabs. None if the remote was not asked, or took the ref.
-fn rejection(answer: &Answer) -> Option<String> {
+fn rejection(answer: &GitOutput) -> Option<String> {
     let out = String::from_utf8_lossy(&answer.out);
     let reason = out.lines().find_map(|line| line.strip_prefix("!\t")?.split_once('\t')).map(|(_, reason)| reason);
     reason.map(str::to_owned)
@@ -117,7 +117,7 @@ impl Remote {
     }
 
     /// Fails if the repository has no such remote.
-    pub(super) fn require(&self, git: &Git) -> Result<(), WorktreeError> {
+    pub(super) fn require(&self, git: &LaneGit) -> Result<(), WorktreeError> {
         match git.holds(&["remote", "get-url", &self.name])? {
             true => Ok(()),
             false => Err(WorktreeError::NoRemote { remote: self.name.clone() }),
@@ -125,7 +125,7 @@ impl Remote {
     }
 
     /// Fetches every branch of a run.
-    pub(super) fn fetch(&self, git: &Git, run: &RunName) -> Result<(), WorktreeError> {
+    pub(super) fn fetch(&self, git: &LaneGit, run: &RunName) -> Result<(), WorktreeError> {
         let run = run.as_str();
         let refs = format!("+refs/heads/punch/{run}/*:{TRACKED}punch/{run}/*");
         let fetch = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--prune"];
@@ -147,7 +147,12 @@ impl Remote {
 
     /// Fetches every branch of a run and returns the commit of the result branch, if there is one. Fails if that branch no
     /// longer contains what it contained before; what it contained stays known.
-    pub(super) fn fetch_result(&self, git: &Git, run: &RunName, result: &str) -> Result<Option<String>, WorktreeError> {
+    pub(super) fn fetch_result(
+        &self,
+        git: &LaneGit,
+        run: &RunName,
+        result: &str,
+    ) -> Result<Option<String>, WorktreeError> {
         let of_repository = Arc::clone(
             FETCHES.lock().unwrap_or_else(PoisonError::into_inner).entry(git.root().to_owned()).or_default(),
         );
@@ -168,7 +173,7 @@ impl Remote {
 
     /// Moves a branch of the remote to a commit if it is at `expected`, or does not exist if that is empty. False if it is
     /// elsewhere.
-    pub(super) fn push(&self, git: &Git, branch: &str, expected: &str, to: &str) -> Result<bool, WorktreeError> {
+    pub(super) fn push(&self, git: &LaneGit, branch: &str, expected: &str, to: &str) -> Result<bool, WorktreeError> {
         let full = format!("refs/heads/{branch}");
         let lease = format!("--force-with-lease={full}:{expected}");
         // The user's settings may ask for tags and submodules too.
@@ -194,7 +199,7 @@ impl Remote {
     }
 
     /// Returns a branch of the remote with a name that this branch would have to be below.
-    fn branch_above(&self, git: &Git, branch: &str) -> Result<Option<String>, WorktreeError> {
+    fn branch_above(&self, git: &LaneGit, branch: &str) -> Result<Option<String>, WorktreeError> {
         let above: Vec<&str> = branch.match_indices('/').filter_map(|(at, _)| branch.get(..at)).collect();
         let full: Vec<String> = above.iter().map(|above| format!("refs/heads/{above}")).collect();
         let mut list = vec!["ls-remote", self.name.as_str()];
@@ -211,7 +216,7 @@ impl Remote {
     }
 
     /// Runs git with the remote. One that does not come to an end cannot be reached.
-    fn call(&self, git: &Git, what: &str, arguments: &[&str]) -> Result<Answer, WorktreeError> {
+    fn call(&self, git: &LaneGit, what: &str, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
         git.run_remote(arguments).map_err(|cause| match cause.kind() {
             io::ErrorKind::TimedOut => {
                 let said = "it took too long".to_owned();
@@ -221,7 +226,7 @@ impl Remote {
         })
     }
 
-    fn failure(&self, what: &str, answer: &Answer) -> WorktreeError {
+    fn failure(&self, what: &str, answer: &GitOutput) -> WorktreeError {
         let said = answer.complaint.trim().replace(|c: char| c.is_control() && c != '\n', "?");
         let said = match rejection(answer) {
             Some(reason) => format!("{reason}: {said}"),
@@ -274,28 +279,28 @@ impl Lanes {
     }
 
     /// Pushes a commit of a lane to the branch of its todo. Only branches below `punch/` are ever pushed.
-    pub fn push(&self, lane: &Lane, commit: &str) -> Result<Pushed, WorktreeError> {
-        let Some(remote) = &self.remote else { return Ok(Pushed::Now) };
+    pub fn push(&self, lane: &Lane, commit: &str) -> Result<PushResult, WorktreeError> {
+        let Some(remote) = &self.remote else { return Ok(PushResult::Now) };
         let branch = lane.shown_branch();
         let expected = self.git.commit(&tracked(branch))?.unwrap_or_default();
         if expected == commit || remote.push(&self.git, branch, &expected, commit)? {
-            return Ok(Pushed::Now);
+            return Ok(PushResult::Now);
         }
         self.fetch()?;
-        Ok(Pushed::Moved)
+        Ok(PushResult::Moved)
     }
 
     /// Moves the result branch of the remote forward from its last known commit.
-    pub(super) fn publish_to(&self, remote: &Remote, tip: &str, commit: &str) -> Result<Published, WorktreeError> {
+    pub(super) fn publish_to(&self, remote: &Remote, tip: &str, commit: &str) -> Result<PublishResult, WorktreeError> {
         match remote.push(&self.git, &self.result, tip, commit)? {
-            true => Ok(Published::Now),
-            false => Ok(Published::Moved),
+            true => Ok(PublishResult::Now),
+            false => Ok(PublishResult::Moved),
         }
     }
 
     /// Creates the result branch on the remote. If another coordinator has done so, takes that one.
     pub(super) fn create_result(
-        git: &Git,
+        git: &LaneGit,
         remote: &Remote,
         run: &RunName,
         result: &str,

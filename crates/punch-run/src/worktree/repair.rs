@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::WorktreeError;
-use super::git::Git;
+use super::git::LaneGit;
 use super::lane::is_half_made;
 
 /// Removes the worktrees below `folder` that git did not finish creating. No agent has worked in them.
 ///
 /// While agents work, call it only with the turn held: otherwise another lane may be in the making.
-pub(super) fn remove_half_made(git: &Git, folder: &Path) -> Result<(), WorktreeError> {
+pub(super) fn remove_half_made(git: &LaneGit, folder: &Path) -> Result<(), WorktreeError> {
     let common = git.read("find its folder", &["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
     for entry in fs::read_dir(Path::new(&common).join("worktrees")).into_iter().flatten().flatten() {
         let Some(tree) = half_made(&entry.path()).filter(|tree| tree.starts_with(folder)) else { continue };

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::git::{Git, failure};
+use super::git::{LaneGit, failure};
 use super::lane_state::LaneState;
-use super::merge::Merge;
+use super::merge::MergeResult;
 use super::name::mark_of;
 use super::refs::Refs;
 use super::{Lane, Lanes, WorktreeError};
@@ -25,7 +25,7 @@ const MADE_UP: [&str; 4] = ["-c", "user.name=punch", "-c", "user.email=punch@loc
 
 /// The result of settling a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum SettleResult {
     /// The lane has no work that is not on the result branch.
     Nothing {
         /// The commit of the lane.
@@ -39,12 +39,12 @@ pub enum Settled {
         merged: bool,
     },
     /// The user has to decide. Branch and worktree stay as they are.
-    Held(Held),
+    Held(HeldLane),
 }
 
 /// Work that cannot be merged without the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldLane {
     /// The reason.
     pub why: HeldReason,
     /// The paths in question, at most fifty.
@@ -70,7 +70,7 @@ pub enum HeldReason {
     Unrelated,
 }
 
-impl Held {
+impl HeldLane {
     /// Returns true if two versions of the same files have to be brought together.
     pub const fn is_conflict(&self) -> bool {
         match self.why {
@@ -99,9 +99,9 @@ impl Held {
 impl Lanes {
     /// Commits uncommitted work and merges the result branch, inside the lane. The agent must not be working in it.
     /// Calling this again is harmless.
-    pub fn settle(&self, lane: &Lane, message: &str) -> Result<Settled, WorktreeError> {
+    pub fn settle(&self, lane: &Lane, message: &str) -> Result<SettleResult, WorktreeError> {
         let held = |why, paths| {
-            Settled::Held(Held { why, paths, branch: lane.shown_branch().into(), result: self.result.clone() })
+            SettleResult::Held(HeldLane { why, paths, branch: lane.shown_branch().into(), result: self.result.clone() })
         };
         let git = self.lane_git(lane)?;
         let refs = match self.commit_all(&git, lane, message)? {
@@ -111,29 +111,29 @@ impl Lanes {
         let work = refs.get(&lane.full_branch()).ok_or_else(|| lane.gone())?;
         let tip = self.tip_of(&refs, &mut self.turn())?;
         if work.commit == tip {
-            return Ok(Settled::Nothing { commit: tip });
+            return Ok(SettleResult::Nothing { commit: tip });
         }
         if work.follows(&tip) {
-            return Ok(Settled::Ready { commit: work.commit.clone(), merged: false });
+            return Ok(SettleResult::Ready { commit: work.commit.clone(), merged: false });
         }
         let work = work.commit.clone();
         match git.fork(&tip, &work)? {
             None => return Ok(held(HeldReason::Unrelated, Vec::new())),
-            Some(fork) if fork == tip => return Ok(Settled::Ready { commit: work, merged: false }),
+            Some(fork) if fork == tip => return Ok(SettleResult::Ready { commit: work, merged: false }),
             Some(fork) if fork == work => {
                 // The check runs on what will be published, with the work of others.
                 git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &tip])?;
-                return Ok(Settled::Nothing { commit: tip });
+                return Ok(SettleResult::Nothing { commit: tip });
             }
             Some(_) => {}
         }
         match self.join(&git, &tip, &work, &format!("Merge {} into {}\n", lane.shown_branch(), self.result))? {
-            Merge::Clean(commit) => {
+            MergeResult::Clean(commit) => {
                 git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &commit])?;
-                Ok(Settled::Ready { commit, merged: true })
+                Ok(SettleResult::Ready { commit, merged: true })
             }
-            Merge::Conflict(paths) => Ok(held(HeldReason::Conflict, paths)),
-            Merge::Unrelated => Ok(held(HeldReason::Unrelated, Vec::new())),
+            MergeResult::Conflict(paths) => Ok(held(HeldReason::Conflict, paths)),
+            MergeResult::Unrelated => Ok(held(HeldReason::Unrelated, Vec::new())),
         }
     }
 
@@ -141,7 +141,7 @@ impl Lanes {
     /// or why there is no commit.
     pub(super) fn commit_all(
         &self,
-        git: &Git,
+        git: &LaneGit,
         lane: &Lane,
         message: &str,
     ) -> Result<Result<Refs, (HeldReason, Vec<String>)>, WorktreeError> {
@@ -178,7 +178,7 @@ impl Lanes {
         git.refs(&[&lane.full_branch(), &self.full_result()]).map(Ok)
     }
 
-    fn commit_staged(&self, git: &Git, message: &str) -> Result<(), WorktreeError> {
+    fn commit_staged(&self, git: &LaneGit, message: &str) -> Result<(), WorktreeError> {
         let commit = ["commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"];
         let answer = git.run(&[self.identity(git)?, &commit[..]].concat(), Some(&capped(message)))?;
         // A difference may vanish in the index, for example one of line endings.
@@ -189,7 +189,7 @@ impl Lanes {
     }
 
     /// Returns options that name an author if git has none configured. git is asked once.
-    pub(super) fn identity(&self, git: &Git) -> Result<&'static [&'static str], WorktreeError> {
+    pub(super) fn identity(&self, git: &LaneGit) -> Result<&'static [&'static str], WorktreeError> {
         if let Some(known) = self.identity.get() {
             return Ok(known);
         }
@@ -199,7 +199,7 @@ impl Lanes {
 }
 
 /// Brings work that the agent left on another branch, or on none, onto the lane's branch.
-fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
+fn back_on_branch(git: &LaneGit, lane: &Lane) -> Result<(), WorktreeError> {
     let (branch, head) = (lane.full_branch(), git.commit("HEAD")?.ok_or_else(|| lane.gone())?);
     if let Some(work) = git.commit(&branch)?.filter(|work| *work != head) {
         if git.is_behind(&head, &work)? {
@@ -215,7 +215,7 @@ fn back_on_branch(git: &Git, lane: &Lane) -> Result<(), WorktreeError> {
 }
 
 /// Keeps commits that the agent dropped from its history on a branch beside the lane's, which `punch run list` names.
-pub(super) fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
+pub(super) fn put_aside(git: &LaneGit, lane: &Lane, work: &str) -> Result<(), WorktreeError> {
     let short = work.get(..10).unwrap_or(work);
     let branch = format!("{}-before-{short}", lane.branch);
     let both = format!("update refs/heads/{branch} {work}\nupdate {} {work}\n", mark_of(&branch));
@@ -223,7 +223,7 @@ pub(super) fn put_aside(git: &Git, lane: &Lane, work: &str) -> Result<(), Worktr
 }
 
 /// Adds everything to the index, removing a lock left over by a killed git.
-fn stage(git: &Git, lock: &Path) -> Result<(), WorktreeError> {
+fn stage(git: &LaneGit, lock: &Path) -> Result<(), WorktreeError> {
     loop {
         let answer = git.run(&["add", "--all"], None)?;
         if answer.status.success() {
@@ -242,7 +242,7 @@ fn stage(git: &Git, lock: &Path) -> Result<(), WorktreeError> {
 }
 
 /// Returns repositories inside the lane: a commit would contain only their names.
-fn nested(git: &Git) -> Result<Vec<String>, WorktreeError> {
+fn nested(git: &LaneGit) -> Result<Vec<String>, WorktreeError> {
     let raw = ["diff", "--cached", "--raw", "--no-renames", "-z", "--diff-filter=AT", "HEAD"];
     let raw = git.read("compare with the last commit", &raw)?;
     let mut fields = raw.split('\0');
@@ -265,7 +265,7 @@ fn nested(git: &Git) -> Result<Vec<String>, WorktreeError> {
 }
 
 /// Returns submodules with uncommitted files, or with commits that no remote has.
-fn submodule_work(git: &Git, look: &LaneState) -> Vec<String> {
+fn submodule_work(git: &LaneGit, look: &LaneState) -> Vec<String> {
     let is_lost = |(flags, path): &&([u8; 3], String)| {
         let [commit, modified, untracked] = *flags;
         let inside = git.in_submodule(&git.root().join(path));

@@ -8,7 +8,7 @@ use std::path::Path;
 use punch_engine::{GitFolders, git_link};
 
 use super::WorktreeError;
-use super::git::Git;
+use super::git::LaneGit;
 use super::settle::PATHS;
 
 /// How git's list of an index begins the line of a submodule.
@@ -24,7 +24,7 @@ const SPLIT: &[u8] = b"link";
 const INDEX: u64 = 64 << 20;
 
 /// Returns submodules whose git folder is not below the git folders of the lane.
-pub(super) fn foreign_submodules(git: &Git) -> Result<Vec<String>, WorktreeError> {
+pub(super) fn foreign_submodules(git: &LaneGit) -> Result<Vec<String>, WorktreeError> {
     let Some(folders) = git.folders().filter(|folders| may_have_submodules(&folders.own.join("index"))) else {
         return Ok(Vec::new());
     };

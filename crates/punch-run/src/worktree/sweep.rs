@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::git::Git;
+use super::git::LaneGit;
 use super::lane::{self, Lane};
 use super::name::{MARKS, mark_of};
 use super::refs::Refs;
@@ -114,7 +114,7 @@ impl Lanes {
 
 /// Returns the branches, and the worktrees below the folder for lanes, that runs left in a repository. Changes nothing.
 pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Leftover>, WorktreeError> {
-    let git = Git::new(root);
+    let git = LaneGit::new(root);
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let trees = lane::registered(&git)?;
     let mut out = Vec::new();
@@ -132,7 +132,7 @@ pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Leftover>, Worktree
 }
 
 /// Returns the branches with this prefix that punch created.
-fn marked(git: &Git, prefix: &str) -> Result<Vec<String>, WorktreeError> {
+fn marked(git: &LaneGit, prefix: &str) -> Result<Vec<String>, WorktreeError> {
     let marks = ["for-each-ref", "--format=%(refname)", &format!("{MARKS}{prefix}")];
     let marks = git.read("list lanes", &marks)?;
     Ok(marks.lines().filter_map(|mark| mark.strip_prefix(MARKS)).map(str::to_owned).collect())

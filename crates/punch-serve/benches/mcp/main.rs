@@ -9,7 +9,7 @@ mod speed;
 use std::process::ExitCode;
 
 use punch_engine::call::Dialect;
-use punch_serve::{Group, Offer};
+use punch_serve::{ToolGroup, ToolOffers};
 
 /// Collects what missed its target.
 pub struct Report {
@@ -34,12 +34,17 @@ pub fn tokens(text: &str) -> usize {
 
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn offered(report: &mut Report) {
-    let price = |offer: Offer| offer.tools.iter().map(|tool| tokens(&tool.priced())).sum::<usize>() as f64;
+    let price = |offer: ToolOffers| offer.tools.iter().map(|tool| tokens(&tool.priced())).sum::<usize>() as f64;
     for dialect in &Dialect::ALL {
         let limit = if *dialect == Dialect::Extended { 500.0 } else { 450.0 };
-        report.row(&format!("tokens offered, {}", dialect.name()), price(Offer::new(*dialect, &[])), limit, "");
+        report.row(&format!("tokens offered, {}", dialect.name()), price(ToolOffers::new(*dialect, &[])), limit, "");
     }
-    report.row("tokens offered, native with claim", price(Offer::new(Dialect::Native, &[Group::Claim])), 550.0, "");
+    report.row(
+        "tokens offered, native with claim",
+        price(ToolOffers::new(Dialect::Native, &[ToolGroup::Claim])),
+        550.0,
+        "",
+    );
 }
 
 fn main() -> ExitCode {

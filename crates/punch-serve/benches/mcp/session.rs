@@ -1,7 +1,7 @@
 //! A plan of 20 todos worked to the end: by ops, and by sending the whole list every time.
 
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::{Choice, Engine};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::{Engine, PlanChoice};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -61,8 +61,8 @@ fn whole() -> Vec<Value> {
 
 fn spend(dialect: Dialect, calls: &[Value]) -> usize {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 0));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
-    let caller = Caller {
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
+    let caller = ToolCaller {
         session: SessionKey::new("bench", None),
         actor: punch_core::Actor::agent("bench", "bench"),
         role: None,

@@ -10,7 +10,7 @@ mod tools;
 use std::path::Path;
 use std::process::ExitCode;
 
-use punch_serve::{Http, Log, Token, loopback};
+use punch_serve::{Http, ServeLog, Token, loopback};
 
 fn main() -> ExitCode {
     let given = std::env::args().nth(1).unwrap_or_else(|| "0".into());
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     };
     let served = loopback(&given).and_then(|address| {
         let http = Http { address, limit: 1 << 20, token };
-        http.serve(handler::Fixture::default, &Log::default(), |address| println!("http://{address}/mcp"))
+        http.serve(handler::Fixture::default, &ServeLog::default(), |address| println!("http://{address}/mcp"))
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,7 +8,7 @@ use punch_core::{Todo, Uid, Verify};
 use punch_engine::{BackgroundChecks, Engine, EngineError, Git, HookChecks, HostReport};
 use punch_store::PlanId;
 
-use super::Hook;
+use super::HookRunner;
 
 /// How long a stop waits for checks: less than agents give a hook, and than the hook gives itself.
 const AT_STOP: Duration = Duration::from_secs(6);
@@ -16,7 +16,7 @@ const AT_STOP: Duration = Duration::from_secs(6);
 /// How long the use of a tool waits for checks: most of those that are over at once are over by then.
 const AFTER_TOOL: Duration = Duration::from_millis(700);
 
-impl Hook<'_> {
+impl HookRunner<'_> {
     /// What starts checks for this session; `None` where the runner or nobody does.
     pub(super) fn starter(&self) -> Option<&dyn BackgroundChecks> {
         self.checks.filter(|_| self.assigned.is_none() && self.root.is_some())

@@ -5,4 +5,4 @@ mod checks;
 mod run;
 mod transcript;
 
-pub use run::{Done, Hook};
+pub use run::{HookResult, HookRunner};

@@ -5,23 +5,23 @@ use std::path::PathBuf;
 
 use punch_agents::hook::{HookReport, TodoUpdate, context_use, todo_update};
 use punch_agents::{Meaning, Naming};
-use punch_core::drive::{Effect, HostEvent, NextRun, Start, ToolKind, Unproven, explain};
+use punch_core::drive::{HostEffect, HostEvent, NextRun, SessionStart, ToolKind, Unproven, explain};
 use punch_core::view;
-use punch_engine::call::{Caller, Family, Task, TodoUse, Work};
-use punch_engine::config::{Ignored, Settings};
+use punch_engine::call::{CompletionSupport, Family, HostTask, TodoUse, ToolCaller};
+use punch_engine::config::{IgnoredSetting, Settings};
 use punch_engine::{
-    BackgroundChecks, Choice, Code, Consents, Earlier, Engine, EngineError, HookChecks, HostReport, InboxQuery, Mark,
-    Observed, UpcomingCall, WorkTree, locate,
+    BackgroundChecks, Code, Consents, ConversationMark, Earlier, Engine, EngineError, HookChecks, HostReport,
+    InboxQuery, ObserveResult, PlanChoice, UpcomingCall, WorkTree, locate,
 };
 use punch_store::SessionKey;
 
 use super::transcript;
-use crate::{Problem, Project};
+use crate::{ProjectStore, ServeProblem};
 
 /// How reports are taken.
-pub struct Hook<'a> {
+pub struct HookRunner<'a> {
     /// Where the store comes from.
-    pub project: &'a dyn Project,
+    pub project: &'a dyn ProjectStore,
     /// The settings of the agent.
     pub settings: &'a Settings,
     /// What tells worktrees that share a store apart.
@@ -35,27 +35,27 @@ pub struct Hook<'a> {
     /// What the user approved, for the inbox.
     pub consents: Option<Consents>,
     /// Settings that wait for approval, for the inbox.
-    pub ignored: &'a [Ignored],
+    pub ignored: &'a [IgnoredSetting],
     /// Starts checks that outlive the hook; without it the agent is asked to run them.
     pub checks: Option<&'a dyn BackgroundChecks>,
 }
 
 /// What came of a report.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct HookResult {
     /// What the host is asked to do.
-    pub effect: Effect,
+    pub effect: HostEffect,
     /// The plan was changed.
     pub wrote: bool,
     /// Why the host must not call its task done.
     pub veto: Option<String>,
     /// What went wrong on the way, for the log.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ServeProblem>,
 }
 
-impl Hook<'_> {
+impl HookRunner<'_> {
     /// Takes one report. Without a store nothing happens, unless there is something to copy.
-    pub fn run(&self, report: &HookReport) -> Result<Done, Problem> {
+    pub fn run(&self, report: &HookReport) -> Result<HookResult, ServeProblem> {
         let used = match &report.event {
             HostEvent::ToolEnded { tool } => Some(tool),
             _ => None,
@@ -64,8 +64,8 @@ impl Hook<'_> {
         let named = !report.session.is_empty();
         let key = session_key(report);
         let update = used.filter(|_| named).and_then(|used| todo_update(report, &used.name));
-        let Some(engine) = self.project.open(update.is_some())? else { return Ok(Done::default()) };
-        let mut done = Done::default();
+        let Some(engine) = self.project.open(update.is_some())? else { return Ok(HookResult::default()) };
+        let mut done = HookResult::default();
         if let Some(assigned) = self.assigned.as_ref().filter(|_| named)
             && let Err(error) = engine.adopt(assigned, &key)
         {
@@ -109,7 +109,7 @@ impl Hook<'_> {
                 Err(error) => done.problems.push(error.into()),
             }
         }
-        let read = |mark: &Mark| transcript::since(report, mark);
+        let read = |mark: &ConversationMark| transcript::since(report, mark);
         let observed = match (update, used) {
             (Some(TodoUpdate { tool, told }), Some(used)) => {
                 let family = Family { name: tool.list, shared: tool.is_shared };
@@ -120,7 +120,7 @@ impl Hook<'_> {
             }
             _ => {
                 let effect = engine.observe_reading(&moment, self.settings, Some(&read));
-                effect.map(|effect| Observed { effect, ..Observed::default() })
+                effect.map(|effect| ObserveResult { effect, ..ObserveResult::default() })
             }
         };
         match observed {
@@ -137,7 +137,7 @@ impl Hook<'_> {
                     }
                 }
                 done.wrote |= observed.copied;
-                done.problems.extend(observed.failed.map(Problem::from));
+                done.problems.extend(observed.failed.map(ServeProblem::from));
             }
             Err(error) => done.problems.push(error.into()),
         }
@@ -156,13 +156,15 @@ impl Hook<'_> {
 
     /// Returns true for a conversation of the user's own that begins.
     fn begins(&self, report: &HookReport) -> bool {
-        let begins =
-            matches!(report.event, HostEvent::SessionStarted { how: Start::Startup | Start::Resume | Start::Clear });
+        let begins = matches!(
+            report.event,
+            HostEvent::SessionStarted { how: SessionStart::Startup | SessionStart::Resume | SessionStart::Clear }
+        );
         begins && report.subagent.is_none() && self.assigned.is_none()
     }
 
     /// How many things need the user, for the user; nothing if none do, or if the plan is too large.
-    fn inbox(&self, engine: &Engine, choice: &Choice) -> Result<Option<String>, EngineError> {
+    fn inbox(&self, engine: &Engine, choice: &PlanChoice) -> Result<Option<String>, EngineError> {
         let Some(plan) = engine.choose(choice)? else { return Ok(None) };
         let query = InboxQuery {
             consents: self.consents.as_ref(),
@@ -183,7 +185,7 @@ impl Hook<'_> {
     ) -> Result<Option<String>, EngineError> {
         let word = |key: &str| report.input.get(key).and_then(serde_json::Value::as_str);
         let (Some(key), Some(plan)) = (word("task_id"), engine.choose(&moment.choice)?) else { return Ok(None) };
-        let task = Task { key, content: word("task_subject") };
+        let task = HostTask { key, content: word("task_subject") };
         let Some(todo) = engine.veto(plan.id, &session_key(report), task, self.settings)? else { return Ok(None) };
         if self.starter().is_none() {
             return Ok(Unproven::of(&todo, NextRun::Shell).map(|one| explain(&[one])));
@@ -193,11 +195,11 @@ impl Hook<'_> {
     }
 
     /// The plan of the session; that of a subagent nobody has seen is its main agent's.
-    fn choice(&self, engine: &Engine, report: &HookReport) -> Result<Choice, Problem> {
+    fn choice(&self, engine: &Engine, report: &HookReport) -> Result<PlanChoice, ServeProblem> {
         let key = session_key(report);
         let known = key.subagent().is_none() || engine.session(&key)?.is_some();
         let session = if known { key } else { SessionKey::new(report.session.clone(), None) };
-        Ok(Choice {
+        Ok(PlanChoice {
             name: self.settings.plan.value.clone(),
             session: (!session.session_id().is_empty()).then_some(session),
             worktree: self.worktree.clone(),
@@ -206,16 +208,18 @@ impl Hook<'_> {
     }
 
     /// Who copies the host's list, which may finish something.
-    fn caller(&self, report: &HookReport) -> Caller<'_> {
+    fn caller(&self, report: &HookReport) -> ToolCaller<'_> {
         let root = self.root.as_ref();
-        Caller {
-            work: Work {
-                commit: root.filter(|_| Work::finishes(&report.input)).and_then(|root| locate::head_commit(root)),
+        ToolCaller {
+            work: CompletionSupport {
+                commit: root
+                    .filter(|_| CompletionSupport::finishes(&report.input))
+                    .and_then(|root| locate::head_commit(root)),
                 tree: root.map(|root| WorkTree { root: root.clone(), git: None, consents: None }),
                 starts_checks: self.starter().is_some(),
-                ..Work::default()
+                ..CompletionSupport::default()
             },
-            ..Caller::under(self.settings, session_key(report), report.agent.name.to_owned())
+            ..ToolCaller::under(self.settings, session_key(report), report.agent.name.to_owned())
         }
     }
 

@@ -4,10 +4,10 @@
 use punch_agents::Meaning;
 use punch_agents::hook::{HookReport, context_reading};
 use punch_agents::transcript::{AT_ONCE, TAIL, open, piece};
-use punch_engine::{Mark, Reading};
+use punch_engine::{ConversationMark, ConversationReading};
 
 /// What was used since a mark.
-pub(super) fn since(report: &HookReport, mark: &Mark) -> Option<Reading> {
+pub(super) fn since(report: &HookReport, mark: &ConversationMark) -> Option<ConversationReading> {
     // Reports from inside a subagent name the file of its main agent.
     if report.subagent.is_some() && report.meaning != Meaning::SubagentStop {
         return None;
@@ -15,16 +15,16 @@ pub(super) fn since(report: &HookReport, mark: &Mark) -> Option<Reading> {
     written(report, mark).or_else(|| {
         let mut to = mark.clone();
         let grown = to.take(report.context?.used);
-        Some(Reading { to, grown })
+        Some(ConversationReading { to, grown })
     })
 }
 
-fn written(report: &HookReport, mark: &Mark) -> Option<Reading> {
+fn written(report: &HookReport, mark: &ConversationMark) -> Option<ConversationReading> {
     let path = report.transcript.as_deref()?;
     let (mut file, len) = open(path)?;
     let name = path.to_str()?.to_owned();
     let same = mark.file.as_ref() == Some(&name) && mark.at <= len;
-    let mut to = Mark { file: Some(name), ..mark.clone() };
+    let mut to = ConversationMark { file: Some(name), ..mark.clone() };
     // A subagent's file holds its work and nothing else; of another file only the end counts.
     let whole = same || (mark.file.is_none() && report.subagent.is_some());
     let from = match whole {
@@ -43,5 +43,5 @@ fn written(report: &HookReport, mark: &Mark) -> Option<Reading> {
         true => sizes.fold(0, |sum: u64, size| sum.saturating_add(to.take(size))),
         false => sizes.next_back().map_or(0, |size| to.take(size)),
     };
-    (to.context.is_some() || to.at > 0).then_some(Reading { to, grown })
+    (to.context.is_some() || to.at > 0).then_some(ConversationReading { to, grown })
 }

@@ -7,15 +7,15 @@ use super::IdScan;
 
 /// One line of input.
 #[derive(Debug, PartialEq)]
-pub enum Line {
+pub enum InputLine {
     /// Whole, without its end.
     Whole(Vec<u8>),
     /// Longer than allowed; the id of the request in it, if it could be found.
     TooLong(Option<Value>),
 }
 
-/// Lines of a stream. Dropping a pending [`Lines::next`] loses nothing.
-pub struct Lines<R> {
+/// Lines of a stream. Dropping a pending [`InputLines::next`] loses nothing.
+pub struct InputLines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     limit: usize,
@@ -23,14 +23,14 @@ pub struct Lines<R> {
     passing: Option<IdScan>,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> InputLines<R> {
     /// Lines of at most `limit` bytes.
     pub fn new(read: R, limit: usize) -> Self {
         Self { read: BufReader::with_capacity(64 * 1024, read), line: Vec::new(), limit, passing: None }
     }
 
     /// The next line; `None` at the end of the stream. What has no line end there is still a line.
-    pub async fn next(&mut self) -> std::io::Result<Option<Line>> {
+    pub async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
         loop {
             let chunk = self.read.fill_buf().await?;
             if chunk.is_empty() {
@@ -52,20 +52,20 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let used = part.len() + usize::from(end.is_some());
             self.read.consume(used);
             if end.is_some() {
-                return Ok(self.last().or(Some(Line::Whole(Vec::new()))));
+                return Ok(self.last().or(Some(InputLine::Whole(Vec::new()))));
             }
         }
     }
 
-    fn last(&mut self) -> Option<Line> {
+    fn last(&mut self) -> Option<InputLine> {
         if let Some(scan) = self.passing.take() {
-            return Some(Line::TooLong(scan.id()));
+            return Some(InputLine::TooLong(scan.id()));
         }
         let mut line = std::mem::take(&mut self.line);
         if line.last() == Some(&b'\r') {
             line.pop();
         }
-        (!line.is_empty()).then_some(Line::Whole(line))
+        (!line.is_empty()).then_some(InputLine::Whole(line))
     }
 }
 
@@ -75,10 +75,10 @@ mod tests {
 
     use super::*;
 
-    fn lines(input: &str, limit: usize) -> Vec<Line> {
+    fn lines(input: &str, limit: usize) -> Vec<InputLine> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let mut lines = Lines::new(input.as_bytes(), limit);
+            let mut lines = InputLines::new(input.as_bytes(), limit);
             let mut out = Vec::new();
             while let Some(line) = lines.next().await.unwrap() {
                 out.push(line);
@@ -87,8 +87,8 @@ mod tests {
         })
     }
 
-    fn whole(text: &str) -> Line {
-        Line::Whole(text.as_bytes().to_vec())
+    fn whole(text: &str) -> InputLine {
+        InputLine::Whole(text.as_bytes().to_vec())
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
     fn a_line_that_is_too_long_gives_its_id_and_the_next_one_is_read() {
         let long = format!(r#"{{"method":"m","params":{{"id":9,"x":"{}"}},"id":"a-1"}}"#, "y".repeat(200_000));
         let input = format!("{long}\nshort\n{long}");
-        let too_long = || Line::TooLong(Some(json!("a-1")));
+        let too_long = || InputLine::TooLong(Some(json!("a-1")));
         assert_eq!(lines(&input, 1_000), [too_long(), whole("short"), too_long()]);
     }
 }

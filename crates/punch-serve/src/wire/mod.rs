@@ -4,6 +4,6 @@ mod line;
 mod scan;
 mod transport;
 
-pub use line::{Line, Lines};
+pub use line::{InputLine, InputLines};
 pub use scan::IdScan;
-pub use transport::Wire;
+pub use transport::LineTransport;

@@ -12,25 +12,25 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio_util::sync::CancellationToken;
 
-use super::{Line, Lines};
-use crate::Log;
+use super::{InputLine, InputLines};
+use crate::ServeLog;
 
 /// Requests that may wait for their answer at once; more stay unread in the pipe until one is answered.
 const WAITING: usize = 512;
 
 /// A connection over a pair of streams.
-pub struct Wire<R, W> {
-    lines: Lines<R>,
-    out: Arc<Output<W>>,
-    open: Arc<Open>,
+pub struct LineTransport<R, W> {
+    lines: InputLines<R>,
+    out: Arc<TransportOutput<W>>,
+    open: Arc<OpenRequests>,
     limit: usize,
-    log: Log,
+    log: ServeLog,
     /// A request was seen: the client has begun to speak.
     begun: bool,
 }
 
 /// Where answers go.
-struct Output<W> {
+struct TransportOutput<W> {
     /// Empty once the connection is closed.
     writer: AsyncMutex<Option<W>>,
     /// Cancelled when an answer could not be written: the client no longer reads them.
@@ -39,12 +39,12 @@ struct Output<W> {
 
 /// Requests without an answer yet.
 #[derive(Default)]
-struct Open {
+struct OpenRequests {
     ids: Mutex<HashSet<RequestId>>,
     answered: Notify,
 }
 
-impl Open {
+impl OpenRequests {
     fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,16 +62,16 @@ impl Open {
     }
 }
 
-impl<R, W> Wire<R, W>
+impl<R, W> LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     /// Messages of at most `limit` bytes.
-    pub fn new(read: R, write: W, limit: usize, log: Log) -> Self {
+    pub fn new(read: R, write: W, limit: usize, log: ServeLog) -> Self {
         Self {
-            lines: Lines::new(read, limit),
-            out: Arc::new(Output { writer: AsyncMutex::new(Some(write)), broken: CancellationToken::new() }),
+            lines: InputLines::new(read, limit),
+            out: Arc::new(TransportOutput { writer: AsyncMutex::new(Some(write)), broken: CancellationToken::new() }),
             open: Arc::default(),
             limit,
             log,
@@ -80,11 +80,11 @@ where
     }
 
     /// Reads one line into a message, or says what to answer instead.
-    fn message(&mut self, line: Line) -> Result<Option<ClientJsonRpcMessage>, Value> {
+    fn message(&mut self, line: InputLine) -> Result<Option<ClientJsonRpcMessage>, Value> {
         let line = match line {
-            Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => return Ok(None),
-            Line::Whole(line) => line,
-            Line::TooLong(id) => {
+            InputLine::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => return Ok(None),
+            InputLine::Whole(line) => line,
+            InputLine::TooLong(id) => {
                 let text = format!("a message may have {} bytes (limits.request_bytes); send less at once", self.limit);
                 return Err(failure(id, ErrorCode::INVALID_REQUEST, &text));
             }
@@ -172,7 +172,7 @@ fn failure(id: Option<Value>, code: ErrorCode, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, text.to_owned(), None)})
 }
 
-impl<W: AsyncWrite + Unpin> Output<W> {
+impl<W: AsyncWrite + Unpin> TransportOutput<W> {
     async fn write(&self, mut line: Vec<u8>) -> std::io::Result<()> {
         line.push(b'\n');
         let mut writer = self.writer.lock().await;
@@ -188,7 +188,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     }
 }
 
-impl<R, W> Transport<RoleServer> for Wire<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,

@@ -1,6 +1,6 @@
 //! How our own entries in a JSON file are recognized among those of others.
 
-pub use punch_agents::settings::{Entry, HOOKS, Hooks, SERVER_VERB};
+pub use punch_agents::settings::{HOOKS, Hooks, SERVER_VERB, SettingsEntry};
 use serde_json::Value;
 
 /// Returns true if every command in a group of hooks calls `punch hook` for this agent.

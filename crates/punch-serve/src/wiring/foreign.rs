@@ -4,15 +4,15 @@
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, TableLike};
 
-use super::Wrong;
-use super::commands::{Entry, HOOKS, is_our_group, is_our_handler, is_our_server};
-use super::jsonc::Tree;
+use super::SettingsFileError;
+use super::commands::{HOOKS, SettingsEntry, is_our_group, is_our_handler, is_our_server};
+use super::jsonc::JsonTree;
 
 /// The values of a JSON text without our entries. Empty objects and arrays on the way to our entries do not count.
-pub fn of_json(text: &str, entries: &[Entry]) -> Result<Value, Wrong> {
+pub fn of_json(text: &str, entries: &[SettingsEntry]) -> Result<Value, SettingsFileError> {
     let mut value = match text.trim_start_matches('\u{feff}').trim() {
         "" => Value::Object(Map::new()),
-        _ => Tree::read(text)?.value().clone(),
+        _ => JsonTree::read(text)?.value().clone(),
     };
     for entry in entries {
         strip(&mut value, entry);
@@ -34,18 +34,18 @@ pub fn contains(whole: &Value, part: &Value) -> bool {
     }
 }
 
-fn strip(value: &mut Value, entry: &Entry) {
+fn strip(value: &mut Value, entry: &SettingsEntry) {
     match entry {
-        Entry::Absent(entry) => strip(value, entry),
-        Entry::Member(path, _) => remove(value, path, |_| true),
-        Entry::Server(path, _) => remove(value, path, is_our_server),
-        Entry::Default(path, default) => remove(value, path, |found| found == default),
-        Entry::Item(path, item) => {
+        SettingsEntry::Absent(entry) => strip(value, entry),
+        SettingsEntry::Member(path, _) => remove(value, path, |_| true),
+        SettingsEntry::Server(path, _) => remove(value, path, is_our_server),
+        SettingsEntry::Default(path, default) => remove(value, path, |found| found == default),
+        SettingsEntry::Item(path, item) => {
             if let Some(Value::Array(items)) = at(value, path) {
                 items.retain(|found| found != item);
             }
         }
-        Entry::Hooks(hooks) => {
+        SettingsEntry::Hooks(hooks) => {
             let Some(Value::Object(events)) = value.get_mut(HOOKS) else { return };
             for groups in events.values_mut().filter_map(Value::as_array_mut) {
                 groups.retain(|group| !is_our_group(group, hooks.agent));
@@ -88,10 +88,10 @@ fn prune(value: &mut Value, path: &[&str]) {
 }
 
 /// The values of a TOML text without our table. An empty table around ours does not count.
-pub fn of_toml(text: &str, name: &[&str]) -> Result<Value, Wrong> {
+pub fn of_toml(text: &str, name: &[&str]) -> Result<Value, SettingsFileError> {
     let document = Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Wrong::at(text, at, error.message().to_owned())
+        SettingsFileError::at(text, at, error.message().to_owned())
     })?;
     let mut value = table(document.as_table());
     let path: Vec<String> = name.iter().map(|name| (*name).to_owned()).collect();

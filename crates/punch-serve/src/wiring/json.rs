@@ -3,19 +3,19 @@
 use punch_core::splice::{is_blank, mark_end};
 use serde_json::{Value, json};
 
-use super::Wrong;
-use super::commands::{Entry, HOOKS, Hooks, is_our_group, is_our_handler, is_our_server, with_kept_arguments};
-use super::jsonc::{Kind, Tree, insert, member, put, remove};
+use super::SettingsFileError;
+use super::commands::{HOOKS, Hooks, SettingsEntry, is_our_group, is_our_handler, is_our_server, with_kept_arguments};
+use super::jsonc::{JsonKind, JsonTree, insert, member, put, remove};
 
 /// The text with every entry.
-pub fn wire(text: &str, entries: &[Entry]) -> Result<String, Wrong> {
+pub fn wire(text: &str, entries: &[SettingsEntry]) -> Result<String, SettingsFileError> {
     let mut text = if is_blank(text) { format!("{}{{}}\n", &text[..mark_end(text)]) } else { text.to_owned() };
     for entry in entries {
         let path = entry.path();
         text = match entry {
-            Entry::Member(_, value) => set(&text, &path, value)?,
-            Entry::Server(_, value) => {
-                let tree = Tree::read(&text)?;
+            SettingsEntry::Member(_, value) => set(&text, &path, value)?,
+            SettingsEntry::Server(_, value) => {
+                let tree = JsonTree::read(&text)?;
                 let there = find(&tree, &path)?;
                 if let Some(node) = there.filter(|node| !is_our_server(&tree.value_of(*node))) {
                     let what = format!("`{}` is another server called `punch`: rename it", path.join("."));
@@ -24,44 +24,44 @@ pub fn wire(text: &str, entries: &[Entry]) -> Result<String, Wrong> {
                 let there = there.map_or(Value::Null, |node| tree.value_of(node).clone());
                 set(&text, &path, &with_kept_arguments(value, &there))?
             }
-            Entry::Default(_, value) => match find(&Tree::read(&text)?, &path)? {
+            SettingsEntry::Default(_, value) => match find(&JsonTree::read(&text)?, &path)? {
                 Some(_) => text,
                 None => set(&text, &path, value)?,
             },
-            Entry::Item(_, value) => push(&text, &path, value, &|item| item == value)?,
-            Entry::Hooks(hooks) => wire_hooks(&text, hooks)?,
-            Entry::Absent(entry) => unwire(&text, std::slice::from_ref(&**entry), &[])?,
+            SettingsEntry::Item(_, value) => push(&text, &path, value, &|item| item == value)?,
+            SettingsEntry::Hooks(hooks) => wire_hooks(&text, hooks)?,
+            SettingsEntry::Absent(entry) => unwire(&text, std::slice::from_ref(&**entry), &[])?,
         };
     }
-    Tree::read(&text)?;
+    JsonTree::read(&text)?;
     Ok(text)
 }
 
 /// The text without any entry, and without what got empty by it except `kept`.
-pub fn unwire(text: &str, entries: &[Entry], kept: &[Vec<String>]) -> Result<String, Wrong> {
+pub fn unwire(text: &str, entries: &[SettingsEntry], kept: &[Vec<String>]) -> Result<String, SettingsFileError> {
     if is_blank(text) {
         return Ok(text.to_owned());
     }
     let mut text = text.to_owned();
-    Tree::read(&text)?;
+    JsonTree::read(&text)?;
     for entry in entries {
         let path = entry.path();
         let (without, holders) = match entry {
-            Entry::Member(..) => (drop_member(&text, &path)?, path.len() - 1),
-            Entry::Server(..) => {
-                let tree = Tree::read(&text)?;
+            SettingsEntry::Member(..) => (drop_member(&text, &path)?, path.len() - 1),
+            SettingsEntry::Server(..) => {
+                let tree = JsonTree::read(&text)?;
                 match find(&tree, &path)?.is_some_and(|node| is_our_server(&tree.value_of(node))) {
                     true => (drop_member(&text, &path)?, path.len() - 1),
                     false => continue,
                 }
             }
-            Entry::Item(_, value) => (drop_items(&text, &path, &|item| item == value)?, path.len()),
-            Entry::Hooks(hooks) => {
+            SettingsEntry::Item(_, value) => (drop_items(&text, &path, &|item| item == value)?, path.len()),
+            SettingsEntry::Hooks(hooks) => {
                 text = drop_hooks(&text, hooks.agent, &[], kept)?;
                 continue;
             }
-            Entry::Default(..) => continue,
-            Entry::Absent(entry) => {
+            SettingsEntry::Default(..) => continue,
+            SettingsEntry::Absent(entry) => {
                 text = unwire(&text, std::slice::from_ref(&**entry), kept)?;
                 continue;
             }
@@ -74,8 +74,8 @@ pub fn unwire(text: &str, entries: &[Entry], kept: &[Vec<String>]) -> Result<Str
 }
 
 /// The containers on the way to the entries that are there.
-pub fn containers(text: &str, entries: &[Entry]) -> Vec<Vec<String>> {
-    let Ok(tree) = Tree::read(text) else { return Vec::new() };
+pub fn containers(text: &str, entries: &[SettingsEntry]) -> Vec<Vec<String>> {
+    let Ok(tree) = JsonTree::read(text) else { return Vec::new() };
     let mut out: Vec<Vec<String>> = Vec::new();
     let mut add = |path: &[&str]| {
         let owned: Vec<String> = path.iter().map(|name| (*name).to_owned()).collect();
@@ -86,7 +86,7 @@ pub fn containers(text: &str, entries: &[Entry]) -> Vec<Vec<String>> {
     for entry in entries {
         let path = entry.path();
         (1..=path.len()).for_each(|length| add(&path[..length]));
-        if matches!(entry, Entry::Hooks(_)) {
+        if matches!(entry, SettingsEntry::Hooks(_)) {
             events(&tree).iter().for_each(|event| add(&[HOOKS, event]));
         }
     }
@@ -94,22 +94,22 @@ pub fn containers(text: &str, entries: &[Entry]) -> Vec<Vec<String>> {
 }
 
 /// Returns true if the text is an object with nothing in it but the defaults that a new file gets.
-pub fn is_bare(text: &str, entries: &[Entry]) -> bool {
+pub fn is_bare(text: &str, entries: &[SettingsEntry]) -> bool {
     let is_default = |name: &str, value: &Value| {
-        let same = |entry: &Entry| matches!(entry, Entry::Default(path, wanted) if *path == [name] && wanted == value);
+        let same = |entry: &SettingsEntry| matches!(entry, SettingsEntry::Default(path, wanted) if *path == [name] && wanted == value);
         entries.iter().any(same)
     };
     is_blank(text)
-        || Tree::read(text).is_ok_and(|tree| {
+        || JsonTree::read(text).is_ok_and(|tree| {
             let members = tree.value().as_object();
             tree.comment.is_none() && members.is_some_and(|map| map.iter().all(|(name, value)| is_default(name, value)))
         })
 }
 
 /// One group for each event, and none of another version's events.
-fn wire_hooks(text: &str, hooks: &Hooks) -> Result<String, Wrong> {
+fn wire_hooks(text: &str, hooks: &Hooks) -> Result<String, SettingsFileError> {
     let mut text = text.to_owned();
-    let value = Tree::read(&text)?.value().clone();
+    let value = JsonTree::read(&text)?.value().clone();
     let is_ours = |group: &Value| is_our_group(group, hooks.agent);
     for (event, group) in &hooks.events {
         text = match value[HOOKS][event].as_array() {
@@ -126,9 +126,9 @@ fn wire_hooks(text: &str, hooks: &Hooks) -> Result<String, Wrong> {
 }
 
 /// Removes the hooks of an agent from all events but `except`.
-fn drop_hooks(text: &str, agent: &str, except: &[&str], kept: &[Vec<String>]) -> Result<String, Wrong> {
+fn drop_hooks(text: &str, agent: &str, except: &[&str], kept: &[Vec<String>]) -> Result<String, SettingsFileError> {
     let mut text = text.to_owned();
-    let tree = Tree::read(&text)?;
+    let tree = JsonTree::read(&text)?;
     let value = tree.value();
     for event in events(&tree).iter().filter(|event| !except.contains(&event.as_str())) {
         let path = [HOOKS, event];
@@ -157,14 +157,14 @@ fn is_mixed(value: &Value, event: &str, agent: &str) -> bool {
 }
 
 /// The names of all events with hooks.
-fn events(tree: &Tree) -> Vec<String> {
+fn events(tree: &JsonTree) -> Vec<String> {
     match tree.value().get(HOOKS) {
         Some(Value::Object(events)) => events.keys().cloned().collect(),
         _ => Vec::new(),
     }
 }
 
-fn find(tree: &Tree, path: &[&str]) -> Result<Option<usize>, Wrong> {
+fn find(tree: &JsonTree, path: &[&str]) -> Result<Option<usize>, SettingsFileError> {
     let mut node = tree.root();
     for name in path {
         match tree.member(node, name)? {
@@ -176,15 +176,15 @@ fn find(tree: &Tree, path: &[&str]) -> Result<Option<usize>, Wrong> {
 }
 
 /// Sets a member; inside an object that is there only what differs.
-fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Wrong> {
-    let tree = Tree::read(text)?;
+fn set(text: &str, path: &[&str], value: &Value) -> Result<String, SettingsFileError> {
+    let tree = JsonTree::read(text)?;
     match (find(&tree, path)?, value) {
         (None, _) => grow(text, &tree, path, value),
-        (Some(node), Value::Object(wanted)) if matches!(tree.node(node).kind, Kind::Object(_)) => {
+        (Some(node), Value::Object(wanted)) if matches!(tree.node(node).kind, JsonKind::Object(_)) => {
             let mut text = text.to_owned();
             for (name, value) in wanted {
                 let path: Vec<&str> = path.iter().copied().chain([name.as_str()]).collect();
-                let tree = Tree::read(&text)?;
+                let tree = JsonTree::read(&text)?;
                 text = match find(&tree, &path)? {
                     None => grow(&text, &tree, &path, value)?,
                     Some(node) if tree.value_of(node) == *value => text,
@@ -199,7 +199,7 @@ fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Wrong> {
 }
 
 /// Puts in what is missing of a path, with the value at its end: one container at a time, so that each gets its lines.
-fn grow(text: &str, tree: &Tree, path: &[&str], value: &Value) -> Result<String, Wrong> {
+fn grow(text: &str, tree: &JsonTree, path: &[&str], value: &Value) -> Result<String, SettingsFileError> {
     let mut node = tree.root();
     let mut rest = path;
     while let [name, further @ ..] = rest {
@@ -213,18 +213,23 @@ fn grow(text: &str, tree: &Tree, path: &[&str], value: &Value) -> Result<String,
         [name] => Ok(insert(text, tree, node, member(name, value))),
         [name, ..] => {
             let text = insert(text, tree, node, member(name, &json!({})));
-            grow(&text, &Tree::read(&text)?, path, value)
+            grow(&text, &JsonTree::read(&text)?, path, value)
         }
     }
 }
 
 /// Makes sure that an array has one item of ours, and that it is this one.
-fn push(text: &str, path: &[&str], value: &Value, is_ours: &dyn Fn(&Value) -> bool) -> Result<String, Wrong> {
-    let tree = Tree::read(text)?;
+fn push(
+    text: &str,
+    path: &[&str],
+    value: &Value,
+    is_ours: &dyn Fn(&Value) -> bool,
+) -> Result<String, SettingsFileError> {
+    let tree = JsonTree::read(text)?;
     let Some(node) = find(&tree, path)? else {
         return grow(text, &tree, path, &Value::Array(vec![value.clone()]));
     };
-    let Kind::Array(items) = &tree.node(node).kind else {
+    let JsonKind::Array(items) = &tree.node(node).kind else {
         return Err(tree.wrong(node, format!("`{}` is not an array", path.join("."))));
     };
     let ours: Vec<Value> = items.iter().map(|item| tree.value_of(*item)).filter(is_ours).collect();
@@ -232,30 +237,30 @@ fn push(text: &str, path: &[&str], value: &Value, is_ours: &dyn Fn(&Value) -> bo
         return Ok(text.to_owned());
     }
     let text = drop_items(text, path, is_ours)?;
-    let tree = Tree::read(&text)?;
+    let tree = JsonTree::read(&text)?;
     match find(&tree, path)? {
         Some(node) => Ok(insert(&text, &tree, node, (None, value))),
         None => grow(&text, &tree, path, &Value::Array(vec![value.clone()])),
     }
 }
 
-fn drop_member(text: &str, path: &[&str]) -> Result<String, Wrong> {
-    let tree = Tree::read(text)?;
+fn drop_member(text: &str, path: &[&str]) -> Result<String, SettingsFileError> {
+    let tree = JsonTree::read(text)?;
     let Some((name, holders)) = path.split_last() else { return Ok(text.to_owned()) };
     let Some(holder) = find(&tree, holders)? else { return Ok(text.to_owned()) };
-    let Kind::Object(members) = &tree.node(holder).kind else { return Ok(text.to_owned()) };
+    let JsonKind::Object(members) = &tree.node(holder).kind else { return Ok(text.to_owned()) };
     Ok(match members.iter().position(|(key, ..)| key == name) {
         Some(index) => remove(text, &tree, holder, index),
         None => text.to_owned(),
     })
 }
 
-fn drop_items(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Result<String, Wrong> {
+fn drop_items(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Result<String, SettingsFileError> {
     let mut text = text.to_owned();
     loop {
-        let tree = Tree::read(&text)?;
+        let tree = JsonTree::read(&text)?;
         let Some(node) = find(&tree, path)? else { return Ok(text) };
-        let Kind::Array(items) = &tree.node(node).kind else { return Ok(text) };
+        let JsonKind::Array(items) = &tree.node(node).kind else { return Ok(text) };
         match items.iter().position(|item| is_ours(&tree.value_of(*item))) {
             Some(index) => text = remove(&text, &tree, node, index),
             None => return Ok(text),
@@ -264,15 +269,15 @@ fn drop_items(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Re
 }
 
 /// Removes our hooks from groups that hold other hooks too. A group with nothing but ours stays.
-fn drop_handlers(text: &str, path: &[&str], agent: &str) -> Result<String, Wrong> {
+fn drop_handlers(text: &str, path: &[&str], agent: &str) -> Result<String, SettingsFileError> {
     let mut text = text.to_owned();
     loop {
-        let tree = Tree::read(&text)?;
+        let tree = JsonTree::read(&text)?;
         let Some(node) = find(&tree, path)? else { return Ok(text) };
-        let Kind::Array(groups) = &tree.node(node).kind else { return Ok(text) };
+        let JsonKind::Array(groups) = &tree.node(node).kind else { return Ok(text) };
         let ours = groups.iter().filter(|group| !is_our_group(&tree.value_of(**group), agent)).find_map(|group| {
             let handlers = tree.member(*group, HOOKS).ok().flatten()?;
-            let Kind::Array(found) = &tree.node(handlers).kind else { return None };
+            let JsonKind::Array(found) = &tree.node(handlers).kind else { return None };
             let index = found.iter().position(|handler| is_our_handler(&tree.value_of(*handler), agent))?;
             Some((handlers, index))
         });
@@ -284,16 +289,16 @@ fn drop_handlers(text: &str, path: &[&str], agent: &str) -> Result<String, Wrong
 }
 
 /// Takes empty containers away, from the innermost outwards.
-fn prune(text: &str, path: &[&str], kept: &[Vec<String>]) -> Result<String, Wrong> {
+fn prune(text: &str, path: &[&str], kept: &[Vec<String>]) -> Result<String, SettingsFileError> {
     let mut text = text.to_owned();
     for length in (1..=path.len()).rev() {
         let path = &path[..length];
-        let tree = Tree::read(&text)?;
+        let tree = JsonTree::read(&text)?;
         let Some(node) = find(&tree, path)? else { continue };
         let empty = match &tree.node(node).kind {
-            Kind::Object(members) => members.is_empty(),
-            Kind::Array(items) => items.is_empty(),
-            Kind::Scalar => false,
+            JsonKind::Object(members) => members.is_empty(),
+            JsonKind::Array(items) => items.is_empty(),
+            JsonKind::Scalar => false,
         };
         let span = tree.node(node).span.clone();
         let commented = text[span].contains('/');

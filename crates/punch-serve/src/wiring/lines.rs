@@ -3,13 +3,13 @@
 
 use punch_core::splice::newline;
 
-use super::Wrong;
+use super::SettingsFileError;
 
 const BEGIN: &str = "# punch: begin";
 const END: &str = "# punch: end";
 
 /// Adds lines to the block; lines that are in it already stay where they are.
-pub fn wire(text: &str, lines: &[String]) -> Result<String, Wrong> {
+pub fn wire(text: &str, lines: &[String]) -> Result<String, SettingsFileError> {
     let newline = newline(text);
     let missing = |have: &[&str]| -> String {
         lines.iter().filter(|line| !have.contains(&line.as_str())).map(|line| format!("{line}{newline}")).collect()
@@ -28,7 +28,7 @@ pub fn wire(text: &str, lines: &[String]) -> Result<String, Wrong> {
 }
 
 /// Removes lines from the block, and the block once it is empty.
-pub fn unwire(text: &str, lines: &[String]) -> Result<String, Wrong> {
+pub fn unwire(text: &str, lines: &[String]) -> Result<String, SettingsFileError> {
     let Some((start, end)) = block(text)? else { return Ok(text.to_owned()) };
     let stays = |line: &&str| !lines.iter().any(|gone| gone == line.trim_end_matches(['\r', '\n']));
     let left: String = text[start..end].split_inclusive('\n').filter(stays).collect();
@@ -49,13 +49,13 @@ pub fn listed(text: &str) -> Vec<String> {
 }
 
 /// What is outside the block.
-pub fn foreign(text: &str) -> Result<String, Wrong> {
+pub fn foreign(text: &str) -> Result<String, SettingsFileError> {
     let without = unwire(text, &listed(text))?;
     Ok(without.trim_end().to_owned())
 }
 
 /// From the line after the first marker to the line of the second.
-fn block(text: &str) -> Result<Option<(usize, usize)>, Wrong> {
+fn block(text: &str) -> Result<Option<(usize, usize)>, SettingsFileError> {
     let (mut at, mut begins, mut ends) = (0, Vec::new(), Vec::new());
     for line in text.split_inclusive('\n') {
         match line.trim_end() {
@@ -70,7 +70,7 @@ fn block(text: &str) -> Result<Option<(usize, usize)>, Wrong> {
         ([start], [end]) if start <= end => Ok(Some((*start, *end))),
         _ => {
             let at = begins.first().or(ends.first()).copied().unwrap_or_default();
-            Err(Wrong::at(text, at, format!("`{BEGIN}` and `{END}` do not match: remove them by hand")))
+            Err(SettingsFileError::at(text, at, format!("`{BEGIN}` and `{END}` do not match: remove them by hand")))
         }
     }
 }

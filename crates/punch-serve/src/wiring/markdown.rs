@@ -2,13 +2,13 @@
 
 use punch_core::splice::{is_blank, newline};
 
-use super::Wrong;
+use super::SettingsFileError;
 
 const BEGIN: &str = "<!-- punch: begin -->";
 const END: &str = "<!-- punch: end -->";
 
 /// The text with the block between its markers: where they are, else at the end.
-pub fn wire(text: &str, block: &str) -> Result<String, Wrong> {
+pub fn wire(text: &str, block: &str) -> Result<String, SettingsFileError> {
     let newline = newline(text);
     let block = format!("{BEGIN}\n{}\n{END}", block.trim_end()).replace('\n', newline);
     if let Some((start, end)) = place(text)? {
@@ -20,7 +20,7 @@ pub fn wire(text: &str, block: &str) -> Result<String, Wrong> {
 }
 
 /// The text without the block, its line break and the blank line before it.
-pub fn unwire(text: &str) -> Result<String, Wrong> {
+pub fn unwire(text: &str) -> Result<String, SettingsFileError> {
     let Some((start, end)) = place(text)? else { return Ok(text.to_owned()) };
     let rest = &text[end..];
     let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest);
@@ -34,7 +34,7 @@ pub fn unwire(text: &str) -> Result<String, Wrong> {
 }
 
 /// From the first marker to the end of the second.
-fn place(text: &str) -> Result<Option<(usize, usize)>, Wrong> {
+fn place(text: &str) -> Result<Option<(usize, usize)>, SettingsFileError> {
     let (begins, ends) = (text.matches(BEGIN).count(), text.matches(END).count());
     let (start, end) = (text.find(BEGIN), text.find(END));
     match (start, end) {
@@ -43,7 +43,7 @@ fn place(text: &str) -> Result<Option<(usize, usize)>, Wrong> {
         _ => {
             let at = start.or(end).unwrap_or_default();
             let what = format!("`{BEGIN}` and `{END}` do not belong together: remove them by hand");
-            Err(Wrong::at(text, at, what))
+            Err(SettingsFileError::at(text, at, what))
         }
     }
 }

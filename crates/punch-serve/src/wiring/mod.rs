@@ -15,9 +15,9 @@ mod table;
 mod target;
 mod wrong;
 
-pub use history::{Disconnected, History, OtherEntries, connect, disconnect};
+pub use history::{DisconnectedFile, FileHistory, OtherEntries, connect, disconnect};
 pub use lines::listed as listed_lines;
-pub use patch::{Patch, changes};
+pub use patch::{TextPatch, changes};
 pub use plugin::plugin;
-pub use target::{Edit, Wired};
-pub use wrong::Wrong;
+pub use target::{ConnectionState, FileEditor};
+pub use wrong::SettingsFileError;

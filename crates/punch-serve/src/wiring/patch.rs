@@ -7,14 +7,14 @@ use similar::{ChangeTag, TextDiff};
 
 /// How to get from a text back to the one before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patch {
+pub struct TextPatch {
     /// What the later text is recognized by.
     after: String,
     /// Lines of the later text that are replaced: the first, how many, with what.
     hunks: Vec<(usize, usize, String)>,
 }
 
-impl Patch {
+impl TextPatch {
     /// The way back from `after` to `before`.
     pub fn back(before: &str, after: &str) -> Self {
         let diff = TextDiff::from_lines(before, after);

@@ -3,13 +3,13 @@
 
 use punch_agents::Adapter;
 
-use super::Wrong;
-use super::jsonc::Tree;
+use super::SettingsFileError;
+use super::jsonc::JsonTree;
 
 /// Refuses what the agent does not read, at its place.
-pub fn check(agent: &Adapter, text: &str) -> Result<(), Wrong> {
+pub fn check(agent: &Adapter, text: &str) -> Result<(), SettingsFileError> {
     let syntax = agent.settings.syntax;
-    let tree = Tree::read(text)?;
+    let tree = JsonTree::read(text)?;
     let mark = text.starts_with('\u{feff}').then_some(0);
     for (found, allowed, what) in [
         (mark, syntax.byte_order_mark, "a byte order mark"),
@@ -18,7 +18,7 @@ pub fn check(agent: &Adapter, text: &str) -> Result<(), Wrong> {
     ] {
         if let (Some(at), false) = (found, allowed) {
             let what = format!("{what}: {} ignores the whole file because of it", agent.title);
-            return Err(Wrong::at(text, at, what));
+            return Err(SettingsFileError::at(text, at, what));
         }
     }
     Ok(())

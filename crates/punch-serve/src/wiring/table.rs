@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use punch_core::splice::{Splice, is_blank, line_end, line_start, newline, splice, splice_all};
+use punch_core::splice::{TextSplice, is_blank, line_end, line_start, newline, splice, splice_all};
 use serde_json::{Value, json};
 use toml_edit::{Document, Item, Table, TableLike};
 
-use super::Wrong;
+use super::SettingsFileError;
 use super::commands::{SERVER_VERB, is_default_call, is_our_server};
 use super::foreign::scalar;
 
 /// The text with the table and these keys in it. Other keys of the table stay.
-pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<String, Wrong> {
+pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<String, SettingsFileError> {
     let document = read(text)?;
     let newline = newline(text);
     let line = |(key, value): &(&str, Value)| format!("{key} = {}{newline}", toml(value));
@@ -24,13 +24,17 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
     };
     let Some(table) = item.as_table_like() else {
         let at = item.span().map_or(0, |span| span.start);
-        return Err(Wrong::at(text, at, format!("`{}` is not a table", name.join("."))));
+        return Err(SettingsFileError::at(text, at, format!("`{}` is not a table", name.join("."))));
     };
     if !is_our_server(&values(item)) {
         let at = item.span().map_or(0, |span| span.start);
-        return Err(Wrong::at(text, at, format!("`{}` is another server called `punch`: rename it", name.join("."))));
+        return Err(SettingsFileError::at(
+            text,
+            at,
+            format!("`{}` is another server called `punch`: rename it", name.join(".")),
+        ));
     }
-    let mut edits: Vec<Splice> = Vec::new();
+    let mut edits: Vec<TextSplice> = Vec::new();
     let mut missing = String::new();
     for field in fields {
         match table.get(field.0) {
@@ -44,7 +48,7 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
         let Some(header) = header else {
             let at = item.span().map_or(0, |span| span.start);
             let what = format!("write `{0}` as a section `[{0}]`, or remove it", name.join("."));
-            return Err(Wrong::at(text, at, what));
+            return Err(SettingsFileError::at(text, at, what));
         };
         let at = line_end(text, header.end);
         let ended = if text[..at].ends_with('\n') { "" } else { newline };
@@ -54,7 +58,7 @@ pub fn wire(text: &str, name: &[&str], fields: &[(&str, Value)]) -> Result<Strin
 }
 
 /// The text without the table and the tables inside it.
-pub fn unwire(text: &str, name: &[&str]) -> Result<String, Wrong> {
+pub fn unwire(text: &str, name: &[&str]) -> Result<String, SettingsFileError> {
     let document = read(text)?;
     let Some(item) = find(&document, name).filter(|item| is_our_server(&values(item))) else {
         return Ok(text.to_owned());
@@ -65,7 +69,7 @@ pub fn unwire(text: &str, name: &[&str]) -> Result<String, Wrong> {
         None => {
             let at = item.span().map_or(0, |span| span.start);
             let what = format!("`{}` is not a section of its own: remove it by hand", name.join("."));
-            return Err(Wrong::at(text, at, what));
+            return Err(SettingsFileError::at(text, at, what));
         }
     }
     cuts.sort_by_key(|cut| std::cmp::Reverse(cut.start));
@@ -127,19 +131,19 @@ fn find<'a>(document: &'a Document<&str>, name: &[&str]) -> Option<&'a Item> {
     current.get(last)
 }
 
-fn read(text: &str) -> Result<Document<&str>, Wrong> {
+fn read(text: &str) -> Result<Document<&str>, SettingsFileError> {
     Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Wrong::at(text, at, error.message().to_owned())
+        SettingsFileError::at(text, at, error.message().to_owned())
     })
 }
 
 /// A form that cannot be extended, such as an inline table around ours, shows only now.
-fn checked(text: String, name: &[&str]) -> Result<String, Wrong> {
+fn checked(text: String, name: &[&str]) -> Result<String, SettingsFileError> {
     let found = read(&text).is_ok_and(|document| find(&document, name).is_some());
     let holder = name.first().copied().unwrap_or_default();
     let what = || format!("`{holder}` cannot be extended in this form: use sections `[{holder}.NAME]`");
-    if found { Ok(text) } else { Err(Wrong::whole(what())) }
+    if found { Ok(text) } else { Err(SettingsFileError::whole(what())) }
 }
 
 fn same(item: &Item, wanted: &Value) -> bool {

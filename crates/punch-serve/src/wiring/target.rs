@@ -1,13 +1,13 @@
 //! Edits what is wanted into one file of an agent's configuration, and out again.
 
-use punch_agents::settings::Content;
+use punch_agents::settings::FileContent;
 use punch_core::splice::is_blank;
 
-use super::{Wrong, foreign, json, lines, markdown, syntax, table};
+use super::{SettingsFileError, foreign, json, lines, markdown, syntax, table};
 
 /// How far a file is as it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wired {
+pub enum ConnectionState {
     /// All that is wanted is there.
     Yes,
     /// Some of it, or for another program.
@@ -17,19 +17,19 @@ pub enum Wired {
 }
 
 /// Edits one file.
-pub trait Edit {
+pub trait FileEditor {
     /// A text with our part in it; the same text if it is there already. `None` stands for a file that is not there.
-    fn wire(&self, text: Option<&str>) -> Result<String, Wrong>;
+    fn wire(&self, text: Option<&str>) -> Result<String, SettingsFileError>;
 
     /// A text without our part; `None` if nothing but our own is in it. Objects and arrays that get empty by it go too,
     /// unless they are among `kept`.
-    fn unwire(&self, text: &str, kept: &[Vec<String>]) -> Result<Option<String>, Wrong>;
+    fn unwire(&self, text: &str, kept: &[Vec<String>]) -> Result<Option<String>, SettingsFileError>;
 
     /// The objects and arrays on the way to our parts that a text has by itself.
     fn containers(&self, text: Option<&str>) -> Vec<Vec<String>>;
 
     /// Everything in a text that is not ours, in a form that can be compared. Null for files that are ours as a whole.
-    fn foreign(&self, text: &str) -> Result<serde_json::Value, Wrong>;
+    fn foreign(&self, text: &str) -> Result<serde_json::Value, SettingsFileError>;
 
     /// Returns true if everything in an earlier text that is not ours is still in `now`, the text of the file or `None`
     /// if it is gone. If either text cannot be read, the answer is false.
@@ -39,11 +39,11 @@ pub trait Edit {
     fn is_bare(&self, text: &str) -> bool;
 
     /// How far a file is as it should be.
-    fn look(&self, text: Option<&str>) -> Result<Wired, Wrong>;
+    fn look(&self, text: Option<&str>) -> Result<ConnectionState, SettingsFileError>;
 }
 
-impl Edit for Content {
-    fn wire(&self, text: Option<&str>) -> Result<String, Wrong> {
+impl FileEditor for FileContent {
+    fn wire(&self, text: Option<&str>) -> Result<String, SettingsFileError> {
         match (self, text) {
             (Self::Json(agent, entries), text) => {
                 let text = text.unwrap_or_default();
@@ -60,12 +60,14 @@ impl Edit for Content {
             (Self::Whole { text: whole, .. }, None) => Ok(whole.clone()),
             (Self::Whole { text: whole, head }, Some(text)) => match text.starts_with(head) {
                 true => Ok(whole.clone()),
-                false => Err(Wrong::whole("a file of this name is there already, and it is not one of punch")),
+                false => {
+                    Err(SettingsFileError::whole("a file of this name is there already, and it is not one of punch"))
+                }
             },
         }
     }
 
-    fn unwire(&self, text: &str, kept: &[Vec<String>]) -> Result<Option<String>, Wrong> {
+    fn unwire(&self, text: &str, kept: &[Vec<String>]) -> Result<Option<String>, SettingsFileError> {
         match self {
             Self::Json(_, entries) => json::unwire(text, entries, kept).map(Some),
             Self::Table(name, _) => table::unwire(text, name).map(Some),
@@ -82,7 +84,7 @@ impl Edit for Content {
         }
     }
 
-    fn foreign(&self, text: &str) -> Result<serde_json::Value, Wrong> {
+    fn foreign(&self, text: &str) -> Result<serde_json::Value, SettingsFileError> {
         Ok(match self {
             Self::Json(_, entries) => foreign::of_json(text, entries)?,
             Self::Table(name, _) => foreign::of_toml(text, name)?,
@@ -112,19 +114,19 @@ impl Edit for Content {
         }
     }
 
-    fn look(&self, text: Option<&str>) -> Result<Wired, Wrong> {
-        let Some(text) = text else { return Ok(Wired::No) };
+    fn look(&self, text: Option<&str>) -> Result<ConnectionState, SettingsFileError> {
+        let Some(text) = text else { return Ok(ConnectionState::No) };
         if let Self::Whole { text: whole, head } = self {
             return Ok(match (text == whole, text.starts_with(head)) {
-                (true, _) => Wired::Yes,
-                (false, true) => Wired::Partly,
-                (false, false) => Wired::No,
+                (true, _) => ConnectionState::Yes,
+                (false, true) => ConnectionState::Partly,
+                (false, false) => ConnectionState::No,
             });
         }
         if self.wire(Some(text))? == text {
-            return Ok(Wired::Yes);
+            return Ok(ConnectionState::Yes);
         }
         let without = self.unwire(text, &self.containers(Some(text)))?;
-        Ok(if without.as_deref() == Some(text) { Wired::No } else { Wired::Partly })
+        Ok(if without.as_deref() == Some(text) { ConnectionState::No } else { ConnectionState::Partly })
     }
 }

@@ -2,7 +2,7 @@
 
 /// A place in a file and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct SettingsFileError {
     /// The line, from 1; 0 if it is about the whole file.
     pub line: usize,
     /// The column in bytes, from 1.
@@ -11,7 +11,7 @@ pub struct Wrong {
     pub what: String,
 }
 
-impl Wrong {
+impl SettingsFileError {
     /// Something wrong at a byte.
     pub fn at(text: &str, byte: usize, what: String) -> Self {
         let before = &text.as_bytes()[..byte.min(text.len())];

@@ -1,10 +1,10 @@
 //! What keep-going and lists that are put back cost, counted with a real tokenizer, for ordinary and for hostile text.
 
 use punch_core::drive::{
-    Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, NextRun, READ, Scene, Unproven, decide,
-    estimate, explain, offer, put_back,
+    Counters, Decision, DecisionInput, DecisionScene, Finish, HostEvent, KeepGoing, NamedTodo, NextRun, PlanFacts,
+    READ, Unproven, decide, estimate, explain, offer, put_back,
 };
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::{Evidence, Plan, Todo, Uid, Verify};
 
 pub fn exact(text: &str) -> usize {
@@ -40,16 +40,17 @@ fn ten_continuations_cost_at_most_4000_tokens() {
         let (mut counters, mut cost) = (Counters::default(), 0);
         for n in 1..=10 {
             let id = if n % 2 == 0 { format!("T-{n}") } else { content.chars().take(60).collect() };
-            let next = Some(Named { id, content: content.clone(), running: false, again: true, ..Named::default() });
+            let next =
+                Some(NamedTodo { id, content: content.clone(), running: false, again: true, ..NamedTodo::default() });
             let conflict = serde_json::json!({"id": content, "files": false});
             let conflicts =
                 vec![serde_json::from_value(conflict.clone()).unwrap(), serde_json::from_value(conflict).unwrap()];
-            let input = Input {
-                facts: Facts { revision: 1, open: 90_000, total: 100_000, next, conflicts, ..Facts::default() },
+            let input = DecisionInput {
+                facts: PlanFacts { revision: 1, open: 90_000, total: 100_000, next, conflicts, ..PlanFacts::default() },
                 counters: counters.clone(),
                 event: HostEvent::Stopping { finish: Finish::EndTurn, background: 0, kept_going: false },
                 policy: KeepGoing { no_progress: 10, ..KeepGoing::default() },
-                scene: Scene { named: true, bound: true, ..Scene::default() },
+                scene: DecisionScene { named: true, bound: true, ..DecisionScene::default() },
                 now: 1,
             };
             let decision = decide(&input);
@@ -66,7 +67,7 @@ fn a_list_that_is_put_back_costs_at_most_600_tokens_or_1200() {
     for content in contents() {
         for (n, most) in [(1, 600), (20, 600), (21, 1_200), (120, 1_200)] {
             let todos: Vec<Todo> = (1..=n).map(|n| todo(n, &content)).collect();
-            let (text, _) = put_back("main", Reader::new(&Plan::default(), 9), &todos, n, todos.first(), READ);
+            let (text, _) = put_back("main", PlanReader::new(&Plan::default(), 9), &todos, n, todos.first(), READ);
             assert!(exact(&text) <= most, "{n} todos, {} tokens: {text}", exact(&text));
         }
         let text = offer(&[("main".into(), 3, 9)], Some(&todo(1, &content)), READ);

@@ -5,13 +5,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use punch_core::Document;
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine};
-use punch_serve::wire::Wire;
-use punch_serve::{Identity, Log, Offer, PlanToolService, Problem, Project, ServedProject, Server, Settings, Tag};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice};
+use punch_serve::wire::LineTransport;
+use punch_serve::{
+    CallerIdentity, ConversationTag, PlanToolService, ProjectStore, ServeLog, ServeProblem, ServedProject, Server,
+    ServerSettings, ToolOffers,
+};
 use punch_store::{MemoryStore, SessionKey, Store};
-use punch_testkit::{calls, source::Source};
+use punch_testkit::{calls, source::ByteSource};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
@@ -27,8 +30,8 @@ fn engine(store: Box<dyn Store>) -> Engine {
 /// A project whose store every opening shares.
 pub struct Shared(pub Arc<MemoryStore>, pub Arc<AtomicI64>);
 
-impl Project for Shared {
-    fn open(&self, _: bool) -> Result<Option<Engine>, Problem> {
+impl ProjectStore for Shared {
+    fn open(&self, _: bool) -> Result<Option<Engine>, ServeProblem> {
         let time = self.1.clone();
         let store: Box<dyn Store> = Box::new(self.0.clone());
         Ok(Some(Engine::new(store, Box::new(move || time.fetch_add(1_000, Ordering::Relaxed)))))
@@ -37,14 +40,14 @@ impl Project for Shared {
 
 /// One call a server, over a real wire.
 async fn served(store: &Shared, dialect: Dialect, arguments: &Value) -> Value {
-    let settings = Settings {
-        offer: Offer::new(dialect, &[]),
+    let settings = ServerSettings {
+        offer: ToolOffers::new(dialect, &[]),
         structured: false,
-        identity: Identity { session: Some("s".into()), ..Identity::default() },
-        tag: Tag::new("1"),
+        identity: CallerIdentity { session: Some("s".into()), ..CallerIdentity::default() },
+        tag: ConversationTag::new("1"),
     };
     let tool = settings.offer.tools[0].name.clone();
-    let config = Config::load(&Inputs::default()).unwrap();
+    let config = Config::load(&ConfigInputs::default()).unwrap();
     let project = Box::new(Shared(store.0.clone(), store.1.clone()));
     let opened = ServedProject {
         project,
@@ -58,10 +61,10 @@ async fn served(store: &Shared, dialect: Dialect, arguments: &Value) -> Value {
         checks: None,
         after_write: None,
     };
-    let server = Server::start(settings, Arc::new(PlanToolService::new(opened)), Log::default()).unwrap();
+    let server = Server::start(settings, Arc::new(PlanToolService::new(opened)), ServeLog::default()).unwrap();
     let (client, ours) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(ours);
-    let wire = Wire::new(read, write, 1 << 20, Log::default());
+    let wire = LineTransport::new(read, write, 1 << 20, ServeLog::default());
     let serving = tokio::spawn(async move { rmcp::serve_server(server, wire).await.unwrap().waiting().await });
     let (read, mut write) = tokio::io::split(client);
     let begin =
@@ -89,7 +92,7 @@ proptest! {
 
     #[test]
     fn any_mix_of_calls(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
-        let mut source = Source::new(&bytes);
+        let mut source = ByteSource::new(&bytes);
         let mut sent = Vec::new();
         for _ in 0..6 {
             let dialect = source.pick(&DIALECTS);
@@ -103,10 +106,10 @@ proptest! {
             }
         }
         let direct = engine(Box::new(MemoryStore::new()));
-        let plan = direct.choose_or_create(&Choice::default()).unwrap();
+        let plan = direct.choose_or_create(&PlanChoice::default()).unwrap();
         let shared = Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(0)));
-        let config = Config::load(&Inputs::default()).unwrap();
-        let caller = Caller {
+        let config = Config::load(&ConfigInputs::default()).unwrap();
+        let caller = ToolCaller {
             session: SessionKey::new("s", None),
             actor: punch_core::Actor::agent("s", "s"),
             role: None,
@@ -131,7 +134,7 @@ proptest! {
             }
         }
         let other = engine(Box::new(shared.0.clone()));
-        if let Some(found) = other.choose(&Choice::default()).unwrap() {
+        if let Some(found) = other.choose(&PlanChoice::default()).unwrap() {
             let rows = |engine: &Engine, plan| -> Vec<(String, String, Vec<String>)> {
                 let whole = engine.whole(plan).unwrap();
                 let todos = Document::of(&whole).records;

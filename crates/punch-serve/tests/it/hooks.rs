@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use punch_agents::hook::{HookReport, MARK, answer, context_use};
 use punch_agents::{AGENTS, Adapter, Meaning};
-use punch_core::drive::{ContextUse, Effect, HostEvent};
+use punch_core::drive::{ContextUse, HostEffect, HostEvent};
 use serde_json::{Map, Value, json};
 
 use crate::agents::agent;
 
-fn effect() -> Effect {
-    Effect {
+fn effect() -> HostEffect {
+    HostEffect {
         context: Some("CONTEXT\nof two lines".into()),
         go_on: Some("CONTINUE".into()),
         refuse: Some("REFUSED".into()),
@@ -45,7 +45,7 @@ fn every_report_is_heard_and_answered_as_written_down() {
             let said = heard.as_ref().map(|heard| answer(heard, &effect())).unwrap_or_default();
             case["answer"] = serde_json::from_str(&said).unwrap_or_default();
             if let Some(heard) = heard {
-                assert_eq!(answer(&heard, &Effect::default()), "", "no effect means no output");
+                assert_eq!(answer(&heard, &HostEffect::default()), "", "no effect means no output");
                 assert_form(&heard, &said);
             }
         }
@@ -143,8 +143,12 @@ fn a_continuation_is_recognised_where_it_comes_back_as_a_prompt() {
 #[test]
 fn texts_are_capped_and_steer_no_terminal() {
     let long = format!("line\n\u{1b}[31mred\u{202e}\n{}", "ß\u{7}".repeat(20_000));
-    let effect =
-        Effect { context: Some(long.clone()), go_on: Some(long.clone()), refuse: Some(long.clone()), tell: Some(long) };
+    let effect = HostEffect {
+        context: Some(long.clone()),
+        go_on: Some(long.clone()),
+        refuse: Some(long.clone()),
+        tell: Some(long),
+    };
     for host in AGENTS {
         for event in ["SessionStart", "Stop", "AfterAgent", "PreToolUse", "sessionStart", "stop", "session.idle"] {
             let Some(heard) = HookReport::read(host, event, &json!({"session_id": "s"})) else { continue };
@@ -348,7 +352,7 @@ proptest! {
     ) {
         let Some(heard) = HookReport::read(host, event, &report) else { return Ok(()) };
         let [context, go_on, refuse, tell] = texts;
-        let said = answer(&heard, &Effect { context, go_on, refuse, tell });
+        let said = answer(&heard, &HostEffect { context, go_on, refuse, tell });
         assert_form(&heard, &said);
         prop_assert!(heard.session.len() <= 200);
         context_use(&heard);

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicI64;
 use crate::agents::agent;
 use punch_agents::hook::{HookReport, answer};
 use punch_core::{Edit, Evidence, Keep, Op, Ref, Status, Todo, Verify};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, Request};
-use punch_serve::Project;
-use punch_serve::hook::Hook;
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice, WriteRequest};
+use punch_serve::ProjectStore;
+use punch_serve::hook::HookRunner;
 use punch_store::{MemoryStore, PlanId};
 use serde_json::{Value, json};
 
@@ -89,11 +89,11 @@ impl<'a> Agent<'a> {
     fn report(&self, event: &str, more: Value) -> String {
         let mut report = json!({"session_id": "s", "conversation_id": "s"});
         report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let config = Config::load(&Inputs { flags: self.flags.clone(), ..Inputs::default() }).unwrap();
+        let config = Config::load(&ConfigInputs { flags: self.flags.clone(), ..ConfigInputs::default() }).unwrap();
         let settings = config.for_agent(self.form.host);
         let heard = HookReport::read(agent(self.form.host), event, &report).unwrap();
         let (host_cap, project) = (agent(self.form.host).stop_cap(None), &self.project);
-        let hook = Hook {
+        let hook = HookRunner {
             project,
             settings,
             worktree: None,
@@ -150,11 +150,11 @@ impl<'a> Agent<'a> {
     }
 
     fn plan(&self) -> PlanId {
-        self.engine().choose(&Choice::default()).unwrap().unwrap().id
+        self.engine().choose(&PlanChoice::default()).unwrap().unwrap().id
     }
 
     fn submit(&self, op: Op) {
-        self.engine().submit(self.plan(), &Request::by("user", None), &[op]).unwrap();
+        self.engine().submit(self.plan(), &WriteRequest::by("user", None), &[op]).unwrap();
     }
 
     fn todo(&self, content: &str) -> Todo {

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicI64;
 
 use punch_agents::hook::{HookReport, answer};
 use punch_core::{Edit, Keep, Op, Proof, Ref, Status, Todo};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, Request};
-use punch_serve::Project;
-use punch_serve::hook::Hook;
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice, WriteRequest};
+use punch_serve::ProjectStore;
+use punch_serve::hook::HookRunner;
 use punch_store::{MemoryStore, PlanId};
 use serde_json::{Value, json};
 
@@ -168,9 +168,9 @@ impl<'a> Agent<'a> {
         let call = format!("call-{}", self.calls.get());
         let mut report = json!({"session_id": "s", "conversation_id": "s", "cwd": "/repo", "tool_use_id": call});
         report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let config = Config::load(&Inputs { flags: self.flags.clone(), ..Inputs::default() }).unwrap();
+        let config = Config::load(&ConfigInputs { flags: self.flags.clone(), ..ConfigInputs::default() }).unwrap();
         let heard = HookReport::read(agent(self.form.host), event, &report).unwrap();
-        let hook = Hook {
+        let hook = HookRunner {
             project: &self.project,
             settings: config.for_agent(self.form.host),
             worktree: None,
@@ -210,7 +210,7 @@ impl<'a> Agent<'a> {
     }
 
     fn plan(&self) -> PlanId {
-        self.engine().choose(&Choice::default()).unwrap().unwrap().id
+        self.engine().choose(&PlanChoice::default()).unwrap().unwrap().id
     }
 
     fn todo(&self) -> Todo {
@@ -353,7 +353,7 @@ fn edits_outside_the_declared_files_are_reported_once_and_shown() {
         agent.list("in_progress");
         let edit = Edit { files: Keep::Set(vec!["src/parser/**".into(), "Cargo.toml".into()]), ..Edit::default() };
         let op = Op::Edit(Ref::Uid(agent.todo().uid), edit);
-        agent.engine().submit(agent.plan(), &Request::by("user", None), &[op]).unwrap();
+        agent.engine().submit(agent.plan(), &WriteRequest::by("user", None), &[op]).unwrap();
         for inside in ["src/parser/a.rs", "Cargo.toml", "Cargo.lock"] {
             let said = agent.edit(inside);
             assert!(!said.contains("not among the files"), "{}: {inside}: {said}", form.host);

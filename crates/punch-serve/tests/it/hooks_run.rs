@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicI64;
 use crate::agents::agent;
 use proptest::prelude::*;
 use punch_agents::hook::HookReport;
-use punch_engine::call::{Called, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, Severity};
-use punch_serve::hook::Hook;
-use punch_serve::{PlanToolService, Problem, Project, ServedProject, ToolRequest, ToolService};
+use punch_engine::call::{CallResult, Dialect, Tool};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice, Severity};
+use punch_serve::hook::HookRunner;
+use punch_serve::{PlanToolService, ProjectStore, ServeProblem, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -21,11 +21,11 @@ fn shared() -> Shared {
     Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(1_000)))
 }
 
-fn report(project: &dyn Project, host: &str, event: &str, report: &Value) -> Vec<Problem> {
-    let config = Config::load(&Inputs::default()).unwrap();
+fn report(project: &dyn ProjectStore, host: &str, event: &str, report: &Value) -> Vec<ServeProblem> {
+    let config = Config::load(&ConfigInputs::default()).unwrap();
     let settings = config.for_agent(host);
     let Some(heard) = HookReport::read(agent(host), event, report) else { return Vec::new() };
-    let hook = Hook {
+    let hook = HookRunner {
         project,
         settings,
         worktree: None,
@@ -45,15 +45,15 @@ fn engine(project: &Shared) -> Engine {
 
 fn contents(project: &Shared) -> Vec<String> {
     let engine = engine(project);
-    let Some(plan) = engine.choose(&Choice::default()).unwrap() else { return Vec::new() };
+    let Some(plan) = engine.choose(&PlanChoice::default()).unwrap() else { return Vec::new() };
     engine.whole(plan.id).unwrap().live().iter().map(|todo| todo.content.clone()).collect()
 }
 
 /// No store, ever.
 struct Nowhere;
 
-impl Project for Nowhere {
-    fn open(&self, _: bool) -> Result<Option<Engine>, Problem> {
+impl ProjectStore for Nowhere {
+    fn open(&self, _: bool) -> Result<Option<Engine>, ServeProblem> {
         Ok(None)
     }
 }
@@ -84,7 +84,7 @@ fn a_task_that_the_host_refused_is_not_copied() {
 #[test]
 fn a_server_acts_as_the_session_that_its_first_receipt_links() {
     let project = shared();
-    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
     let opened = ServedProject {
         project: Box::new(Shared(project.0.clone(), project.1.clone())),
         settings,
@@ -111,7 +111,7 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
             session,
             ..ToolRequest::reading(Value::Null)
         };
-        let Called::Answered(reply) = service.call(&ask).unwrap() else { panic!("no check is wanted") };
+        let CallResult::Answered(reply) = service.call(&ask).unwrap() else { panic!("no check is wanted") };
         assert!(!reply.is_error, "{}", reply.text);
         (arguments, reply.revision)
     };
@@ -123,7 +123,7 @@ fn a_server_acts_as_the_session_that_its_first_receipt_links() {
     // What it was shown came along: leaving it out archives it, and the owner is the session.
     write(&[("b", "in_progress")]);
     let engine = engine(&project);
-    let plan = engine.choose(&Choice::default()).unwrap().unwrap();
+    let plan = engine.choose(&PlanChoice::default()).unwrap().unwrap();
     let whole = engine.whole(plan.id).unwrap();
     let live: Vec<(&str, Option<&str>)> =
         whole.live().iter().map(|t| (t.content.as_str(), t.owner.as_deref())).collect();

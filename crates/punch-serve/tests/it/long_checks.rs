@@ -10,10 +10,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use punch_core::{Edit, Keep, Op, Ref, Status, Uid, Verify};
-use punch_engine::call::{Called, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{BackgroundChecks, CheckLocks, Choice, Consents, ReportVerdict, Request, WorkTree};
-use punch_serve::{Checked, PlanToolService, Project, ServedProject, ToolRequest, ToolService};
+use punch_engine::call::{CallResult, Dialect, Tool};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{BackgroundChecks, CheckLocks, Consents, PlanChoice, ReportVerdict, WorkTree, WriteRequest};
+use punch_serve::{CheckResult, PlanToolService, ProjectStore, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, OpenMode, PlanId, SessionKey, SqliteStore};
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ impl BackgroundChecks for Background {
             let stopped = || false;
             let checker = tree.checker(Duration::from_secs(60), &stopped);
             let owner = engine.whole(plan).unwrap().get(todo).unwrap().owner.clone();
-            let verdict = engine.judge_report(plan, todo, &checker, &Request::by(&agent, owner.as_deref()));
+            let verdict = engine.judge_report(plan, todo, &checker, &WriteRequest::by(&agent, owner.as_deref()));
             drop(lock);
             verdict.unwrap()
         };
@@ -54,7 +54,7 @@ fn service(folder: &Path, background: &Arc<Background>) -> PlanToolService {
     let project = &background.project;
     PlanToolService::new(ServedProject {
         project: Box::new(Shared(project.0.clone(), project.1.clone())),
-        settings: Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings,
+        settings: Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap().settings,
         worktree: None,
         tree: Some(WorkTree { root: folder.to_owned(), ..background.tree.clone() }),
         role: None,
@@ -89,17 +89,17 @@ fn a_check_that_takes_longer_than_the_call_continues_and_decides() {
         });
         let service = service(folder.path(), &background);
         let add = request(json!({"ops": [{"op": "add", "id": "a", "content": "one"}, {"op": "start", "id": "a"}]}));
-        assert!(matches!(service.call(&add).unwrap(), Called::Answered(_)));
+        assert!(matches!(service.call(&add).unwrap(), CallResult::Answered(_)));
         let engine = background.project.open(false).unwrap().unwrap();
-        let plan = engine.choose(&Choice::default()).unwrap().unwrap().id;
+        let plan = engine.choose(&PlanChoice::default()).unwrap().unwrap().id;
         let edit = Edit { verify: Keep::Set(Some(Verify::Shell(command.into()))), ..Edit::default() };
         let op = Op::Edit(Ref::Id("a".into()), edit);
-        engine.submit(plan, &Request::by("user", None), &[op]).unwrap();
+        engine.submit(plan, &WriteRequest::by("user", None), &[op]).unwrap();
 
         let done = request(json!({"ops": [{"op": "done", "id": "a"}]}));
-        let Called::Wants(id) = service.call(&done).unwrap() else { panic!("the check is wanted") };
+        let CallResult::Wants(id) = service.call(&done).unwrap() else { panic!("the check is wanted") };
         let limit = Duration::from_millis(200);
-        let Checked::Answered(answer) = service.check(&done, &id, limit, &|| false).unwrap() else {
+        let CheckResult::Answered(answer) = service.check(&done, &id, limit, &|| false).unwrap() else {
             panic!("the check takes longer")
         };
         assert!(answer.text.contains("running"), "{}", answer.text);
@@ -108,7 +108,7 @@ fn a_check_that_takes_longer_than_the_call_continues_and_decides() {
         assert_eq!(background.started.lock().unwrap().len(), 1);
 
         // The agent asks again before the check is over: no second one starts.
-        let Checked::Answered(answer) = service.check(&done, &id, limit, &|| false).unwrap() else {
+        let CheckResult::Answered(answer) = service.check(&done, &id, limit, &|| false).unwrap() else {
             panic!("the check still runs")
         };
         assert!(answer.text.contains("running"), "{}", answer.text);

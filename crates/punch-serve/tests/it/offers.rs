@@ -2,14 +2,14 @@
 
 use punch_agents::AGENTS;
 use punch_engine::call::{Dialect, Tool};
-use punch_serve::{Group, Offer, cost, guide};
+use punch_serve::{ToolGroup, ToolOffers, cost, guide};
 
 /// Tokens as a current tokenizer counts them.
 fn exact(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
 
-fn offered(offer: &Offer) -> (usize, String) {
+fn offered(offer: &ToolOffers) -> (usize, String) {
     let priced: Vec<String> = offer.tools.iter().map(|tool| tool.priced()).collect();
     let tokens = priced.iter().map(|text| exact(text)).sum();
     let mut out = format!("{tokens} tokens\n");
@@ -24,15 +24,15 @@ fn offered(offer: &Offer) -> (usize, String) {
 #[test]
 fn every_surface_keeps_its_price() {
     for dialect in &Dialect::ALL {
-        let (tokens, shown) = offered(&Offer::new(*dialect, &[]));
+        let (tokens, shown) = offered(&ToolOffers::new(*dialect, &[]));
         let most = if *dialect == Dialect::Extended { 500 } else { 450 };
         assert!(tokens <= most, "{}: {tokens} tokens", dialect.name());
         insta::assert_snapshot!(dialect.name(), shown);
     }
-    let (tokens, shown) = offered(&Offer::new(Dialect::Native, &[Group::Claim]));
+    let (tokens, shown) = offered(&ToolOffers::new(Dialect::Native, &[ToolGroup::Claim]));
     assert!(tokens <= 550, "{tokens}");
     insta::assert_snapshot!("native_with_claim", shown);
-    let (tokens, shown) = offered(&Offer::new(Dialect::Native, &Group::ALL));
+    let (tokens, shown) = offered(&ToolOffers::new(Dialect::Native, &ToolGroup::ALL));
     assert!(tokens <= 800, "{tokens}");
     insta::assert_snapshot!("native_with_groups", shown);
 }
@@ -48,7 +48,7 @@ fn instructions_are_a_few_lines() {
 #[test]
 fn instructions_speak_only_of_tools_that_are_served() {
     for dialect in &Dialect::ALL {
-        let (text, offer) = (guide::instructions(*dialect), Offer::new(*dialect, &[]));
+        let (text, offer) = (guide::instructions(*dialect), ToolOffers::new(*dialect, &[]));
         let reads = offer.tools.iter().any(|tool| tool.tool == Tool::Read);
         assert_eq!(text.contains("read the list"), reads, "{}: {text}", dialect.name());
         assert_eq!(text.contains("`punch list` in a shell"), !reads, "{}: {text}", dialect.name());
@@ -81,7 +81,7 @@ fn standing_advice_says_when_and_when_not_and_stays_short() {
 #[test]
 fn the_estimate_by_bytes_is_near_the_count() {
     for dialect in &Dialect::ALL {
-        for tool in Offer::new(*dialect, &[Group::Claim]).tools {
+        for tool in ToolOffers::new(*dialect, &[ToolGroup::Claim]).tools {
             let (text, exact) = (tool.priced(), exact(&tool.priced()) as f64);
             let ratio = cost::tokens(&text) as f64 / exact;
             assert!((0.75..1.35).contains(&ratio), "{} {}: {ratio}", dialect.name(), tool.name);
@@ -92,7 +92,7 @@ fn the_estimate_by_bytes_is_near_the_count() {
 #[test]
 fn schemas_have_nothing_that_nobody_reads() {
     for dialect in &Dialect::ALL {
-        for tool in Offer::new(*dialect, &[Group::Claim]).tools {
+        for tool in ToolOffers::new(*dialect, &[ToolGroup::Claim]).tools {
             let text = tool.priced();
             for waste in ["$schema", "\"title\":\"", "\"format\"", "\"default\"", "additionalProperties"] {
                 assert!(!text.contains(waste), "{} {}: {waste}", dialect.name(), tool.name);
@@ -103,5 +103,5 @@ fn schemas_have_nothing_that_nobody_reads() {
 
 #[test]
 fn switched_off_means_no_tools() {
-    assert_eq!(Offer::none(Dialect::Native).tools, []);
+    assert_eq!(ToolOffers::none(Dialect::Native).tools, []);
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicI64;
 use crate::agents::agent;
 use punch_agents::hook::HookReport;
 use punch_engine::Engine;
-use punch_engine::call::{Called, Dialect, Tool};
-use punch_engine::config::{Config, Inputs, Settings};
-use punch_serve::hook::Hook;
-use punch_serve::{PlanToolService, Project, ServedProject, ToolRequest, ToolService};
+use punch_engine::call::{CallResult, Dialect, Tool};
+use punch_engine::config::{Config, ConfigInputs, Settings};
+use punch_serve::hook::HookRunner;
+use punch_serve::{PlanToolService, ProjectStore, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ struct World {
 
 fn world(plans: &str) -> World {
     let flags = [("plans".to_owned(), plans.to_owned())].into();
-    let settings = Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings;
+    let settings = Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap().settings;
     World { project: Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(1_000))), settings }
 }
 
@@ -43,7 +43,7 @@ impl World {
         };
         let session = SessionKey::new(session, None);
         let ask = ToolRequest { dialect, tool, arguments, session, ..ToolRequest::reading(Value::Null) };
-        let Called::Answered(answer) = PlanToolService::new(opened).call(&ask).unwrap() else {
+        let CallResult::Answered(answer) = PlanToolService::new(opened).call(&ask).unwrap() else {
             panic!("no check is wanted")
         };
         answer.text
@@ -52,7 +52,7 @@ impl World {
     fn report(&self, event: &str, report: &Value) -> Option<String> {
         let heard = HookReport::read(agent("claude"), event, report).unwrap();
         let (project, settings) = (&self.project, &self.settings);
-        let hook = Hook {
+        let hook = HookRunner {
             project,
             settings,
             worktree: None,

@@ -7,11 +7,11 @@ use crate::agents::agent;
 use proptest::prelude::*;
 use punch_agents::hook::HookReport;
 use punch_core::{Status, Uid};
-use punch_engine::call::{Called, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine};
-use punch_serve::hook::Hook;
-use punch_serve::{PlanToolService, Project, ServedProject, ToolRequest, ToolService};
+use punch_engine::call::{CallResult, Dialect, Tool};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, PlanChoice};
+use punch_serve::hook::HookRunner;
+use punch_serve::{PlanToolService, ProjectStore, ServedProject, ToolRequest, ToolService};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::equals_engine::Shared;
 
 fn shared() -> Shared {
     let shared = Shared(Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(1_000)));
-    shared.open(true).unwrap().unwrap().choose_or_create(&Choice::default()).unwrap();
+    shared.open(true).unwrap().unwrap().choose_or_create(&PlanChoice::default()).unwrap();
     shared
 }
 
@@ -49,7 +49,7 @@ impl<'a> Window<'a> {
         let started_for = (host == "claude").then_some(key);
         let opened = ServedProject {
             project: Box::new(Shared(project.0.clone(), project.1.clone())),
-            settings: Config::load(&Inputs::default()).unwrap().settings,
+            settings: Config::load(&ConfigInputs::default()).unwrap().settings,
             worktree: None,
             tree: None,
             role: None,
@@ -75,12 +75,12 @@ impl<'a> Window<'a> {
     }
 
     fn report(&self, event: &str, more: &Value) {
-        let config = Config::load(&Inputs::default()).unwrap();
+        let config = Config::load(&ConfigInputs::default()).unwrap();
         let mut report = json!({"session_id": self.current});
         more.as_object().into_iter().flatten().for_each(|(key, value)| report[key] = value.clone());
         let heard = HookReport::read(agent(self.host), event, &report).unwrap();
         let settings = config.for_agent(self.host);
-        let hook = Hook {
+        let hook = HookRunner {
             project: self.project,
             settings,
             worktree: None,
@@ -125,7 +125,7 @@ impl<'a> Window<'a> {
             id: (self.host == "claude").then(|| self.id()),
             ..ToolRequest::reading(Value::Null)
         };
-        let Called::Answered(reply) = self.service.call(&ask).unwrap() else { panic!("no check is wanted") };
+        let CallResult::Answered(reply) = self.service.call(&ask).unwrap() else { panic!("no check is wanted") };
         (reply.text, reply.revision)
     }
 
@@ -158,7 +158,7 @@ impl<'a> Window<'a> {
 /// The conversations whose work a todo is.
 fn lists_of(project: &Shared, id: &str) -> Vec<String> {
     let engine = engine(project);
-    let plan = engine.choose(&Choice::default()).unwrap().unwrap();
+    let plan = engine.choose(&PlanChoice::default()).unwrap().unwrap();
     let uid: Uid = engine.whole(plan.id).unwrap().by_id(id).unwrap().uid;
     let sessions = engine.browse(|catalogue| catalogue.sessions()).unwrap();
     let mut names: Vec<String> = sessions.into_iter().map(|session| session.key.session_id().to_owned()).collect();
@@ -169,13 +169,13 @@ fn lists_of(project: &Shared, id: &str) -> Vec<String> {
 
 fn owner_of(project: &Shared, id: &str) -> Option<String> {
     let engine = engine(project);
-    let plan = engine.choose(&Choice::default()).unwrap().unwrap();
+    let plan = engine.choose(&PlanChoice::default()).unwrap().unwrap();
     engine.whole(plan.id).unwrap().by_id(id).unwrap().owner.clone()
 }
 
 fn status_of(project: &Shared, id: &str) -> (Status, bool, Option<String>) {
     let engine = engine(project);
-    let plan = engine.choose(&Choice::default()).unwrap().unwrap();
+    let plan = engine.choose(&PlanChoice::default()).unwrap().unwrap();
     let whole = engine.whole(plan.id).unwrap();
     let todo = whole.by_id(id).unwrap();
     (todo.status, todo.flags.resume, todo.owner.clone().filter(|_| todo.status == Status::InProgress))

@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicI64;
 use crate::agents::agent;
 use proptest::prelude::*;
 use punch_agents::hook::HookReport;
-use punch_engine::Choice;
-use punch_engine::config::{Config, Inputs};
-use punch_serve::Project;
-use punch_serve::hook::Hook;
+use punch_engine::PlanChoice;
+use punch_engine::config::{Config, ConfigInputs};
+use punch_serve::ProjectStore;
+use punch_serve::hook::HookRunner;
 use punch_store::MemoryStore;
 use serde_json::{Value, json};
 
@@ -62,10 +62,10 @@ impl Told {
     fn hook(&self, event: &str, more: Value) {
         let mut report = json!({"session_id": "s", "transcript_path": self.file, "hook_event_name": event});
         report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let config = Config::load(&Inputs::default()).unwrap();
+        let config = Config::load(&ConfigInputs::default()).unwrap();
         let settings = config.for_agent(self.host);
         let heard = HookReport::read(agent(self.host), event, &report).unwrap();
-        let hook = Hook {
+        let hook = HookRunner {
             project: &self.project,
             settings,
             worktree: None,
@@ -97,7 +97,7 @@ impl Told {
 
     fn taken(&self) -> Vec<u64> {
         let engine = self.project.open(false).unwrap().unwrap();
-        let plan = engine.choose(&Choice::default()).unwrap().unwrap();
+        let plan = engine.choose(&PlanChoice::default()).unwrap().unwrap();
         engine.usage_report(plan.id).unwrap().todos.iter().map(|todo| todo.actual).collect()
     }
 }

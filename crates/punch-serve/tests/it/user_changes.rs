@@ -3,9 +3,9 @@
 
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::{Add, Edit, Hold, HoldKind, Keep, Op, Ref};
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Choice, Engine, HostReport, Request};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, HostReport, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, SessionKey};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn after_tool() -> HostReport {
     HostReport {
         agent: "agent".into(),
         key: SessionKey::new("s", None),
-        choice: Choice::default(),
+        choice: PlanChoice::default(),
         event: HostEvent::ToolEnded { tool: ToolUse::new("Read", ToolKind::default()) },
         context: None,
         host_cap: None,
@@ -65,18 +65,18 @@ fn after_tool() -> HostReport {
 
 #[test]
 fn a_change_of_the_user_costs_an_agent_at_most_60_tokens() {
-    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
     for (n, text) in texts().into_iter().enumerate() {
         for dialect in Dialect::ALL {
             let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1));
-            let plan = engine.choose_or_create(&Choice::default()).unwrap();
-            let caller = Caller::under(&settings, SessionKey::new("s", None), "agent".into());
+            let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
+            let caller = ToolCaller::under(&settings, SessionKey::new("s", None), "agent".into());
             let name: String = text.chars().filter(|c| !c.is_control()).take(30).collect();
             let list = call(dialect, &[name.trim(), "two", "three"]);
             let answer = engine.call(plan, &caller, dialect, Tool::Write, &list, None).unwrap();
             assert!(!answer.is_error, "{answer:?}");
             let of = |at: usize| Ref::Uid(engine.whole(plan).unwrap().live()[at].uid);
-            let user = |ops: &[Op]| drop(engine.submit(plan, &Request::by("user", None), ops).unwrap());
+            let user = |ops: &[Op]| drop(engine.submit(plan, &WriteRequest::by("user", None), ops).unwrap());
             let content = || Keep::Set(text.chars().take(300).collect());
             let hold = Hold { kind: HoldKind::Other, reason: text.clone(), until: None, by: String::new(), at: 0 };
             let add = || Op::Add(Add { edit: Edit { content: content(), ..Edit::default() }, ..Add::default() });

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use crate::agents::agent;
 use proptest::prelude::*;
-use punch_agents::settings::{self, Content, Level, PluginSource, Program, Roots, Target};
+use punch_agents::settings::{self, ConnectionLevel, FileContent, PluginSource, Program, SettingsFile, SettingsRoots};
 use punch_agents::{AGENTS, Adapter, marketplace};
 use punch_serve::guide::standing;
-use punch_serve::wiring::{Edit as _, Patch, Wired, changes, plugin};
+use punch_serve::wiring::{ConnectionState, FileEditor as _, TextPatch, changes, plugin};
 use serde_json::{Map, Value, json};
 
-pub fn roots() -> Roots {
+pub fn roots() -> SettingsRoots {
     let home = PathBuf::from("/home/x");
-    Roots {
+    SettingsRoots {
         project: "/p".into(),
         main_project: "/p".into(),
         config: home.join(".config"),
@@ -22,16 +22,16 @@ pub fn roots() -> Roots {
     }
 }
 
-pub fn targets(host: &'static Adapter, level: Level, program: &str) -> Vec<Target> {
+pub fn targets(host: &'static Adapter, level: ConnectionLevel, program: &str) -> Vec<SettingsFile> {
     settings::files(host, level, &roots(), (&Program(program.to_owned()), None), &|_| false)
 }
 
 /// Every file of every agent at every level that is JSON.
-fn json_contents() -> Vec<Content> {
-    let all = AGENTS.into_iter().flat_map(|host| Level::ALL.map(|level| targets(host, level, "punch")));
+fn json_contents() -> Vec<FileContent> {
+    let all = AGENTS.into_iter().flat_map(|host| ConnectionLevel::ALL.map(|level| targets(host, level, "punch")));
     // The editor takes everything; which agent takes what is another test.
-    let json = |target: Target| match target.content {
-        Content::Json(_, entries) => Some(Content::Json(agent("opencode"), entries)),
+    let json = |target: SettingsFile| match target.content {
+        FileContent::Json(_, entries) => Some(FileContent::Json(agent("opencode"), entries)),
         _ => None,
     };
     all.flatten().filter_map(json).collect()
@@ -244,10 +244,10 @@ proptest! {
         prop_assert_eq!(&naive(&after), &merged(&value, &ours), "{}\n{}", before, after);
         prop_assert_eq!(&content.wire(Some(&after)).unwrap(), &after, "twice is once");
         prop_assert_eq!(comments(&after), comments(&before));
-        prop_assert_eq!(content.look(Some(&after)).unwrap(), Wired::Yes);
-        prop_assert_eq!(content.look(Some(&before)).unwrap(), Wired::No);
-        let patch = Patch::back(&before, &after);
-        let patch = Patch::from_json(&patch.to_json()).unwrap();
+        prop_assert_eq!(content.look(Some(&after)).unwrap(), ConnectionState::Yes);
+        prop_assert_eq!(content.look(Some(&before)).unwrap(), ConnectionState::No);
+        let patch = TextPatch::back(&before, &after);
+        let patch = TextPatch::from_json(&patch.to_json()).unwrap();
         prop_assert_eq!(patch.undo(&after), Some(before.clone()));
         // The way without a record: the same values, the same comments.
         let out = content.unwire(&after, &content.containers(Some(&before))).unwrap().unwrap();
@@ -265,16 +265,16 @@ proptest! {
             let _ = content.wire(Some(&text));
             let _ = content.unwire(&text, &[]);
         }
-        let table = &targets(agent("codex"), Level::User, "punch")[0].content;
+        let table = &targets(agent("codex"), ConnectionLevel::User, "punch")[0].content;
         let _ = table.wire(Some(&text));
         let _ = table.unwire(&text, &[]);
-        let block = Content::Block("x".to_owned());
+        let block = FileContent::Block("x".to_owned());
         let _ = block.wire(Some(&text));
     }
 
     #[test]
     fn a_patch_leads_back_between_any_two_texts(before in "[ab\\r\\n]{0,30}", after in "[ab\\r\\n]{0,30}") {
-        prop_assert_eq!(Patch::back(&before, &after).undo(&after), Some(before));
+        prop_assert_eq!(TextPatch::back(&before, &after).undo(&after), Some(before));
     }
 }
 
@@ -282,7 +282,7 @@ proptest! {
 fn new_files_look_like_a_person_wrote_them() {
     let mut out = String::new();
     for host in AGENTS {
-        for target in targets(host, Level::Shared, "punch") {
+        for target in targets(host, ConnectionLevel::Shared, "punch") {
             let text = target.content.wire(None).unwrap();
             let lines: Vec<&str> = text.lines().take(6).collect();
             out.push_str(&format!(
@@ -299,15 +299,15 @@ fn new_files_look_like_a_person_wrote_them() {
 #[test]
 fn a_diff_shows_what_would_be_written() {
     let before = "{\n  // mine\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" } // why\n  }\n}\n";
-    let content = &targets(agent("cursor"), Level::User, "/opt/my tools/punch")[0].content;
+    let content = &targets(agent("cursor"), ConnectionLevel::User, "/opt/my tools/punch")[0].content;
     insta::assert_snapshot!(changes(before, &content.wire(Some(before)).unwrap()));
 }
 
 #[test]
 fn an_entry_for_another_program_is_mended_and_what_a_person_added_stays() {
     let mine = json!({"mcpServers": {"punch": {"command": "/old/punch", "args": ["mcp"], "env": {"A": "1"}}}});
-    let content = &targets(agent("cursor"), Level::User, "punch")[0].content;
-    assert_eq!(content.look(Some(&mine.to_string())).unwrap(), Wired::Partly);
+    let content = &targets(agent("cursor"), ConnectionLevel::User, "punch")[0].content;
+    assert_eq!(content.look(Some(&mine.to_string())).unwrap(), ConnectionState::Partly);
     let after = naive(&content.wire(Some(&mine.to_string())).unwrap());
     assert_eq!(after["mcpServers"]["punch"], json!({"command": "punch", "args": ["mcp"], "env": {"A": "1"}}));
 }
@@ -317,7 +317,7 @@ fn hooks_of_an_earlier_place_are_replaced_and_others_in_their_group_stay() {
     let old = "/old/punch hook --agent claude Stop";
     let group = json!({"hooks": [{"type": "command", "command": old}, {"type": "command", "command": "say"}]});
     let text = json!({"hooks": {"Stop": [group, {"hooks": [{"type": "command", "command": old}]}]}}).to_string();
-    let content = &targets(agent("claude"), Level::Shared, "punch")[1].content;
+    let content = &targets(agent("claude"), ConnectionLevel::Shared, "punch")[1].content;
     let after = naive(&content.wire(Some(&text)).unwrap());
     let stop = after["hooks"]["Stop"].as_array().unwrap();
     assert_eq!(stop.len(), 2, "{after}");
@@ -329,7 +329,7 @@ fn hooks_of_an_earlier_place_are_replaced_and_others_in_their_group_stay() {
 
 #[test]
 fn places_of_the_wrong_kind_are_refused_with_line_and_column() {
-    let content = &targets(agent("claude"), Level::Shared, "punch")[1].content;
+    let content = &targets(agent("claude"), ConnectionLevel::Shared, "punch")[1].content;
     let told = |text: &str| content.wire(Some(text)).unwrap_err().message();
     assert_eq!(told("{\n  \"hooks\": []\n}"), "line 2, column 12: an object is expected here");
     assert_eq!(told("{\n  \"hooks\": {\"Stop\": 1}\n}"), "line 2, column 21: `hooks.Stop` is not an array");
@@ -342,7 +342,7 @@ fn places_of_the_wrong_kind_are_refused_with_line_and_column() {
 
 #[test]
 fn a_table_goes_into_toml_and_out_to_the_byte() {
-    let content = &targets(agent("codex"), Level::User, "punch")[0].content;
+    let content = &targets(agent("codex"), ConnectionLevel::User, "punch")[0].content;
     for before in [
         "",
         "model = \"x\"",
@@ -353,9 +353,9 @@ fn a_table_goes_into_toml_and_out_to_the_byte() {
     ] {
         let after = content.wire(Some(before)).unwrap_or_else(|wrong| panic!("{before:?}: {wrong:?}"));
         assert_eq!(content.wire(Some(&after)).unwrap(), after);
-        assert_eq!(content.look(Some(&after)).unwrap(), Wired::Yes);
-        assert_eq!(content.look(Some(before)).unwrap(), Wired::No);
-        assert_eq!(Patch::back(before, &after).undo(&after).as_deref(), Some(before));
+        assert_eq!(content.look(Some(&after)).unwrap(), ConnectionState::Yes);
+        assert_eq!(content.look(Some(before)).unwrap(), ConnectionState::No);
+        assert_eq!(TextPatch::back(before, &after).undo(&after).as_deref(), Some(before));
         let out = content.unwire(&after, &[]).unwrap().unwrap();
         assert_eq!(out.trim_end(), before.trim_end(), "{after:?}");
     }
@@ -363,7 +363,7 @@ fn a_table_goes_into_toml_and_out_to_the_byte() {
 
 #[test]
 fn a_table_for_another_program_is_mended_and_its_inner_tables_go_along() {
-    let content = &targets(agent("codex"), Level::User, "punch")[0].content;
+    let content = &targets(agent("codex"), ConnectionLevel::User, "punch")[0].content;
     let text = "[mcp_servers.punch]\n# mine\ncommand = '/old/punch'\nx = 1\n\n[mcp_servers.punch.env]\nA = \"1\"\n\n[z]\ny = 2\n";
     let after = content.wire(Some(text)).unwrap();
     assert_eq!(
@@ -375,7 +375,7 @@ fn a_table_for_another_program_is_mended_and_its_inner_tables_go_along() {
 
 #[test]
 fn toml_that_takes_no_more_is_refused() {
-    let content = &targets(agent("codex"), Level::User, "punch")[0].content;
+    let content = &targets(agent("codex"), ConnectionLevel::User, "punch")[0].content;
     let told = |text: &str| content.wire(Some(text)).unwrap_err().message();
     assert!(told("mcp_servers = { a = { command = \"x\" } }\n").contains("cannot be extended"));
     assert!(told("mcp_servers.punch = 1\n").starts_with("line 1, column"), "{}", told("mcp_servers.punch = 1\n"));
@@ -384,13 +384,13 @@ fn toml_that_takes_no_more_is_refused() {
 
 #[test]
 fn a_block_goes_between_its_markers() {
-    let block = Content::Block("Use the list.\n".to_owned());
+    let block = FileContent::Block("Use the list.\n".to_owned());
     for before in ["", "# Mine\n", "# Mine", "# Mine\r\n\r\ntext\r\n", "\u{feff}x\n\n\n"] {
         let after = block.wire(Some(before)).unwrap();
         assert_eq!(block.wire(Some(&after)).unwrap(), after);
-        assert_eq!(Patch::back(before, &after).undo(&after).as_deref(), Some(before));
+        assert_eq!(TextPatch::back(before, &after).undo(&after).as_deref(), Some(before));
         assert_eq!(block.unwire(&after, &[]).unwrap().unwrap().trim_end(), before.trim_end());
-        let changed = Content::Block("Other words.".to_owned()).wire(Some(&after)).unwrap();
+        let changed = FileContent::Block("Other words.".to_owned()).wire(Some(&after)).unwrap();
         assert!(changed.contains("Other words.") && !changed.contains("Use the list"));
     }
     assert!(block.wire(Some("<!-- punch: end --> <!-- punch: begin -->")).is_err());
@@ -399,11 +399,11 @@ fn a_block_goes_between_its_markers() {
 
 #[test]
 fn a_file_of_ours_is_replaced_and_a_stranger_is_not() {
-    let plugin = &targets(agent("opencode"), Level::User, "/opt/punch \"x\"")[1].content;
+    let plugin = &targets(agent("opencode"), ConnectionLevel::User, "/opt/punch \"x\"")[1].content;
     let text = plugin.wire(None).unwrap();
     assert!(text.contains(r#"const PROGRAM = process.env.PUNCH_PROGRAM || "/opt/punch \"x\"""#));
     assert_eq!(plugin.unwire(&text, &[]).unwrap(), None);
-    assert_eq!(plugin.look(Some("// Punchlist in OpenCode: of old")).unwrap(), Wired::Partly);
+    assert_eq!(plugin.look(Some("// Punchlist in OpenCode: of old")).unwrap(), ConnectionState::Partly);
     assert_eq!(plugin.wire(Some("// Punchlist in OpenCode: of old")).unwrap(), text);
     assert!(plugin.wire(Some("export const Mine = 1")).is_err());
 }
@@ -411,8 +411,13 @@ fn a_file_of_ours_is_replaced_and_a_stranger_is_not() {
 #[test]
 fn opencode_keeps_the_file_that_it_has() {
     let exists = |path: &Path| path.ends_with("opencode.jsonc");
-    let found =
-        settings::files(agent("opencode"), Level::Shared, &roots(), (&Program("punch".to_owned()), None), &exists);
+    let found = settings::files(
+        agent("opencode"),
+        ConnectionLevel::Shared,
+        &roots(),
+        (&Program("punch".to_owned()), None),
+        &exists,
+    );
     assert_eq!(found[0].path, Path::new("/p/opencode.jsonc"));
 }
 
@@ -450,8 +455,8 @@ fn a_plugin_goes_into_settings_by_name_and_out_again() {
 #[test]
 fn what_an_agent_would_ignore_is_refused_at_its_place() {
     let wired = |host: &'static Adapter, text: &str| {
-        let targets = targets(host, Level::Shared, "punch");
-        let content = &targets.iter().rfind(|target| matches!(target.content, Content::Json(..))).unwrap().content;
+        let targets = targets(host, ConnectionLevel::Shared, "punch");
+        let content = &targets.iter().rfind(|target| matches!(target.content, FileContent::Json(..))).unwrap().content;
         content.wire(Some(text)).map(drop).map_err(|wrong| wrong.message())
     };
     let (comment, comma, mark) = ("{\n  // c\n  \"a\": 1\n}", "{\n  \"a\": 1,\n}", "\u{feff}{}");

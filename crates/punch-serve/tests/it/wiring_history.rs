@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use crate::agents::agent;
 use proptest::prelude::*;
-use punch_agents::settings::{self, Content, Entry, Level, Program, Roots, Target};
+use punch_agents::settings::{self, ConnectionLevel, FileContent, Program, SettingsEntry, SettingsFile, SettingsRoots};
 use punch_agents::{AGENTS, Adapter};
 use punch_serve::wiring::OtherEntries;
-use punch_serve::wiring::{Disconnected, Edit as _, History, connect, disconnect};
+use punch_serve::wiring::{DisconnectedFile, FileEditor as _, FileHistory, connect, disconnect};
 use serde_json::{Map, Value, json};
 
 use crate::wiring::{Hand, hands, naive, roots, targets};
@@ -81,12 +81,12 @@ fn plain_hands() -> impl Strategy<Value = Hand> {
 }
 
 /// Every JSON file of every agent at every level, by agent and level.
-fn files() -> Vec<(&'static Adapter, Level, usize)> {
+fn files() -> Vec<(&'static Adapter, ConnectionLevel, usize)> {
     let mut out = Vec::new();
     for host in AGENTS {
-        for level in Level::ALL {
+        for level in ConnectionLevel::ALL {
             for (index, target) in targets(host, level, "punch").iter().enumerate() {
-                if matches!(target.content, Content::Json(..)) {
+                if matches!(target.content, FileContent::Json(..)) {
                     out.push((host, level, index));
                 }
             }
@@ -95,13 +95,13 @@ fn files() -> Vec<(&'static Adapter, Level, usize)> {
     out
 }
 
-fn content((host, level, index): (&'static Adapter, Level, usize), version: Version) -> Content {
+fn content((host, level, index): (&'static Adapter, ConnectionLevel, usize), version: Version) -> FileContent {
     let program = if version == Version::OtherProgram { "/opt/old/punch" } else { "punch" };
-    let Content::Json(_, mut entries) = targets(host, level, program).swap_remove(index).content else {
+    let FileContent::Json(_, mut entries) = targets(host, level, program).swap_remove(index).content else {
         panic!("not JSON");
     };
     for entry in &mut entries {
-        let Entry::Hooks(hooks) = entry else { continue };
+        let SettingsEntry::Hooks(hooks) = entry else { continue };
         match version {
             Version::OneEventLess => drop(hooks.events.remove(0)),
             Version::OneEventMore => {
@@ -111,14 +111,14 @@ fn content((host, level, index): (&'static Adapter, Level, usize), version: Vers
             Version::This | Version::OtherProgram => {}
         }
     }
-    Content::Json(host, entries)
+    FileContent::Json(host, entries)
 }
 
 /// A file, what punch remembers about it, and what the user wrote.
 #[derive(Default)]
 struct Life {
     text: Option<String>,
-    history: Option<History>,
+    history: Option<FileHistory>,
     model: Value,
     /// What the file must be after the next uninstall, to the byte, if no one edited it since.
     origin: Option<Option<String>>,
@@ -133,7 +133,12 @@ impl Life {
         self.origin = None;
     }
 
-    fn act(&mut self, file: (&'static Adapter, Level, usize), hand: &Hand, act: &Act) -> Result<(), TestCaseError> {
+    fn act(
+        &mut self,
+        file: (&'static Adapter, ConnectionLevel, usize),
+        hand: &Hand,
+        act: &Act,
+    ) -> Result<(), TestCaseError> {
         match act {
             Act::Install(version) => {
                 let content = content(file, *version);
@@ -151,7 +156,7 @@ impl Life {
                     return Ok(());
                 };
                 let content = content(file, Version::This);
-                let Disconnected { text, history } =
+                let DisconnectedFile { text, history } =
                     disconnect(&content, &text, self.history.as_ref(), OtherEntries::Absent)
                         .map_err(|wrong| TestCaseError::fail(wrong.message()))?;
                 prop_assert_eq!(history, None);
@@ -288,9 +293,9 @@ proptest! {
     fn entries_of_several_projects_in_one_file_come_and_go_alone(
         acts in prop::collection::vec((0_usize..4, any::<bool>()), 1..16), hand in plain_hands(), made in any::<bool>()
     ) {
-        let contents: Vec<Content> = (0..4).map(claude_file).collect();
+        let contents: Vec<FileContent> = (0..4).map(claude_file).collect();
         let start = (!made).then(|| hand.write(&json!({"theme": "dark", "projects": {"/a": {"history": []}}})));
-        let (mut text, mut history, mut there): (_, Option<History>, _) = (start.clone(), None, BTreeSet::new());
+        let (mut text, mut history, mut there): (_, Option<FileHistory>, _) = (start.clone(), None, BTreeSet::new());
         let removals = (0..4).map(|index| (index, false));
         for (index, install) in acts.into_iter().map(|(index, kind)| (index, kind || index == 3)).chain(removals) {
             if index == 3 && install {
@@ -332,8 +337,8 @@ proptest! {
     fn a_toml_file_keeps_every_line_of_the_user(
         acts in prop::collection::vec((0_u8..5, 0_u8..4), 1..14), newline in prop_oneof![Just("\n"), Just("\r\n")]
     ) {
-        let at = |program: &str| targets(agent("codex"), Level::User, program).swap_remove(0).content;
-        let (mut text, mut history, mut mine): (Option<String>, Option<History>, BTreeSet<u8>) = (None, None, BTreeSet::new());
+        let at = |program: &str| targets(agent("codex"), ConnectionLevel::User, program).swap_remove(0).content;
+        let (mut text, mut history, mut mine): (Option<String>, Option<FileHistory>, BTreeSet<u8>) = (None, None, BTreeSet::new());
         for (act, which) in acts.into_iter().chain([(2, 0)]) {
             let line = |which: u8| format!("[own{which}]{newline}value = {which} # mine{newline}");
             match act {
@@ -368,7 +373,7 @@ proptest! {
         let line = |which: u8| format!("/file{which}");
         let (mut text, mut there) = (own.to_owned(), BTreeSet::new());
         for (add, which) in acts.into_iter().chain((0..4).map(|which| (false, which))) {
-            let content = Content::Lines(vec![line(which)]);
+            let content = FileContent::Lines(vec![line(which)]);
             text = match add {
                 true => content.wire(Some(&text)).unwrap(),
                 false => content.unwire(&text, &[]).unwrap().unwrap(),
@@ -387,11 +392,11 @@ fn others(count: usize) -> OtherEntries {
 }
 
 /// Our entry in `~/.claude.json`: for project `/a`, for project `/b`, for the user.
-fn claude_file(index: usize) -> Content {
+fn claude_file(index: usize) -> FileContent {
     let main_project = if index == 0 { "/a" } else { "/b" }.into();
-    let level = if index == 2 { Level::User } else { Level::Personal };
-    let roots = Roots { main_project, ..roots() };
-    let found: Vec<Target> =
+    let level = if index == 2 { ConnectionLevel::User } else { ConnectionLevel::Personal };
+    let roots = SettingsRoots { main_project, ..roots() };
+    let found: Vec<SettingsFile> =
         settings::files(agent("claude"), level, &roots, (&Program("punch".to_owned()), None), &|_| false);
     found[0].content.clone()
 }
@@ -403,20 +408,20 @@ fn a_server_of_the_same_name_that_is_not_ours_is_never_touched() {
         (agent("opencode"), 0, r#"{"mcp": {"punch": {"type": "remote", "url": "https://punch.example"}}}"#),
         (agent("codex"), 0, "[mcp_servers.punch]\ncommand = \"counterpunch\"\n"),
     ] {
-        let content = targets(host, Level::User, "punch").swap_remove(file).content;
+        let content = targets(host, ConnectionLevel::User, "punch").swap_remove(file).content;
         let refused = connect(&content, Some(text), None, OtherEntries::Absent).unwrap_err();
         assert!(refused.message().contains("another server"), "{}", refused.message());
         let left = disconnect(&content, text, None, OtherEntries::Absent).unwrap();
         assert_eq!(left.text.as_deref(), Some(text));
     }
-    let hooks = targets(agent("cursor"), Level::User, "punch").swap_remove(1).content;
+    let hooks = targets(agent("cursor"), ConnectionLevel::User, "punch").swap_remove(1).content;
     let own = r#"{"hooks": {"stop": [{"command": "counterpunch hook --agent cursor stop"}]}}"#;
     assert_eq!(disconnect(&hooks, own, None, OtherEntries::Absent).unwrap().text.as_deref(), Some(own));
 }
 
 #[test]
 fn hooks_for_a_team_do_nothing_without_punch_and_are_recognized() {
-    let settings = targets(agent("claude"), Level::Shared, "/opt/mine/punch").swap_remove(1).content;
+    let settings = targets(agent("claude"), ConnectionLevel::Shared, "/opt/mine/punch").swap_remove(1).content;
     let text = settings.wire(None).unwrap();
     let command = "command -v punch >/dev/null 2>&1 || exit 0; exec punch hook --agent claude Stop";
     assert_eq!(naive(&text)["hooks"]["Stop"][0]["hooks"][0]["command"], command);
@@ -427,13 +432,13 @@ fn hooks_for_a_team_do_nothing_without_punch_and_are_recognized() {
 /// `punch hook` reads these arguments without building its parser.
 #[test]
 fn every_hook_ends_in_the_form_that_is_read_fast() {
-    for (host, level) in AGENTS.into_iter().flat_map(|host| Level::ALL.map(|level| (host, level))) {
+    for (host, level) in AGENTS.into_iter().flat_map(|host| ConnectionLevel::ALL.map(|level| (host, level))) {
         let entries = targets(host, level, "punch").into_iter().filter_map(|target| match target.content {
-            Content::Json(_, entries) => Some(entries),
+            FileContent::Json(_, entries) => Some(entries),
             _ => None,
         });
         let hooks = entries.flatten().filter_map(|entry| match entry {
-            Entry::Hooks(hooks) => Some(hooks.events),
+            SettingsEntry::Hooks(hooks) => Some(hooks.events),
             _ => None,
         });
         for (event, group) in hooks.flatten() {
@@ -447,7 +452,7 @@ fn every_hook_ends_in_the_form_that_is_read_fast() {
 
 #[test]
 fn a_copy_is_needed_as_long_as_it_has_something_that_the_file_lost() {
-    let content = targets(agent("gemini"), Level::User, "punch").swap_remove(0).content;
+    let content = targets(agent("gemini"), ConnectionLevel::User, "punch").swap_remove(0).content;
     let earlier = r#"{"theme": "dark", "hooks": {"Stop": []}}"#;
     for (now, holds) in [
         (Some(r#"{"model": "x", "theme": "dark"}"#), true),

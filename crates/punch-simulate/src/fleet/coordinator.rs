@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use punch_core::{Actor, Op, Ref, Status, Todo, Uid, WorkerId};
-use punch_engine::{Begin, Engine, EngineError, HandedIn, ReadyQuery, Request, RunHolder, RunRecord};
+use punch_engine::{Engine, EngineError, HandedIn, ReadyQuery, RunHolder, RunRecord, RunStart, WriteRequest};
 use serde_json::json;
 
-use super::machine::{Place, claim_as, is_claimed, reopen};
+use super::machine::{ProcessPlace, claim_as, is_claimed, reopen};
 use super::record::Commit;
-use super::{CLAIM, FleetMutant, Shared};
+use super::{CLAIM, FleetMutant, FleetState};
 
 /// A coordinator.
 pub(super) struct Coordinator {
@@ -19,25 +19,25 @@ pub(super) struct Coordinator {
     /// The number of the grant in the record of the simulation.
     grant: u64,
     renewed: i64,
-    task: Task,
+    task: CoordinatorTask,
 }
 
 /// What a coordinator does next.
-enum Task {
+enum CoordinatorTask {
     /// Looks for work that was handed in.
     Look,
     /// Opens todos of dead workers again.
     TakeOver(Vec<Todo>),
     /// Checks work that is merged with the result branch, until the check is over.
-    Check(Merge, i64),
+    Check(ResultMerge, i64),
     /// Moves the result branch.
-    Publish(Merge),
+    Publish(ResultMerge),
     /// Completes a todo whose work is on the result branch.
     Complete(Todo),
 }
 
 /// Work that is merged with the result branch.
-struct Merge {
+struct ResultMerge {
     work: Box<HandedIn>,
     todo: Todo,
     /// How many commits the result branch had when it was fetched.
@@ -46,7 +46,7 @@ struct Merge {
 
 impl Coordinator {
     /// Takes the plan if no worker coordinates it, or does the next thing. `own` is the connection of the worker.
-    pub fn tick(slot: &mut Option<Self>, own: &Engine, at: &Place<'_>, folder: &Path, shared: &mut Shared) {
+    pub fn tick(slot: &mut Option<Self>, own: &Engine, at: &ProcessPlace<'_>, folder: &Path, shared: &mut FleetState) {
         match slot.as_mut() {
             None => *slot = Self::begin(own, at, folder, shared),
             Some(coordinator) => {
@@ -58,7 +58,7 @@ impl Coordinator {
         }
     }
 
-    fn begin(own: &Engine, at: &Place<'_>, folder: &Path, shared: &mut Shared) -> Option<Self> {
+    fn begin(own: &Engine, at: &ProcessPlace<'_>, folder: &Path, shared: &mut FleetState) -> Option<Self> {
         let answered = shared.call(at.cut_off)?;
         let (plan, now, lease) = (shared.plan, shared.now, shared.scene.lease);
         let holder = RunHolder::this_process(folder).with_lease(lease);
@@ -69,11 +69,11 @@ impl Coordinator {
         engine.take_run(plan, &holder).ok()?;
         let grant = shared.record.granted(now, at.index, now + lease);
         let options = json!({"fleet": true, "agents": 0, "worktrees": true});
-        let run = engine.begin_run(plan, &Begin { options, ..Begin::default() }).ok()?;
-        answered.then_some(Self { engine, run, grant, renewed: now, task: Task::Look })
+        let run = engine.begin_run(plan, &RunStart { options, ..RunStart::default() }).ok()?;
+        answered.then_some(Self { engine, run, grant, renewed: now, task: CoordinatorTask::Look })
     }
 
-    fn next(&mut self, own: &Engine, at: &Place<'_>, shared: &mut Shared) -> Result<(), EngineError> {
+    fn next(&mut self, own: &Engine, at: &ProcessPlace<'_>, shared: &mut FleetState) -> Result<(), EngineError> {
         let Some(answered) = shared.call(at.cut_off) else { return Ok(()) };
         let (plan, run, now) = (shared.plan, self.run.id, shared.now);
         let engine = if shared.has(FleetMutant::NoEpoch) { own } else { &self.engine };
@@ -94,13 +94,13 @@ impl Coordinator {
                 self.renewed = now;
                 let orphans: Vec<Todo> = orphans.into_iter().filter(is_lost).collect();
                 if !orphans.is_empty() {
-                    self.task = Task::TakeOver(orphans);
+                    self.task = CoordinatorTask::TakeOver(orphans);
                 }
             }
             return Ok(());
         }
-        self.task = match std::mem::replace(&mut self.task, Task::Look) {
-            Task::Look => {
+        self.task = match std::mem::replace(&mut self.task, CoordinatorTask::Look) {
+            CoordinatorTask::Look => {
                 // Several are checked at a time in a real fleet; here any of them may be the next one.
                 let mut handed_in = engine.handed_in(plan, run)?;
                 let any = usize::try_from(shared.random.below(handed_in.len() as u64)).unwrap_or(0);
@@ -109,29 +109,29 @@ impl Coordinator {
                     Some((work, todo)) => self.adopt(engine, Box::new(work), todo, at, shared)?,
                     None => {
                         self.give_out_again(engine, at, shared)?;
-                        Task::Look
+                        CoordinatorTask::Look
                     }
                 }
             }
-            Task::TakeOver(mut orphans) => match orphans.pop() {
-                None => Task::Look,
+            CoordinatorTask::TakeOver(mut orphans) => match orphans.pop() {
+                None => CoordinatorTask::Look,
                 Some(todo) => {
                     if reopen(engine, shared, run, &todo)? {
                         shared.record.coordinated(self.grant, "opened a todo");
                         shared.record.taken_over(now, todo.uid.0);
                     }
-                    Task::TakeOver(orphans)
+                    CoordinatorTask::TakeOver(orphans)
                 }
             },
-            Task::Check(merge, until) if until > now => Task::Check(merge, until),
+            CoordinatorTask::Check(merge, until) if until > now => CoordinatorTask::Check(merge, until),
             // Work without a valid claim must not get onto the result branch.
-            Task::Check(merge, _) => match is_claimed(engine, shared, merge.todo.uid.0, merge.todo.fence) {
-                true => Task::Publish(merge),
-                false => Task::Look,
+            CoordinatorTask::Check(merge, _) => match is_claimed(engine, shared, merge.todo.uid.0, merge.todo.fence) {
+                true => CoordinatorTask::Publish(merge),
+                false => CoordinatorTask::Look,
             },
-            Task::Publish(merge) => publish(merge, shared),
-            Task::Complete(todo) => {
-                let request = Request::of(Actor::runner(run, todo.owner.as_deref()));
+            CoordinatorTask::Publish(merge) => publish(merge, shared),
+            CoordinatorTask::Complete(todo) => {
+                let request = WriteRequest::of(Actor::runner(run, todo.owner.as_deref()));
                 let done = Op::Done { target: Ref::Uid(todo.uid), evidence: None, fence: Some(todo.fence) };
                 match engine.submit(plan, &request, &[done]) {
                     Ok(_) => {
@@ -145,7 +145,7 @@ impl Coordinator {
                     Err(_) => {}
                 }
                 // Without an answer, the next look finds out.
-                Task::Look
+                CoordinatorTask::Look
             }
         };
         Ok(())
@@ -157,20 +157,20 @@ impl Coordinator {
         engine: &Engine,
         work: Box<HandedIn>,
         todo: Todo,
-        at: &Place<'_>,
-        shared: &mut Shared,
-    ) -> Result<Task, EngineError> {
+        at: &ProcessPlace<'_>,
+        shared: &mut FleetState,
+    ) -> Result<CoordinatorTask, EngineError> {
         let fetched = shared.record.remote.result.len();
         let until = shared.now + shared.random.between(0, shared.scene.lease);
         if todo.status_at(shared.now) == Status::InProgress {
-            return Ok(Task::Check(Merge { work, todo, fetched }, until));
+            return Ok(CoordinatorTask::Check(ResultMerge { work, todo, fetched }, until));
         }
-        let Some(todo) = self.claim(engine, todo.uid, at, shared) else { return Ok(Task::Look) };
+        let Some(todo) = self.claim(engine, todo.uid, at, shared) else { return Ok(CoordinatorTask::Look) };
         engine.adopt_handed_in(shared.plan, self.run.id, todo.uid, todo.fence)?;
-        Ok(Task::Check(Merge { work, todo, fetched }, until))
+        Ok(CoordinatorTask::Check(ResultMerge { work, todo, fetched }, until))
     }
 
-    fn claim(&self, engine: &Engine, uid: Uid, at: &Place<'_>, shared: &mut Shared) -> Option<Todo> {
+    fn claim(&self, engine: &Engine, uid: Uid, at: &ProcessPlace<'_>, shared: &mut FleetState) -> Option<Todo> {
         let (run, epoch, now) = (self.run.id, self.run.body.epoch, shared.now);
         // Two claims of one coordinator never happen at one moment.
         let number = u64::try_from(now).unwrap_or(0);
@@ -182,7 +182,12 @@ impl Coordinator {
     }
 
     /// Opens a todo again that an agent has reported and no worker has handed in.
-    fn give_out_again(&self, engine: &Engine, at: &Place<'_>, shared: &mut Shared) -> Result<(), EngineError> {
+    fn give_out_again(
+        &self,
+        engine: &Engine,
+        at: &ProcessPlace<'_>,
+        shared: &mut FleetState,
+    ) -> Result<(), EngineError> {
         let now = shared.now;
         let ready = engine.read(shared.plan, |snapshot| Ok(ReadyQuery::of_plan(now).ready(snapshot, 20)?))?;
         let Some(reported) = ready.iter().find(|todo| todo.flags.reported) else { return Ok(()) };
@@ -195,24 +200,24 @@ impl Coordinator {
 }
 
 /// Moves the result branch, unless it has moved since it was fetched: then the work is merged and checked again.
-fn publish(merge: Merge, shared: &mut Shared) -> Task {
+fn publish(merge: ResultMerge, shared: &mut FleetState) -> CoordinatorTask {
     let overwrites = shared.has(FleetMutant::NoForceWithLease);
     let remote = &mut shared.record.remote;
     let is_work = |commit: &&Commit| commit.name() == merge.work.commit;
     if remote.result.iter().any(|commit| is_work(&commit)) {
-        return Task::Complete(merge.todo);
+        return CoordinatorTask::Complete(merge.todo);
     }
     let Some(commit) = remote.branches.get(&merge.todo.uid.0).filter(is_work).cloned() else {
         let commit = &merge.work.commit;
         shared.record.anomalies.push(format!("git: {commit} was handed in, but is not on its branch"));
-        return Task::Look;
+        return CoordinatorTask::Look;
     };
     if overwrites {
         remote.result.truncate(merge.fetched);
     } else if remote.result.len() != merge.fetched {
         let fetched = remote.result.len();
-        return Task::Check(Merge { fetched, ..merge }, shared.now);
+        return CoordinatorTask::Check(ResultMerge { fetched, ..merge }, shared.now);
     }
     remote.result.push(commit);
-    Task::Complete(merge.todo)
+    CoordinatorTask::Complete(merge.todo)
 }

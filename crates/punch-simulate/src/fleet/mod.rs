@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
-use punch_engine::{Choice, Engine, EngineError, Request};
+use punch_engine::{Engine, EngineError, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, PlanId};
 use punch_testkit::random::Random;
 
 use crate::options::{HOUR, MINUTE, SECOND};
-use machine::{Machine, Report};
-use record::Record;
+use machine::{HookMessage, SimulatedMachine};
+use record::FleetRecord;
 pub use scenario::play;
 
 /// How long a claim lasts unless renewed.
@@ -81,7 +81,7 @@ impl FleetScene {
 }
 
 /// Something that happens at a moment.
-enum Happening {
+enum FleetEvent {
     /// A process looks around.
     Tick {
         machine: usize,
@@ -90,7 +90,7 @@ enum Happening {
     /// A report that the hooks of an agent sent.
     Report {
         machine: usize,
-        report: Report,
+        report: HookMessage,
     },
     Kill(usize),
     Start {
@@ -104,21 +104,21 @@ enum Happening {
 }
 
 /// What all machines share.
-struct Shared {
+struct FleetState {
     scene: FleetScene,
     now: i64,
     clock: Arc<AtomicI64>,
     store: Arc<MemoryStore>,
     plan: PlanId,
-    record: Record,
+    record: FleetRecord,
     random: Random,
     /// Todos that no agent finishes at the moment.
     held: BTreeSet<u64>,
     /// Reports under way: machine, arrival, report.
-    reports: Vec<(usize, i64, Report)>,
+    reports: Vec<(usize, i64, HookMessage)>,
 }
 
-impl Shared {
+impl FleetState {
     /// Opens a connection to the store.
     fn connect(&self) -> Engine {
         connect(&self.store, &self.clock)
@@ -144,7 +144,7 @@ fn connect(store: &Arc<MemoryStore>, clock: &Arc<AtomicI64>) -> Engine {
 }
 
 /// How a simulation ended.
-pub struct FleetEnded {
+pub struct FleetResult {
     /// Broken promises.
     pub anomalies: Vec<String>,
     /// Simulated time.
@@ -156,24 +156,24 @@ pub struct FleetEnded {
 }
 
 /// A fleet at work.
-pub struct FleetWorld {
+pub struct SimulatedFleet {
     serial: u64,
     queue: BinaryHeap<Reverse<(i64, u64)>>,
-    happenings: BTreeMap<u64, Happening>,
-    machines: Vec<Machine>,
-    shared: Shared,
+    happenings: BTreeMap<u64, FleetEvent>,
+    machines: Vec<SimulatedMachine>,
+    shared: FleetState,
 }
 
-impl FleetWorld {
+impl SimulatedFleet {
     /// A fleet whose machines start in the first minute.
     pub fn new(scene: FleetScene) -> Result<Self, EngineError> {
         let mut world = Self::empty(scene, true)?;
         for machine in 0..scene.machines as usize {
-            world.machines.push(Machine::new(machine, format!("m{machine}")));
+            world.machines.push(SimulatedMachine::new(machine, format!("m{machine}")));
             let start = world.shared.random.between(0, MINUTE);
-            world.plan(start, Happening::Start { machine, life: 0 });
+            world.plan(start, FleetEvent::Start { machine, life: 0 });
             if scene.fault_every > 0 {
-                for fault in [Happening::Kill(machine), Happening::Stop(machine), Happening::Cut(machine)] {
+                for fault in [FleetEvent::Kill(machine), FleetEvent::Stop(machine), FleetEvent::Cut(machine)] {
                     let at = world.shared.random.exponential(scene.fault_every);
                     world.plan(at, fault);
                 }
@@ -187,7 +187,7 @@ impl FleetWorld {
         let mut random = Random::new(scene.seed, 1);
         let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(AtomicI64::new(0)));
         let engine = connect(&store, &clock);
-        let plan = engine.choose_or_create(&Choice::default())?;
+        let plan = engine.choose_or_create(&PlanChoice::default())?;
         let add = |number: u64| {
             let needs = chained && number > 0 && random.percent(60);
             let needs = needs.then(|| usize::try_from(random.below(number)).unwrap_or(0));
@@ -198,14 +198,14 @@ impl FleetWorld {
             };
             Op::Add(Add { edit, ..Add::default() })
         };
-        engine.submit(plan, &Request::of(Actor::user()), &(0..scene.todos).map(add).collect::<Vec<_>>())?;
-        let shared = Shared {
+        engine.submit(plan, &WriteRequest::of(Actor::user()), &(0..scene.todos).map(add).collect::<Vec<_>>())?;
+        let shared = FleetState {
             scene,
             now: 0,
             clock,
             store,
             plan,
-            record: Record::default(),
+            record: FleetRecord::default(),
             random,
             held: BTreeSet::new(),
             reports: Vec::new(),
@@ -214,7 +214,7 @@ impl FleetWorld {
     }
 
     /// Runs until every todo is completed.
-    pub fn run(mut self) -> FleetEnded {
+    pub fn run(mut self) -> FleetResult {
         let todos = usize::try_from(self.shared.scene.todos).unwrap_or(usize::MAX);
         while self.shared.record.completed.len() < todos && self.shared.record.anomalies.len() < 20 {
             if !self.next() || self.shared.now > LONGEST {
@@ -225,8 +225,8 @@ impl FleetWorld {
         }
         let engine = self.shared.connect();
         let writes = self.shared.record.audit(&engine, self.shared.plan);
-        let Shared { record, now, .. } = self.shared;
-        FleetEnded { span: now, writes, faults: record.faults(), anomalies: record.anomalies }
+        let FleetState { record, now, .. } = self.shared;
+        FleetResult { span: now, writes, faults: record.faults(), anomalies: record.anomalies }
     }
 
     /// Lets the next thing happen; false if there is none.
@@ -237,54 +237,54 @@ impl FleetWorld {
         self.shared.clock.store(at, Ordering::Relaxed);
         self.happen(happening);
         for (machine, at, report) in std::mem::take(&mut self.shared.reports) {
-            self.plan(at, Happening::Report { machine, report });
+            self.plan(at, FleetEvent::Report { machine, report });
         }
         true
     }
 
-    fn plan(&mut self, at: i64, happening: Happening) {
+    fn plan(&mut self, at: i64, happening: FleetEvent) {
         self.serial += 1;
         self.queue.push(Reverse((at, self.serial)));
         self.happenings.insert(self.serial, happening);
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn happen(&mut self, happening: FleetEvent) {
         let now = self.shared.now;
         match happening {
-            Happening::Tick { machine, timer } if self.machines[machine].timer == timer => self.tick(machine),
-            Happening::Tick { .. } => {}
-            Happening::Report { machine, report } => self.machines[machine].report(&report, &mut self.shared),
-            Happening::Start { machine, life } if self.machines[machine].life == life => {
+            FleetEvent::Tick { machine, timer } if self.machines[machine].timer == timer => self.tick(machine),
+            FleetEvent::Tick { .. } => {}
+            FleetEvent::Report { machine, report } => self.machines[machine].report(&report, &mut self.shared),
+            FleetEvent::Start { machine, life } if self.machines[machine].life == life => {
                 self.machines[machine].start(&self.shared);
                 self.tick(machine);
             }
-            Happening::Start { .. } => {}
-            Happening::Kill(machine) => {
+            FleetEvent::Start { .. } => {}
+            FleetEvent::Kill(machine) => {
                 self.machines[machine].kill(&mut self.shared);
                 self.shared.record.kills += 1;
                 let (back, life) = (now + self.span(), self.machines[machine].life);
-                self.plan(back, Happening::Start { machine, life });
-                self.again(back, Happening::Kill(machine));
+                self.plan(back, FleetEvent::Start { machine, life });
+                self.again(back, FleetEvent::Kill(machine));
             }
-            Happening::Stop(machine) => {
+            FleetEvent::Stop(machine) => {
                 self.machines[machine].stop(&mut self.shared);
                 self.shared.record.stops += 1;
                 let end = now + self.span();
-                self.plan(end, Happening::Continue(machine));
-                self.again(end, Happening::Stop(machine));
+                self.plan(end, FleetEvent::Continue(machine));
+                self.again(end, FleetEvent::Stop(machine));
             }
-            Happening::Continue(machine) => {
+            FleetEvent::Continue(machine) => {
                 self.machines[machine].stopped = false;
                 self.tick(machine);
             }
-            Happening::Cut(machine) => {
+            FleetEvent::Cut(machine) => {
                 self.machines[machine].cut_off = true;
                 self.shared.record.cuts += 1;
                 let end = now + self.span();
-                self.plan(end, Happening::Heal(machine));
-                self.again(end, Happening::Cut(machine));
+                self.plan(end, FleetEvent::Heal(machine));
+                self.again(end, FleetEvent::Cut(machine));
             }
-            Happening::Heal(machine) => self.machines[machine].cut_off = false,
+            FleetEvent::Heal(machine) => self.machines[machine].cut_off = false,
         }
     }
 
@@ -294,7 +294,7 @@ impl FleetWorld {
         self.shared.random.between(SECOND, longest)
     }
 
-    fn again(&mut self, after: i64, fault: Happening) {
+    fn again(&mut self, after: i64, fault: FleetEvent) {
         if self.shared.scene.fault_every > 0 {
             let at = after + self.shared.random.exponential(self.shared.scene.fault_every);
             self.plan(at, fault);
@@ -312,6 +312,6 @@ impl FleetWorld {
         let timer = one.timer;
         one.tick(&mut self.shared);
         let at = self.shared.now + self.shared.random.between(300, 1_500);
-        self.plan(at, Happening::Tick { machine, timer });
+        self.plan(at, FleetEvent::Tick { machine, timer });
     }
 }

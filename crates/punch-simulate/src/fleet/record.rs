@@ -32,7 +32,7 @@ pub(super) struct GitRemote {
 
 /// Who has a todo.
 #[derive(Clone, Debug)]
-struct Holder {
+struct TodoHolder {
     owner: String,
     machine: usize,
     /// Name and epoch of the worker; `None` for a coordinator.
@@ -51,14 +51,14 @@ struct Grant {
 
 /// Everything that is known about a fleet without asking the engine.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct FleetRecord {
     pub anomalies: Vec<String>,
     pub remote: GitRemote,
     pub completed: BTreeSet<u64>,
     /// Agents that started: todo and machine.
     pub started: BTreeSet<(u64, String)>,
     alive_until: BTreeMap<(String, u32), i64>,
-    holders: BTreeMap<u64, Holder>,
+    holders: BTreeMap<u64, TodoHolder>,
     /// Who works on a todo right now, and under which fence.
     at_work: BTreeMap<u64, (usize, u64)>,
     grant: Option<Grant>,
@@ -72,7 +72,7 @@ pub(super) struct Record {
     pub refused_reports: u64,
 }
 
-impl Record {
+impl FleetRecord {
     /// What went wrong on purpose and what followed, in one line.
     pub fn faults(&self) -> String {
         format!(
@@ -120,10 +120,10 @@ impl Record {
             self.anomalies.push(format!("again: {owner} got todo {uid}, which is completed"));
         }
         self.last_fence = self.last_fence.max(fence);
-        self.holders.insert(uid, Holder { owner: owner.to_owned(), machine, worker, fence, until });
+        self.holders.insert(uid, TodoHolder { owner: owner.to_owned(), machine, worker, fence, until });
     }
 
-    fn is_alive(&self, holder: &Holder, now: i64) -> bool {
+    fn is_alive(&self, holder: &TodoHolder, now: i64) -> bool {
         holder.worker.as_ref().is_some_and(|worker| self.alive_until.get(worker).is_some_and(|until| *until > now))
     }
 

@@ -1,17 +1,20 @@
 //! Plays the small scenarios that real processes play too, with a virtual clock.
 
 use punch_engine::EngineError;
-use punch_testkit::fleet_scenarios::{Scenario, ScenarioOutcome, Step};
+use punch_testkit::fleet_scenarios::{FleetScenario, FleetStep, ScenarioOutcome};
 
-use super::machine::Machine;
-use super::{FleetMutant, FleetScene, FleetWorld, Happening};
+use super::machine::SimulatedMachine;
+use super::{FleetEvent, FleetMutant, FleetScene, SimulatedFleet};
 use crate::options::{HOUR, SECOND};
 
 /// A step that takes longer never ends.
 const PATIENCE: i64 = HOUR;
 
 /// Plays a scenario to its end. Returns how it ended, with everything that is wrong.
-pub fn play(scenario: &Scenario, mutant: Option<FleetMutant>) -> Result<(ScenarioOutcome, Vec<String>), EngineError> {
+pub fn play(
+    scenario: &FleetScenario,
+    mutant: Option<FleetMutant>,
+) -> Result<(ScenarioOutcome, Vec<String>), EngineError> {
     let scene = FleetScene {
         seed: 1,
         machines: 0,
@@ -21,7 +24,7 @@ pub fn play(scenario: &Scenario, mutant: Option<FleetMutant>) -> Result<(Scenari
         fault_every: 0,
         mutant,
     };
-    let mut world = FleetWorld::empty(scene, false)?;
+    let mut world = SimulatedFleet::empty(scene, false)?;
     world.shared.held = scenario.held.iter().copied().collect();
     for step in scenario.steps {
         let end = world.shared.now + PATIENCE;
@@ -43,45 +46,45 @@ pub fn play(scenario: &Scenario, mutant: Option<FleetMutant>) -> Result<(Scenari
     Ok((outcome, wrong))
 }
 
-impl FleetWorld {
+impl SimulatedFleet {
     /// Takes a step; false if it waits for something that has not happened yet.
-    fn take(&mut self, step: Step) -> bool {
+    fn take(&mut self, step: FleetStep) -> bool {
         let now = self.shared.now;
         match step {
-            Step::Start(name) => {
+            FleetStep::Start(name) => {
                 let machine = self.machines.len();
-                self.machines.push(Machine::new(machine, name.to_owned()));
-                self.plan(now, Happening::Start { machine, life: 0 });
+                self.machines.push(SimulatedMachine::new(machine, name.to_owned()));
+                self.plan(now, FleetEvent::Start { machine, life: 0 });
             }
-            Step::Kill(name) => {
+            FleetStep::Kill(name) => {
                 let machine = self.machine(name);
                 self.machines[machine].kill(&mut self.shared);
             }
-            Step::Stop(name) => {
+            FleetStep::Stop(name) => {
                 let machine = self.machine(name);
                 self.machines[machine].stop(&mut self.shared);
             }
-            Step::Continue(name) => {
+            FleetStep::Continue(name) => {
                 let machine = self.machine(name);
-                self.plan(now, Happening::Continue(machine));
+                self.plan(now, FleetEvent::Continue(machine));
             }
-            Step::Cut(name) => {
+            FleetStep::Cut(name) => {
                 let machine = self.machine(name);
                 self.machines[machine].cut_off = true;
             }
-            Step::Heal(name) => {
+            FleetStep::Heal(name) => {
                 let machine = self.machine(name);
                 self.machines[machine].cut_off = false;
             }
-            Step::Release(todo) => {
+            FleetStep::Release(todo) => {
                 self.shared.held.remove(&todo);
             }
-            Step::AgentStarts(todo, name) => return self.shared.record.started.contains(&(todo, name.to_owned())),
-            Step::Coordinates(name) => {
+            FleetStep::AgentStarts(todo, name) => return self.shared.record.started.contains(&(todo, name.to_owned())),
+            FleetStep::Coordinates(name) => {
                 let machine = self.shared.record.coordinator();
                 return machine.is_some_and(|machine| self.machines[machine].name == name);
             }
-            Step::Finished => return self.shared.record.completed.len() as u64 == self.shared.scene.todos,
+            FleetStep::Finished => return self.shared.record.completed.len() as u64 == self.shared.scene.todos,
         }
         true
     }

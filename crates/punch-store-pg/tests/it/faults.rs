@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punch_core::Policy;
 use punch_store::{
-    Durability, MemoryStore, OpenMode, PlanId, Session, SessionKey, SqliteStore, Store, StoreAdmin, WorkerRecord,
+    Durability, MemoryStore, OpenMode, PlanId, SessionKey, SessionRow, SqliteStore, Store, StoreAdmin, WorkerRecord,
     copy_store,
 };
 use punch_store_pg::{PgOptions, PgStore};
@@ -59,7 +59,7 @@ fn many_make_the_schema_at_once_and_projects_do_not_mix() {
     assert_ne!(here.identity().unwrap(), there.identity().unwrap());
     let (a, b) = (here.create_plan("main", 1).unwrap(), there.create_plan("main", 1).unwrap());
     must(&here, a, 1, &[add("a")]);
-    let session = Session { key: SessionKey::new("s", None), plan: Some(a), seen_at: 1, body: "{}".into() };
+    let session = SessionRow { key: SessionKey::new("s", None), plan: Some(a), seen_at: 1, body: "{}".into() };
     here.write(a, Durability::Full, &mut |tx| tx.put_session(&session)).unwrap();
     assert_eq!(there.read(a, &mut |_| Ok(())).unwrap_err().code(), "unknown_plan");
     assert_eq!(there.write(a, Durability::Full, &mut |_| Ok(())).unwrap_err().code(), "unknown_plan");
@@ -258,7 +258,7 @@ fn plans_are_copied_both_ways_with_their_history() {
     must(&file, plan, 2, &[done("a")]);
     file.write(plan, Durability::Full, &mut |tx| tx.prune(2, &mut Vec::new()).map(|_| ())).unwrap();
     must(&file, plan, 4, &[add("e")]);
-    let session = Session { key: SessionKey::new("s", None), plan: Some(plan), seen_at: 1, body: "{}".into() };
+    let session = SessionRow { key: SessionKey::new("s", None), plan: Some(plan), seen_at: 1, body: "{}".into() };
     file.write(plan, Durability::Full, &mut |tx| tx.put_session(&session)).unwrap();
     let server = create(&options);
     let report = copy_store(&file, &server).unwrap();

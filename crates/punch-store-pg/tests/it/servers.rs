@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use punch_core::{Actor, Add, Context, Edit, Footprint, InProgressLimit, Keep, Op, Plan, Policy, Ref, Stop, apply};
+use punch_core::{
+    Actor, Add, ApplyStop, Context, Edit, Footprint, InProgressLimit, Keep, Op, Plan, Policy, Ref, apply,
+};
 use punch_store::{Ahead, Durability, OpenMode, PlanId, Store, StoreAdmin, StoreError, Tx};
 use punch_store_pg::{Login, PgOptions, PgStore};
 use punch_testkit::postgres::{self, Cluster, Disk};
@@ -268,8 +270,8 @@ fn put(tx: &mut dyn Tx, ops: &[Op], first: &Footprint) -> Result<(), StoreError>
     loop {
         match apply(&plan, ops, &context) {
             Ok(outcome) => return tx.put(&outcome),
-            Err(Stop::Need(need)) => tx.load(&need, &mut plan)?,
-            Err(Stop::Refused(refusals)) => panic!("{refusals:?}"),
+            Err(ApplyStop::Need(need)) => tx.load(&need, &mut plan)?,
+            Err(ApplyStop::Refused(refusals)) => panic!("{refusals:?}"),
         }
     }
 }

@@ -3,21 +3,21 @@
 use std::ops::{Deref, DerefMut};
 
 use punch_core::Uid;
-use punch_core::drive::{OFFER_MS, Offer};
+use punch_core::drive::{OFFER_MS, TodoOffer};
 
-use super::{State, View};
-use crate::{BATCHES_KEPT, Batch, CloneFacts, CloneFactsTx, OFFERS_KEPT, PlanId, StoreError};
+use super::{MemoryState, MemoryTransaction};
+use crate::{BATCHES_KEPT, CloneFacts, CloneFactsTx, HandOut, OFFERS_KEPT, PlanId, StoreError};
 
 /// What was handed out, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HandedOut {
-    pub batches: Vec<Batch>,
-    pub offers: Vec<Offer>,
+    pub batches: Vec<HandOut>,
+    pub offers: Vec<TodoOffer>,
     pub mirrored: Vec<Uid>,
 }
 
 impl HandedOut {
-    pub fn put_batch(&mut self, batch: &Batch) {
+    pub fn put_batch(&mut self, batch: &HandOut) {
         self.batches.retain(|known| known.owner != batch.owner);
         self.batches.push(batch.clone());
         self.batches.sort_by(|a, b| (a.at, &a.owner).cmp(&(b.at, &b.owner)));
@@ -25,7 +25,7 @@ impl HandedOut {
         self.batches.drain(..surplus);
     }
 
-    pub fn put_offer(&mut self, offer: &Offer) {
+    pub fn put_offer(&mut self, offer: &TodoOffer) {
         self.offers.retain(|known| {
             known.owner != offer.owner && (offer.at.saturating_sub(OFFER_MS) + 1..=offer.at).contains(&known.at)
         });
@@ -36,7 +36,7 @@ impl HandedOut {
     }
 }
 
-impl<S: Deref<Target = State>> CloneFacts for View<S> {
+impl<S: Deref<Target = MemoryState>> CloneFacts for MemoryTransaction<S> {
     fn worktree_plan(&self, worktree: &str) -> Result<Option<PlanId>, StoreError> {
         Ok(self.state.worktree_plans.get(worktree).copied())
     }
@@ -46,7 +46,7 @@ impl<S: Deref<Target = State>> CloneFacts for View<S> {
     }
 }
 
-impl<S: DerefMut<Target = State>> CloneFactsTx for View<S> {
+impl<S: DerefMut<Target = MemoryState>> CloneFactsTx for MemoryTransaction<S> {
     fn put_worktree_plan(&mut self, worktree: &str) -> Result<(), StoreError> {
         self.changed = true;
         self.state.worktree_plans.insert(worktree.to_owned(), self.plan);

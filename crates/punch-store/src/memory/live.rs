@@ -11,7 +11,7 @@ use crate::{
 
 /// What is stored about the work on a plan, beside the plan itself.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Live {
+pub(super) struct LiveRecords {
     pub activity: SharedMap<u64, Activity>,
     pub questions: BTreeMap<u64, Question>,
     pub seats: BTreeMap<(u64, u32), SeatRecord>,
@@ -19,7 +19,7 @@ pub(super) struct Live {
     pub runner: Option<RunLease>,
 }
 
-impl Live {
+impl LiveRecords {
     pub fn activity_span(&self) -> ActivitySpan {
         let number = |entry: Option<(&u64, &Activity)>| entry.map_or(0, |(seq, _)| *seq);
         ActivitySpan { oldest: number(self.activity.iter().next()), newest: number(self.activity.iter().next_back()) }

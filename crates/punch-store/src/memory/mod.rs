@@ -19,27 +19,28 @@ use shared_map::SharedMap;
 
 use crate::hub::Hub;
 use crate::{
-    Catalogue, Changes, Checkpoint, CompletedFiles, Control, ControlScope, Decision, Durability, ExpectedCall, PlanId,
-    PlanInfo, Run, Session, SessionKey, Snapshot, Spent, Store, StoreError, StoreLabel, Tx, WorkerRecord,
+    Catalogue, Changes, CheckpointRow, CompletedFiles, ControlRecord, ControlScope, DecisionRow, Durability,
+    ExpectedCall, LedgerEntry, PlanId, PlanInfo, SessionKey, SessionRow, Snapshot, Store, StoreError, StoreLabel,
+    StoredRun, Tx, WorkerRecord,
 };
 
 /// Plans in memory.
 #[derive(Debug)]
 pub struct MemoryStore {
     identity: String,
-    state: RwLock<State>,
+    state: RwLock<MemoryState>,
     hub: Arc<Hub>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct MemoryState {
     plans: BTreeMap<PlanId, Arc<StoredPlan>>,
-    sessions: Arc<BTreeMap<SessionKey, Arc<Session>>>,
-    decisions: SharedMap<(SessionKey, u64), Decision>,
+    sessions: Arc<BTreeMap<SessionKey, Arc<SessionRow>>>,
+    decisions: SharedMap<(SessionKey, u64), DecisionRow>,
     completed_files: BTreeMap<u64, (PlanId, CompletedFiles)>,
     expected_calls: BTreeMap<u64, ExpectedCall>,
     worktree_plans: BTreeMap<String, PlanId>,
-    controls: BTreeMap<ControlScope, Control>,
+    controls: BTreeMap<ControlScope, ControlRecord>,
     workers: BTreeMap<String, WorkerRecord>,
 }
 
@@ -51,16 +52,16 @@ struct StoredPlan {
     events: SharedMap<u64, Vec<Event>>,
     baseline: Arc<Plan>,
     answers: SharedMap<String, (i64, String)>,
-    checkpoints: BTreeMap<String, Checkpoint>,
-    ledger: Vec<Spent>,
-    runs: BTreeMap<u64, Run>,
-    live: live::Live,
+    checkpoints: BTreeMap<String, CheckpointRow>,
+    ledger: Vec<LedgerEntry>,
+    runs: BTreeMap<u64, StoredRun>,
+    live: live::LiveRecords,
     handed_out: hand_out::HandedOut,
     plan_file: Option<String>,
 }
 
 /// One moment of the state, seen from one plan.
-struct View<S> {
+struct MemoryTransaction<S> {
     state: S,
     plan: PlanId,
     changed: bool,
@@ -83,7 +84,7 @@ impl Default for MemoryStore {
     }
 }
 
-impl State {
+impl MemoryState {
     fn kept(&self, plan: PlanId) -> Result<&StoredPlan, StoreError> {
         self.plans.get(&plan).map(Arc::as_ref).ok_or(StoreError::UnknownPlan { plan })
     }
@@ -119,7 +120,7 @@ impl Store for MemoryStore {
     ) -> Result<(), StoreError> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.kept(plan)?;
-        let mut view = View { state: Box::new(state.clone()), plan, changed: false, closing: Vec::new() };
+        let mut view = MemoryTransaction { state: Box::new(state.clone()), plan, changed: false, closing: Vec::new() };
         body(&mut view)?;
         if view.changed {
             drop(std::mem::replace(&mut *state, *view.state));
@@ -136,12 +137,12 @@ impl Store for MemoryStore {
     ) -> Result<(), StoreError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
         state.kept(plan)?;
-        body(&View { state: &state, plan, changed: false, closing: Vec::new() })
+        body(&MemoryTransaction { state: &state, plan, changed: false, closing: Vec::new() })
     }
 
     fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
-        body(&View { state: &state, plan: PlanId(0), changed: false, closing: Vec::new() })
+        body(&MemoryTransaction { state: &state, plan: PlanId(0), changed: false, closing: Vec::new() })
     }
 
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
@@ -158,7 +159,7 @@ impl Store for MemoryStore {
             checkpoints: BTreeMap::new(),
             ledger: Vec::new(),
             runs: BTreeMap::new(),
-            live: live::Live::default(),
+            live: live::LiveRecords::default(),
             handed_out: hand_out::HandedOut::default(),
             plan_file: None,
         };
@@ -176,16 +177,16 @@ impl Store for MemoryStore {
     }
 
     fn changes(&self) -> Box<dyn Changes> {
-        Box::new(Waiter { seen: self.hub.seen(), hub: Arc::clone(&self.hub) })
+        Box::new(MemoryWaiter { seen: self.hub.seen(), hub: Arc::clone(&self.hub) })
     }
 }
 
-struct Waiter {
+struct MemoryWaiter {
     hub: Arc<Hub>,
     seen: u64,
 }
 
-impl Changes for Waiter {
+impl Changes for MemoryWaiter {
     fn wait(&mut self, timeout: Duration) -> Result<bool, StoreError> {
         let before = self.seen;
         self.seen = self.hub.wait(before, timeout);

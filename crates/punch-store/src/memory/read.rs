@@ -3,34 +3,35 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use punch_core::drive::Offer;
+use punch_core::drive::TodoOffer;
 use punch_core::{Event, Footprint, Plan, PlanRow, Status, Todo, Uid};
 
-use super::{State, View};
+use super::{MemoryState, MemoryTransaction};
 use crate::{
-    ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
-    Decision, ExpectedCall, ListMark, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
-    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which, WorkerRecord,
+    ANSWER_LIFETIME_MS, Activity, ActivitySpan, AttemptUsage, Catalogue, CheckpointRow, CompletedFiles, ControlRecord,
+    ControlScope, DecisionRow, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanInfo, Question, QuestionFilter,
+    ReadMarker, ReadyMark, RunLease, SeatRecord, SessionKey, SessionRow, Snapshot, StoreError, StoredRun, Which,
+    WorkerRecord,
 };
 
-impl<S: Deref<Target = State>> Catalogue for View<S> {
+impl<S: Deref<Target = MemoryState>> Catalogue for MemoryTransaction<S> {
     fn plans(&self) -> Result<Vec<PlanInfo>, StoreError> {
         Ok(self.state.plans.values().map(|kept| kept.info.clone()).collect())
     }
 
-    fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
+    fn session(&self, key: &SessionKey) -> Result<Option<SessionRow>, StoreError> {
         Ok(self.state.sessions.get(key).map(|session| (**session).clone()))
     }
 
-    fn sessions(&self) -> Result<Vec<Session>, StoreError> {
-        let mut out: Vec<Session> = self.state.sessions.values().map(|session| (**session).clone()).collect();
+    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
+        let mut out: Vec<SessionRow> = self.state.sessions.values().map(|session| (**session).clone()).collect();
         out.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
         Ok(out)
     }
 
-    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError> {
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {
         let all = self.state.decisions.values().filter(|decision| of.is_none_or(|key| *key == decision.key));
-        let mut out: Vec<Decision> = all.cloned().collect();
+        let mut out: Vec<DecisionRow> = all.cloned().collect();
         out.sort_by(|a, b| (b.at, b.seq, &a.key).cmp(&(a.at, a.seq, &b.key)));
         if of.is_some() {
             out.sort_by_key(|decision| std::cmp::Reverse(decision.seq));
@@ -39,7 +40,7 @@ impl<S: Deref<Target = State>> Catalogue for View<S> {
         Ok(out)
     }
 
-    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError> {
+    fn control(&self, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
         Ok(self.state.controls.get(scope).cloned())
     }
 
@@ -52,7 +53,7 @@ impl<S: Deref<Target = State>> Catalogue for View<S> {
     }
 }
 
-impl<S: Deref<Target = State>> Snapshot for View<S> {
+impl<S: Deref<Target = MemoryState>> Snapshot for MemoryTransaction<S> {
     fn info(&self) -> Result<PlanInfo, StoreError> {
         Ok(self.state.kept(self.plan)?.info.clone())
     }
@@ -157,16 +158,17 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(kept.filter(|(at, _)| *at > now - ANSWER_LIFETIME_MS).map(|(_, body)| body.clone()))
     }
 
-    fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError> {
+    fn checkpoint(&self, id: &str) -> Result<Option<CheckpointRow>, StoreError> {
         Ok(self.state.kept(self.plan)?.checkpoints.get(id).cloned())
     }
 
-    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
-        let mut sums: BTreeMap<(Uid, u32), Usage> = BTreeMap::new();
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError> {
+        let mut sums: BTreeMap<(Uid, u32), AttemptUsage> = BTreeMap::new();
         let sum = |a: u64, b: u64| a.saturating_add(b).min(i64::MAX.unsigned_abs());
         for spent in self.state.kept(self.plan)?.ledger.iter().filter(|spent| of.is_none_or(|uid| uid == spent.uid)) {
             let (uid, attempt) = (spent.uid, spent.attempt);
-            let entry = sums.entry((uid, attempt)).or_insert(Usage { uid, attempt, tokens: 0, ms: 0, at: spent.at });
+            let entry =
+                sums.entry((uid, attempt)).or_insert(AttemptUsage { uid, attempt, tokens: 0, ms: 0, at: spent.at });
             entry.tokens = sum(entry.tokens, spent.grown());
             entry.ms = sum(entry.ms, spent.ms);
             entry.at = entry.at.max(spent.at);
@@ -174,30 +176,30 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(sums.into_values().collect())
     }
 
-    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError> {
+    fn ledger(&self, run: u64) -> Result<Vec<LedgerEntry>, StoreError> {
         let all = self.state.kept(self.plan)?.ledger.iter();
         Ok(all.filter(|spent| spent.run == Some(run)).cloned().collect())
     }
 
-    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+    fn spent_on(&self, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError> {
         let all = self.state.kept(self.plan)?.ledger.iter();
         Ok(all.filter(|spent| spent.uid == todo).cloned().collect())
     }
 
-    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError> {
         Ok(self.state.kept(self.plan)?.ledger.iter().skip(skip).take(limit).cloned().collect())
     }
 
-    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+    fn runs(&self, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         Ok(self.state.kept(self.plan)?.runs.values().rev().take(limit).cloned().collect())
     }
 
-    fn run(&self, id: u64) -> Result<Option<Run>, StoreError> {
+    fn run(&self, id: u64) -> Result<Option<StoredRun>, StoreError> {
         Ok(self.state.kept(self.plan)?.runs.get(&id).cloned())
     }
 
-    fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {
-        let mut out: Vec<Checkpoint> = self.state.kept(self.plan)?.checkpoints.values().cloned().collect();
+    fn checkpoints(&self, limit: usize) -> Result<Vec<CheckpointRow>, StoreError> {
+        let mut out: Vec<CheckpointRow> = self.state.kept(self.plan)?.checkpoints.values().cloned().collect();
         out.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
         out.truncate(limit);
         Ok(out)
@@ -225,7 +227,7 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(self.state.kept(self.plan)?.live.questions.get(&id).cloned())
     }
 
-    fn run_controls(&self, of: u64) -> Result<Vec<Control>, StoreError> {
+    fn run_controls(&self, of: u64) -> Result<Vec<ControlRecord>, StoreError> {
         let is_about = |scope: &ControlScope| match scope {
             ControlScope::Run { plan, run } | ControlScope::Seat { plan, run, .. } => (*plan, *run) == (self.plan, of),
             ControlScope::Session(_) | ControlScope::Sessions => false,
@@ -238,11 +240,11 @@ impl<S: Deref<Target = State>> Snapshot for View<S> {
         Ok(seats.map(|(_, seat)| seat.clone()).collect())
     }
 
-    fn batches(&self) -> Result<Vec<Batch>, StoreError> {
+    fn batches(&self) -> Result<Vec<HandOut>, StoreError> {
         Ok(self.state.kept(self.plan)?.handed_out.batches.clone())
     }
 
-    fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+    fn offers(&self) -> Result<Vec<TodoOffer>, StoreError> {
         Ok(self.state.kept(self.plan)?.handed_out.offers.clone())
     }
 

@@ -3,18 +3,18 @@
 use std::io::Write;
 use std::ops::DerefMut;
 
-use punch_core::drive::Offer;
+use punch_core::drive::TodoOffer;
 use punch_core::{Event, Outcome, Plan, Uid};
 
-use super::{State, View, failed};
+use super::{MemoryState, MemoryTransaction, failed};
 use crate::{
-    ANSWER_LIFETIME_MS, Activity, Batch, COMPLETED_FILES_KEPT, Checkpoint, CompletedFiles, Control, ControlScope,
-    DECISION_LIFETIME_MS, DECISIONS_KEPT, Decision, EXPECTED_CALLS_KEPT, ExpectedCall, Question, QuestionAnswer,
-    QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord, Session, SessionKey, Spent, StoreError, Tx,
-    WORKER_LIFETIME_MS, Wanted, WorkerRecord, baseline,
+    ANSWER_LIFETIME_MS, Activity, COMPLETED_FILES_KEPT, CheckpointRow, CompletedFiles, ControlRecord, ControlScope,
+    DECISION_LIFETIME_MS, DECISIONS_KEPT, DecisionRow, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, LedgerEntry,
+    Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, RequestedState, RunGrant, SeatRecord,
+    SessionKey, SessionRow, StoreError, StoredRun, Tx, WORKER_LIFETIME_MS, WorkerRecord, baseline,
 };
 
-impl<S: DerefMut<Target = State>> Tx for View<S> {
+impl<S: DerefMut<Target = MemoryState>> Tx for MemoryTransaction<S> {
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
         let kept = self.state.kept_mut(self.plan)?;
         crate::store::follows(kept.plan.row.revision, outcome)?;
@@ -73,7 +73,7 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(())
     }
 
-    fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
+    fn put_session(&mut self, session: &SessionRow) -> Result<(), StoreError> {
         self.changed = true;
         std::sync::Arc::make_mut(&mut self.state.sessions)
             .insert(session.key.clone(), std::sync::Arc::new(session.clone()));
@@ -85,7 +85,7 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         let all = &mut self.state.decisions;
         let last = all.iter().filter(|((key, _), _)| key == of).map(|((_, seq), _)| *seq).max();
         let seq = last.map_or(1, |seq| seq + 1);
-        all.insert((of.clone(), seq), Decision { key: of.clone(), seq, at: now, body: body.to_owned() });
+        all.insert((of.clone(), seq), DecisionRow { key: of.clone(), seq, at: now, body: body.to_owned() });
         all.retain(|(key, number), kept| match seq {
             1 => kept.at > now - DECISION_LIFETIME_MS,
             _ => key != of || number + DECISIONS_KEPT > seq,
@@ -93,17 +93,23 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(())
     }
 
-    fn spend(&mut self, spent: &Spent) -> Result<(), StoreError> {
+    fn spend(&mut self, spent: &LedgerEntry) -> Result<(), StoreError> {
         self.changed = true;
         let most = |n: u64| n.min(i64::MAX.unsigned_abs());
         let (tokens_in, tokens_out, again) = (most(spent.tokens_in), most(spent.tokens_out), most(spent.again));
-        let spent =
-            Spent { tokens_in, tokens_out, again, cost: spent.cost.map(most), ms: most(spent.ms), ..spent.clone() };
+        let spent = LedgerEntry {
+            tokens_in,
+            tokens_out,
+            again,
+            cost: spent.cost.map(most),
+            ms: most(spent.ms),
+            ..spent.clone()
+        };
         self.state.kept_mut(self.plan)?.ledger.push(spent);
         Ok(())
     }
 
-    fn put_run(&mut self, run: &Run) -> Result<(), StoreError> {
+    fn put_run(&mut self, run: &StoredRun) -> Result<(), StoreError> {
         self.changed = true;
         let of = self.plan;
         let kept = self.state.kept_mut(of)?;
@@ -149,11 +155,13 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(outcome)
     }
 
-    fn put_control(&mut self, control: &Control) -> Result<(), StoreError> {
+    fn put_control(&mut self, control: &ControlRecord) -> Result<(), StoreError> {
         self.changed = true;
         match control.wanted {
-            Wanted::Go => self.state.controls.remove(&control.scope),
-            Wanted::Pause | Wanted::Stop => self.state.controls.insert(control.scope.clone(), control.clone()),
+            RequestedState::Go => self.state.controls.remove(&control.scope),
+            RequestedState::Pause | RequestedState::Stop => {
+                self.state.controls.insert(control.scope.clone(), control.clone())
+            }
         };
         Ok(())
     }
@@ -192,7 +200,7 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(true)
     }
 
-    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+    fn put_checkpoint(&mut self, checkpoint: &CheckpointRow) -> Result<(), StoreError> {
         self.changed = true;
         self.state.kept_mut(self.plan)?.checkpoints.insert(checkpoint.id.clone(), checkpoint.clone());
         Ok(())
@@ -204,7 +212,7 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(())
     }
 
-    fn put_batch(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    fn put_batch(&mut self, batch: &HandOut) -> Result<(), StoreError> {
         self.changed = true;
         self.state.kept_mut(self.plan)?.handed_out.put_batch(batch);
         Ok(())
@@ -216,7 +224,7 @@ impl<S: DerefMut<Target = State>> Tx for View<S> {
         Ok(())
     }
 
-    fn put_offer(&mut self, offer: &Offer) -> Result<(), StoreError> {
+    fn put_offer(&mut self, offer: &TodoOffer) -> Result<(), StoreError> {
         self.changed = true;
         self.state.kept_mut(self.plan)?.handed_out.put_offer(offer);
         Ok(())

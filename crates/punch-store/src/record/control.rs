@@ -29,7 +29,7 @@ pub enum ControlScope {
 
 /// What the user wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RequestedState {
     /// To work. For sessions: automatic continuation is on.
     #[default]
     Go,
@@ -39,7 +39,7 @@ pub enum Wanted {
     Stop,
 }
 
-impl Wanted {
+impl RequestedState {
     /// The word under which it is stored.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Wanted {
         }
     }
 
-    /// Reads what [`Wanted::as_str`] writes.
+    /// Reads what [`RequestedState::as_str`] writes.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Go, Self::Pause, Self::Stop].into_iter().find(|wanted| wanted.as_str() == text)
     }
@@ -57,11 +57,11 @@ impl Wanted {
 
 /// What the user wants of a run, a seat or a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Control {
+pub struct ControlRecord {
     /// What it is about.
     pub scope: ControlScope,
     /// What is wanted.
-    pub wanted: Wanted,
+    pub wanted: RequestedState,
     /// Who wants it.
     pub by: String,
     /// Since when.

@@ -21,7 +21,7 @@ pub const EXPECTED_CALLS_KEPT: u64 = 32;
 
 /// Todos that were handed out together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Batch {
+pub struct HandOut {
     /// Who got them.
     pub owner: String,
     /// The todos.

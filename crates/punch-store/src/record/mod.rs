@@ -8,9 +8,9 @@ mod reader;
 mod worker;
 
 pub use activity::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ACTIVITY_SWEEP, Activity, ActivitySpan};
-pub use control::{Control, ControlScope, RunGrant, RunLease, SeatRecord, Wanted};
+pub use control::{ControlRecord, ControlScope, RequestedState, RunGrant, RunLease, SeatRecord};
 pub use hand_out::{
-    BATCHES_KEPT, Batch, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, OFFERS_KEPT,
+    BATCHES_KEPT, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, OFFERS_KEPT,
 };
 pub use question::{QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState};
 pub use reader::{READERS_KEPT, ReadMarker};
@@ -149,7 +149,7 @@ impl SessionKey {
 
 /// What is known about a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct SessionRow {
     /// The session.
     pub key: SessionKey,
     /// The plan it is bound to.
@@ -162,7 +162,7 @@ pub struct Session {
 
 /// What was decided for a session, or what its host reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct DecisionRow {
     /// The session that it is about.
     pub key: SessionKey,
     /// Its number in the session, growing.
@@ -175,7 +175,7 @@ pub struct Decision {
 
 /// What one attempt at a todo took: the sum of its entries in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Usage {
+pub struct AttemptUsage {
     /// Which todo.
     pub uid: Uid,
     /// Which attempt, counted from 1.
@@ -190,7 +190,7 @@ pub struct Usage {
 
 /// One entry of the ledger: something that was spent on a todo. Entries are added, never changed. Not an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct LedgerEntry {
     /// On which todo.
     pub uid: Uid,
     /// In which attempt, counted from 1.
@@ -220,7 +220,7 @@ pub struct Spent {
     pub at: i64,
 }
 
-impl Spent {
+impl LedgerEntry {
     /// Tokens read and written.
     pub const fn tokens(&self) -> u64 {
         self.tokens_in.saturating_add(self.tokens_out)
@@ -234,7 +234,7 @@ impl Spent {
 
 /// A run of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct StoredRun {
     /// Counted from 1 in every plan.
     pub id: u64,
     /// When it began.
@@ -247,7 +247,7 @@ pub struct Run {
 
 /// A state of work to come back to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct CheckpointRow {
     /// Unique in the plan.
     pub id: String,
     /// When it was made.

@@ -5,12 +5,12 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::ledger::{most, number};
 use super::read::count;
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::record::ACTIVITY_SWEEP;
 use crate::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, StoreError};
 
 /// Activities after a number, oldest first.
-pub(super) fn since(view: &View<'_>, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
+pub(super) fn since(view: &SqliteTransaction<'_>, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
     let sql =
         "SELECT seq, at, kind, source, todo, body FROM activity WHERE plan = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let params = params![view.plan.0, most(since), count(limit)];
@@ -19,7 +19,7 @@ pub(super) fn since(view: &View<'_>, since: u64, limit: usize) -> Result<Vec<Act
 }
 
 /// Activities about one todo, newest first. There are too few rows for an index to be worth its writes.
-pub(super) fn of(view: &View<'_>, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
+pub(super) fn of(view: &SqliteTransaction<'_>, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
     let sql = "SELECT seq, at, kind, source, todo, body FROM activity WHERE plan = ?1 AND todo = ?2 \
                ORDER BY seq DESC LIMIT ?3";
     let params = params![view.plan.0, most(todo.0), count(limit)];
@@ -28,7 +28,7 @@ pub(super) fn of(view: &View<'_>, todo: Uid, limit: usize) -> Result<Vec<Activit
 }
 
 /// The numbers at both ends.
-pub(super) fn span(view: &View<'_>) -> Result<ActivitySpan, StoreError> {
+pub(super) fn span(view: &SqliteTransaction<'_>) -> Result<ActivitySpan, StoreError> {
     let end = |order: &str| -> Result<u64, StoreError> {
         let sql = format!("SELECT seq FROM activity WHERE plan = ?1 ORDER BY seq {order} LIMIT 1");
         let read = view.conn.prepare_cached(&sql);
@@ -39,7 +39,7 @@ pub(super) fn span(view: &View<'_>) -> Result<ActivitySpan, StoreError> {
 }
 
 /// Adds an activity and, now and then, clears old ones away.
-pub(super) fn append(view: &View<'_>, activity: &Activity) -> Result<u64, StoreError> {
+pub(super) fn append(view: &SqliteTransaction<'_>, activity: &Activity) -> Result<u64, StoreError> {
     let what = "add activity";
     let sql = "INSERT INTO activity (plan, seq, at, kind, source, todo, body) VALUES (?1, 1 + ifnull((SELECT max(seq) FROM \
                activity WHERE plan = ?1), 0), ?2, ?3, ?4, ?5, ?6) RETURNING seq";

@@ -7,14 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 
 use super::{fail, open};
-use crate::{Reason, StoreError, Version, platform};
+use crate::{SchemaVersion, StoreError, StoreObstacle, platform};
 
 /// Writes a copy to `to`, replacing what is there. Writers are not held up.
 pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), StoreError> {
     let failed = |e: &std::io::Error| match fail::io(to, "write a copy of the store", e) {
         // It is the folder of the copy that is missing, not a store.
-        StoreError::Unavailable { store, reason: Reason::Missing, why } => {
-            StoreError::Unavailable { store, reason: Reason::System, why }
+        StoreError::Unavailable { store, reason: StoreObstacle::Missing, why } => {
+            StoreError::Unavailable { store, reason: StoreObstacle::System, why }
         }
         other => other,
     };
@@ -24,7 +24,7 @@ pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), Stor
     let file = platform::create_private(&part).map_err(|e| failed(&e))?;
     let name = part
         .to_str()
-        .ok_or_else(|| fail::unavailable(to, Reason::System, "a copy needs a path that is valid UTF-8"))?;
+        .ok_or_else(|| fail::unavailable(to, StoreObstacle::System, "a copy needs a path that is valid UTF-8"))?;
     let done = conn.execute("VACUUM INTO ?1", [name]).map_err(|e| fail::sql(path, "be copied", &e));
     if let Err(error) = done {
         let _ = open::remove_with_companions(&part);
@@ -34,7 +34,7 @@ pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), Stor
 }
 
 /// Puts a copy into `backups/` beside the store and answers its path.
-pub(super) fn before_migration(conn: &Connection, path: &Path, from: Version) -> Result<PathBuf, StoreError> {
+pub(super) fn before_migration(conn: &Connection, path: &Path, from: SchemaVersion) -> Result<PathBuf, StoreError> {
     let folder = path.with_file_name("backups");
     crate::create_own_folder(&folder).map_err(|e| fail::io(&folder, "make the folder for copies", &e))?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

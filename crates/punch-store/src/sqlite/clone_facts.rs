@@ -2,10 +2,10 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::{CloneFacts, CloneFactsTx, PlanId, StoreError};
 
-impl CloneFacts for View<'_> {
+impl CloneFacts for SqliteTransaction<'_> {
     fn worktree_plan(&self, worktree: &str) -> Result<Option<PlanId>, StoreError> {
         let sql = "SELECT plan FROM worktree_plan WHERE worktree = ?1";
         let read = self.conn.prepare_cached(sql);
@@ -20,7 +20,7 @@ impl CloneFacts for View<'_> {
     }
 }
 
-impl CloneFactsTx for View<'_> {
+impl CloneFactsTx for SqliteTransaction<'_> {
     fn put_worktree_plan(&mut self, worktree: &str) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO worktree_plan (worktree, plan) VALUES (?1, ?2)";
         self.execute("choose the plan of a worktree", sql, params![worktree, self.plan.0]).map(|_| ())

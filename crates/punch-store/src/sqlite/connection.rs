@@ -11,10 +11,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fail;
-use super::open::{Opened, companions};
+use super::open::{OpenedFile, companions};
 use super::usage_note::{UsageNote, log_bytes};
-use crate::platform::{self, Identity};
-use crate::{Durability, Reason, StoreError};
+use crate::platform::{self, FileIdentity};
+use crate::{Durability, StoreError, StoreObstacle};
 
 /// How large the write-ahead log stays.
 const LOG_BYTES: i64 = 4 << 20;
@@ -35,14 +35,14 @@ const IDLE: usize = 4;
 /// A connection and what is known about its state.
 pub(super) struct StoreConnection {
     pub conn: Connection,
-    identity: Identity,
+    identity: FileIdentity,
     durability: Durability,
     writes: u8,
 }
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum FileAccess {
     /// For reading and writing, or only for reading where the system allows no more.
     Shared,
     /// As a file that does not change: the only way to read a store in a folder that takes no lock files. Such a
@@ -52,12 +52,12 @@ pub(super) enum Access {
 
 impl StoreConnection {
     /// Connects to an existing file. It is not looked at yet.
-    pub fn open(path: &Path, access: Access, wait: Duration) -> Result<Self, StoreError> {
+    pub fn open(path: &Path, access: FileAccess, wait: Duration) -> Result<Self, StoreError> {
         let identity = platform::identity(path).map_err(|e| fail::io(path, "open it", &e))?;
         let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let conn = match access {
-            Access::Shared => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE),
-            Access::Still => {
+            FileAccess::Shared => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE),
+            FileAccess::Still => {
                 let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
                 Connection::open_with_flags(still_uri(path), flags)
             }
@@ -123,12 +123,12 @@ pub(super) fn prepare(conn: &Connection, wait: Duration) -> rusqlite::Result<()>
 }
 
 /// Fails if a path no longer leads to the file that it led to.
-pub(super) fn check_identity(path: &Path, identity: Identity) -> Result<(), StoreError> {
+pub(super) fn check_identity(path: &Path, identity: FileIdentity) -> Result<(), StoreError> {
     match platform::identity(path) {
         Ok(now) if now == identity => Ok(()),
         Ok(_) => {
             let why = "another file has taken its place; open it again";
-            Err(fail::unavailable(path, Reason::Missing, why))
+            Err(fail::unavailable(path, StoreObstacle::Missing, why))
         }
         Err(e) => Err(fail::io(path, "find it any more", &e)),
     }
@@ -138,8 +138,8 @@ pub(super) fn check_identity(path: &Path, identity: Identity) -> Result<(), Stor
 pub(super) struct Pool {
     pub path: PathBuf,
     pub wait: Duration,
-    pub access: Access,
-    pub identity: Identity,
+    pub access: FileAccess,
+    pub identity: FileIdentity,
     idle: Mutex<Vec<StoreConnection>>,
     /// Outlives the connections.
     pub usage_note: Option<UsageNote>,
@@ -176,8 +176,8 @@ impl Drop for Pool {
 }
 
 impl Pool {
-    pub fn new(opened: Opened, wait: Duration) -> Self {
-        let Opened { path, connection, access, usage_note, lost, .. } = opened;
+    pub fn new(opened: OpenedFile, wait: Duration) -> Self {
+        let OpenedFile { path, connection, access, usage_note, lost, .. } = opened;
         Self {
             path,
             wait,
@@ -231,7 +231,7 @@ impl Pool {
     pub fn give(&self, connection: StoreConnection) {
         let _ = connection.conn.busy_timeout(self.wait);
         let mut idle = self.lock();
-        if idle.len() < IDLE && self.access == Access::Shared && connection.conn.is_autocommit() {
+        if idle.len() < IDLE && self.access == FileAccess::Shared && connection.conn.is_autocommit() {
             idle.push(connection);
         }
     }

@@ -9,12 +9,12 @@ use rusqlite::params;
 use serde::Deserialize;
 
 use super::bulk::COLUMNS;
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::backend::content_number as number;
 use crate::{ListMark, StoreError};
 
 /// The open todos with one of these contents, in list order.
-pub(super) fn find(view: &View<'_>, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
+pub(super) fn find(view: &SqliteTransaction<'_>, contents: &BTreeSet<String>) -> Result<Vec<Todo>, StoreError> {
     let mut out = Vec::new();
     let mut keep = |todo: Todo| {
         if contents.contains(&todo.content) {
@@ -40,7 +40,7 @@ pub(super) fn find(view: &View<'_>, contents: &BTreeSet<String>) -> Result<Vec<T
 
 /// Writes the numbers again if a program that does not know them has written since. A body that cannot be read has no
 /// content that could be found.
-pub(super) fn refresh(view: &View<'_>) -> Result<(), StoreError> {
+pub(super) fn refresh(view: &SqliteTransaction<'_>) -> Result<(), StoreError> {
     #[derive(Deserialize)]
     struct TodoContent {
         #[serde(default)]

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use punch_core::{Event, Kind, Patch, Plan, Todo, Uid};
+use punch_core::{Event, EventKind, Patch, Plan, Todo, Uid};
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as KindError, StrDeserializer};
 
-use super::view::View;
+use super::view::SqliteTransaction;
 use super::{fail, hand_out};
 use crate::{StoreError, baseline};
 
 const SELECT: &str = "SELECT revision, seq, at, kind, by, patch, owner, undoes FROM event";
 
 /// Adds the events of one write.
-pub(super) fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError> {
+pub(super) fn append(view: &SqliteTransaction<'_>, events: &[Event]) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO event (plan, revision, seq, at, kind, by, uid, patch, owner, undoes) \
                           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     for event in events {
@@ -32,7 +32,7 @@ pub(super) fn append(view: &View<'_>, events: &[Event]) -> Result<(), StoreError
 }
 
 /// Whole revisions after `since`, until there are `limit` events.
-pub(super) fn since(view: &View<'_>, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+pub(super) fn since(view: &SqliteTransaction<'_>, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
     let mut out: Vec<Event> = Vec::new();
     if limit == 0 {
         return Ok(out);
@@ -49,7 +49,7 @@ pub(super) fn since(view: &View<'_>, since: u64, limit: usize) -> Result<Vec<Eve
 }
 
 /// The events of one revision.
-pub(super) fn of(view: &View<'_>, revision: u64) -> Result<Vec<Event>, StoreError> {
+pub(super) fn of(view: &SqliteTransaction<'_>, revision: u64) -> Result<Vec<Event>, StoreError> {
     let mut out = Vec::new();
     each(view, &format!("{SELECT} WHERE plan = ?1 AND revision = ?2 ORDER BY seq"), revision, &mut |event| {
         out.push(event);
@@ -59,7 +59,7 @@ pub(super) fn of(view: &View<'_>, revision: u64) -> Result<Vec<Event>, StoreErro
 }
 
 /// The first events of one revision, and how many it has.
-pub(super) fn head(view: &View<'_>, revision: u64, limit: usize) -> Result<(Vec<Event>, u64), StoreError> {
+pub(super) fn head(view: &SqliteTransaction<'_>, revision: u64, limit: usize) -> Result<(Vec<Event>, u64), StoreError> {
     // Events of a revision are numbered from 0 without gaps, so the last number says how many there are.
     let last = "SELECT seq FROM event WHERE plan = ?1 AND revision = ?2 ORDER BY seq DESC LIMIT 1";
     let key = params![view.plan.0, i64::try_from(revision).unwrap_or(i64::MAX)];
@@ -77,7 +77,7 @@ pub(super) fn head(view: &View<'_>, revision: u64, limit: usize) -> Result<(Vec<
 
 /// Calls `f` with each event until it answers false.
 fn each(
-    view: &View<'_>,
+    view: &SqliteTransaction<'_>,
     sql: &str,
     revision: u64,
     f: &mut dyn FnMut(Event) -> Result<bool, StoreError>,
@@ -98,7 +98,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<Result<Event, String>> {
     let revision = row.get::<_, i64>(0)?.cast_unsigned();
     let name = row.get_ref(3)?.as_str()?;
     let word: StrDeserializer<'_, KindError> = name.into_deserializer();
-    let kind = Kind::deserialize(word).map_err(|e| e.to_string());
+    let kind = EventKind::deserialize(word).map_err(|e| e.to_string());
     let patch = serde_json::from_str(row.get_ref(5)?.as_str()?).map_err(|e| e.to_string());
     let (seq, at, by) = (row.get(1)?, row.get(2)?, row.get(4)?);
     let owner = row.get(6)?;
@@ -109,7 +109,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<Result<Event, String>> {
 }
 
 /// What folding starts from.
-pub(super) fn baseline(view: &View<'_>) -> Result<Plan, StoreError> {
+pub(super) fn baseline(view: &SqliteTransaction<'_>) -> Result<Plan, StoreError> {
     let mut plan = Plan::new();
     let row: Option<String> = view.sql(
         "read the baseline",
@@ -132,7 +132,7 @@ pub(super) fn baseline(view: &View<'_>) -> Result<Plan, StoreError> {
 }
 
 /// Exports the events before a revision, folds them into the baseline and deletes them.
-pub(super) fn prune(view: &View<'_>, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
+pub(super) fn prune(view: &SqliteTransaction<'_>, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
     let mut folded = baseline(view)?;
     let mut touched = BTreeSet::new();
     let mut last = None;
@@ -159,7 +159,7 @@ pub(super) fn prune(view: &View<'_>, before: u64, export: &mut dyn Write) -> Res
 
 /// Writes what folding starts from, at a revision; only `todos` differ from what is there.
 pub(super) fn put_baseline<'a>(
-    view: &View<'_>,
+    view: &SqliteTransaction<'_>,
     folded: &Plan,
     revision: u64,
     todos: impl Iterator<Item = &'a Todo>,

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Error, ErrorCode, ffi};
 
 use super::open::companions;
-use crate::{Reason, StoreError, StoreLabel};
+use crate::{StoreError, StoreLabel, StoreObstacle};
 
 /// Writing, growing or mapping a file failed. SQLite calls it full only if the system said exactly that; quotas, limits
 /// and the shared memory of a full file system come as these.
@@ -33,14 +33,14 @@ pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation => {
             return StoreError::Damaged { store, why };
         }
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Reason::Busy,
-        ErrorCode::ReadOnly => Reason::ReadOnly,
-        ErrorCode::DiskFull => Reason::Full,
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreObstacle::Busy,
+        ErrorCode::ReadOnly => StoreObstacle::ReadOnly,
+        ErrorCode::DiskFull => StoreObstacle::Full,
         ErrorCode::SystemIoFailure if NO_ROOM.contains(&cause.extended_code) => {
             let why = format!("{why} (a full disk or quota, a limit on file sizes, or a failing disk)");
-            return StoreError::Unavailable { store, reason: Reason::Full, why };
+            return StoreError::Unavailable { store, reason: StoreObstacle::Full, why };
         }
-        ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure => Reason::System,
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure => StoreObstacle::System,
         _ => return StoreError::Failed { store, why },
     };
     StoreError::Unavailable { store, reason, why }
@@ -49,16 +49,16 @@ pub(super) fn sql(path: &Path, what: &str, error: &Error) -> StoreError {
 /// An error of the system while doing `what`.
 pub(super) fn io(path: &Path, what: &str, error: &io::Error) -> StoreError {
     let reason = match error.kind() {
-        io::ErrorKind::NotFound => Reason::Missing,
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Reason::ReadOnly,
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Reason::Full,
-        _ => Reason::System,
+        io::ErrorKind::NotFound => StoreObstacle::Missing,
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => StoreObstacle::ReadOnly,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => StoreObstacle::Full,
+        _ => StoreObstacle::System,
     };
     StoreError::Unavailable { store: StoreLabel::file(path), reason, why: format!("cannot {what}: {error}") }
 }
 
 /// An obstacle found by looking.
-pub(super) fn unavailable(path: &Path, reason: Reason, why: impl Into<String>) -> StoreError {
+pub(super) fn unavailable(path: &Path, reason: StoreObstacle, why: impl Into<String>) -> StoreError {
     StoreError::Unavailable { store: StoreLabel::file(path), reason, why: why.into() }
 }
 

@@ -3,32 +3,32 @@
 use std::collections::BTreeSet;
 
 use punch_core::Uid;
-use punch_core::drive::{OFFER_MS, Offer};
+use punch_core::drive::{OFFER_MS, TodoOffer};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::ledger::{most, number};
 use super::read::count;
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::{
-    BATCHES_KEPT, Batch, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, OFFERS_KEPT, PlanId,
-    SessionKey, StoreError,
+    BATCHES_KEPT, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, OFFERS_KEPT,
+    PlanId, SessionKey, StoreError,
 };
 
 /// Batches, oldest first.
-pub(super) fn batches(view: &View<'_>) -> Result<Vec<Batch>, StoreError> {
+pub(super) fn batches(view: &SqliteTransaction<'_>) -> Result<Vec<HandOut>, StoreError> {
     let sql = "SELECT owner, at, todos FROM batch WHERE plan = ?1 ORDER BY at, owner";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
     let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([view.plan.0], row)?.collect());
     let rows: Vec<(String, i64, String)> = view.sql("read batches", read)?;
     let batch = |(owner, at, todos): (String, i64, String)| {
         let todos: BTreeSet<Uid> = view.parse("a batch", &todos)?;
-        Ok(Batch { owner, todos, at })
+        Ok(HandOut { owner, todos, at })
     };
     rows.into_iter().map(batch).collect()
 }
 
 /// Keeps a batch.
-pub(super) fn put_batch(view: &View<'_>, batch: &Batch) -> Result<(), StoreError> {
+pub(super) fn put_batch(view: &SqliteTransaction<'_>, batch: &HandOut) -> Result<(), StoreError> {
     let what = "keep a batch";
     let sql = "INSERT OR REPLACE INTO batch (plan, owner, at, todos) VALUES (?1, ?2, ?3, ?4)";
     let todos = view.to_json("a batch", &batch.todos)?;
@@ -39,21 +39,21 @@ pub(super) fn put_batch(view: &View<'_>, batch: &Batch) -> Result<(), StoreError
 }
 
 /// Forgets a batch.
-pub(super) fn forget_batch(view: &View<'_>, owner: &str) -> Result<(), StoreError> {
+pub(super) fn forget_batch(view: &SqliteTransaction<'_>, owner: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM batch WHERE plan = ?1 AND owner = ?2";
     view.execute("forget a batch", sql, params![view.plan.0, owner]).map(|_| ())
 }
 
 /// Offers, oldest first.
-pub(super) fn offers(view: &View<'_>) -> Result<Vec<Offer>, StoreError> {
+pub(super) fn offers(view: &SqliteTransaction<'_>) -> Result<Vec<TodoOffer>, StoreError> {
     let sql = "SELECT owner, todo, at FROM offer WHERE plan = ?1 ORDER BY at, owner";
-    let offer = |row: &Row<'_>| Ok(Offer { owner: row.get(0)?, uid: Uid(number(row, 1)?), at: row.get(2)? });
+    let offer = |row: &Row<'_>| Ok(TodoOffer { owner: row.get(0)?, uid: Uid(number(row, 1)?), at: row.get(2)? });
     let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([view.plan.0], offer)?.collect());
     view.sql("read offers", read)
 }
 
 /// Keeps an offer.
-pub(super) fn put_offer(view: &View<'_>, offer: &Offer) -> Result<(), StoreError> {
+pub(super) fn put_offer(view: &SqliteTransaction<'_>, offer: &TodoOffer) -> Result<(), StoreError> {
     let what = "keep an offer";
     let old = "DELETE FROM offer WHERE plan = ?1 AND (at <= ?2 OR at > ?3)";
     view.execute(what, old, params![view.plan.0, offer.at.saturating_sub(OFFER_MS), offer.at])?;
@@ -65,13 +65,13 @@ pub(super) fn put_offer(view: &View<'_>, offer: &Offer) -> Result<(), StoreError
 }
 
 /// Forgets an offer.
-pub(super) fn forget_offer(view: &View<'_>, owner: &str) -> Result<(), StoreError> {
+pub(super) fn forget_offer(view: &SqliteTransaction<'_>, owner: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM offer WHERE plan = ?1 AND owner = ?2";
     view.execute("forget an offer", sql, params![view.plan.0, owner]).map(|_| ())
 }
 
 /// The todos that were copied from an agent's own list.
-pub(super) fn mirrored(view: &View<'_>) -> Result<Vec<Uid>, StoreError> {
+pub(super) fn mirrored(view: &SqliteTransaction<'_>) -> Result<Vec<Uid>, StoreError> {
     let sql = "SELECT todos FROM mirrored WHERE plan = ?1";
     let read = view.conn.prepare_cached(sql);
     let read = read.and_then(|mut s| s.query_row([view.plan.0], |row| row.get::<_, String>(0)).optional());
@@ -82,14 +82,14 @@ pub(super) fn mirrored(view: &View<'_>) -> Result<Vec<Uid>, StoreError> {
 }
 
 /// Keeps which todos were copied.
-pub(super) fn put_mirrored(view: &View<'_>, todos: &[Uid]) -> Result<(), StoreError> {
+pub(super) fn put_mirrored(view: &SqliteTransaction<'_>, todos: &[Uid]) -> Result<(), StoreError> {
     let sql = "INSERT OR REPLACE INTO mirrored (plan, todos) VALUES (?1, ?2)";
     let todos = view.to_json("the list of mirrored todos", &todos)?;
     view.execute("keep mirrored todos", sql, params![view.plan.0, todos]).map(|_| ())
 }
 
 /// What the files of a todo held.
-pub(super) fn completed_files(view: &View<'_>, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
+pub(super) fn completed_files(view: &SqliteTransaction<'_>, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
     let sql = "SELECT todo, at, blobs FROM completed_files WHERE plan = ?1 AND todo = ?2";
     let files = |row: &Row<'_>| Ok(CompletedFiles { todo: Uid(number(row, 0)?), at: row.get(1)?, blobs: row.get(2)? });
     let key = params![view.plan.0, most(todo.0)];
@@ -98,7 +98,7 @@ pub(super) fn completed_files(view: &View<'_>, todo: Uid) -> Result<Option<Compl
 }
 
 /// Keeps what the files of a todo held.
-pub(super) fn put_completed_files(view: &View<'_>, files: &CompletedFiles) -> Result<(), StoreError> {
+pub(super) fn put_completed_files(view: &SqliteTransaction<'_>, files: &CompletedFiles) -> Result<(), StoreError> {
     let what = "keep files of a completed todo";
     let sql = "INSERT OR REPLACE INTO completed_files (plan, todo, at, blobs) VALUES (?1, ?2, ?3, ?4)";
     view.execute(what, sql, params![view.plan.0, most(files.todo.0), files.at, files.blobs])?;
@@ -107,14 +107,14 @@ pub(super) fn put_completed_files(view: &View<'_>, files: &CompletedFiles) -> Re
 }
 
 /// Forgets the files of todos that were removed, or completed before `until`.
-pub(super) fn prune_completed_files(view: &View<'_>, until: i64) -> Result<(), StoreError> {
+pub(super) fn prune_completed_files(view: &SqliteTransaction<'_>, until: i64) -> Result<(), StoreError> {
     let sql = "DELETE FROM completed_files WHERE plan = ?1 AND (at <= ?2 OR todo IN \
                (SELECT uid FROM todo WHERE plan = ?1 AND removed IS NOT NULL))";
     view.execute("forget files of completed todos", sql, params![view.plan.0, until]).map(|_| ())
 }
 
 /// Announced calls, oldest first.
-pub(super) fn expected_calls(view: &View<'_>) -> Result<Vec<ExpectedCall>, StoreError> {
+pub(super) fn expected_calls(view: &SqliteTransaction<'_>) -> Result<Vec<ExpectedCall>, StoreError> {
     let sql = "SELECT seq, host, subagent, plan, call, fingerprint, at FROM expected_call ORDER BY seq";
     let call = |row: &Row<'_>| {
         let (host, subagent): (String, String) = (row.get(1)?, row.get(2)?);
@@ -132,7 +132,7 @@ pub(super) fn expected_calls(view: &View<'_>) -> Result<Vec<ExpectedCall>, Store
 }
 
 /// Keeps an announced call.
-pub(super) fn put_expected_call(view: &View<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
+pub(super) fn put_expected_call(view: &SqliteTransaction<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
     let what = "keep an announced call";
     let sql = "INSERT INTO expected_call (host, subagent, plan, call, fingerprint, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (host, subagent) = (call.session.session_id(), call.session.subagent().unwrap_or_default());
@@ -142,7 +142,7 @@ pub(super) fn put_expected_call(view: &View<'_>, call: &ExpectedCall) -> Result<
 }
 
 /// Forgets an announced call.
-pub(super) fn forget_expected_call(view: &View<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
+pub(super) fn forget_expected_call(view: &SqliteTransaction<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
     // The number of a forgotten call may be given out again.
     let sql = "DELETE FROM expected_call WHERE seq = ?1 AND host = ?2 AND fingerprint = ?3 AND at = ?4";
     let key = params![most(call.seq), call.session.session_id(), call.fingerprint, call.at];

@@ -7,11 +7,11 @@ use rusqlite::params;
 
 use super::bulk::COLUMNS;
 use super::events;
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::{Snapshot, StoreError, Which};
 
 /// Puts what the footprint asks for into the slice and marks it as loaded.
-pub(super) fn load(view: &View<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
+pub(super) fn load(view: &SqliteTransaction<'_>, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
     let plan = view.plan.0;
     let mut put = |todo: Arc<Todo>| drop(into.put_shared(todo));
     if footprint.all {

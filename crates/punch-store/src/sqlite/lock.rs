@@ -9,16 +9,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::fail;
-use crate::{Reason, StoreError};
+use crate::{StoreError, StoreObstacle};
 
 /// Held until dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct WriteTurn {
     /// `store.lock`, which also holds the record of commits.
     pub file: File,
 }
 
-impl Turn {
+impl WriteTurn {
     /// Waits for the turn, at most until the deadline.
     pub fn take(store: &Path, deadline: Instant) -> Result<Self, StoreError> {
         let path = store.with_extension("lock");
@@ -47,7 +47,7 @@ impl Turn {
         let left = deadline.saturating_duration_since(Instant::now());
         match woken.recv_timeout(left) {
             Ok(()) => Ok(Self { file }),
-            Err(_) => Err(fail::unavailable(store, Reason::Busy, busy(left))),
+            Err(_) => Err(fail::unavailable(store, StoreObstacle::Busy, busy(left))),
         }
     }
 }

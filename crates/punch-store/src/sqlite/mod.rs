@@ -44,10 +44,10 @@ use crate::{
 };
 use commits::{CommitRecord, Counter, PlanMark};
 use connection::Pool;
-use lock::Turn;
+use lock::WriteTurn;
 use todo::Unknown;
-use view::View;
-use watch::Watch;
+use view::SqliteTransaction;
+use watch::StoreWatch;
 
 /// How long a writer waits for the others unless told otherwise.
 const WAIT: Duration = Duration::from_secs(10);
@@ -63,7 +63,7 @@ pub fn open_file(path: &Path, mode: OpenMode, wait: Option<Duration>) -> Result<
 /// `-wal` and `-shm`, and `backups/`.
 pub struct SqliteStore {
     pool: Pool,
-    watch: Arc<Watch>,
+    watch: Arc<StoreWatch>,
     unknown: Unknown,
     /// Why it can only be read, if so.
     obstacle: Option<StoreError>,
@@ -102,7 +102,7 @@ impl SqliteStore {
         let (obstacle, lost, upgrade) = (opened.obstacle.clone(), opened.lost.clone(), opened.upgrade.clone());
         let unknown = if opened.newer { Unknown::Keep } else { Unknown::None };
         let pool = Pool::new(opened, wait);
-        let watch = Arc::new(Watch::new(pool.path.clone(), pool.identity, pool.access));
+        let watch = Arc::new(StoreWatch::new(pool.path.clone(), pool.identity, pool.access));
         let store = Self { pool, watch, unknown, obstacle, lost, upgrade };
         if log_mismatch { store.if_sound() } else { Ok(store) }
     }
@@ -152,7 +152,7 @@ impl SqliteStore {
         let deadline = Instant::now() + self.pool.wait;
         let mut connection = self.pool.take()?;
         open::writable(&connection.conn, self.path())?;
-        let turn = Turn::take(self.path(), deadline)?;
+        let turn = WriteTurn::take(self.path(), deadline)?;
         let failed = |e: rusqlite::Error| fail::sql(self.path(), "be written", &e);
         let left = deadline.saturating_duration_since(Instant::now());
         connection.begin_write(durability, left).map_err(failed)?;
@@ -179,7 +179,7 @@ impl SqliteStore {
     fn count<T>(
         &self,
         conn: &Connection,
-        turn: &Turn,
+        turn: &WriteTurn,
         durability: Durability,
         loss: Loss,
         body: impl FnOnce(&Connection) -> Result<WriteOutcome<T>, StoreError>,
@@ -224,8 +224,8 @@ impl SqliteStore {
         done
     }
 
-    fn view<'c>(&'c self, conn: &'c Connection, plan: PlanId) -> View<'c> {
-        View::new(conn, self.path(), plan, self.unknown)
+    fn view<'c>(&'c self, conn: &'c Connection, plan: PlanId) -> SqliteTransaction<'c> {
+        SqliteTransaction::new(conn, self.path(), plan, self.unknown)
     }
 }
 
@@ -293,6 +293,6 @@ impl Store for SqliteStore {
     }
 
     fn changes(&self) -> Box<dyn Changes> {
-        Box::new(watch::Waiter::new(&self.watch))
+        Box::new(watch::StoreWaiter::new(&self.watch))
     }
 }

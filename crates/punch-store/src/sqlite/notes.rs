@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use punch_core::{Change, Event, Note, Patch, Todo, Uid};
+use punch_core::{Event, FieldChange, Note, Patch, Todo, Uid};
 use rusqlite::{Connection, params};
 
 use crate::PlanId;
@@ -21,7 +21,7 @@ pub(super) fn changed_from(events: &[Event]) -> HashMap<Uid, usize> {
     for event in events {
         let Patch::Todo(uid, changes) = &event.patch else { continue };
         for change in changes {
-            if let Change::Notes(splice) = change {
+            if let FieldChange::Notes(splice) = change {
                 let first = out.entry(*uid).or_insert(splice.at);
                 *first = splice.at.min(*first);
             }

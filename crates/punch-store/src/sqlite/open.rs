@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::commits::CommitRecord;
-use super::connection::{self, Access, StoreConnection};
-use super::lock::Turn;
+use super::connection::{self, FileAccess, StoreConnection};
+use super::lock::WriteTurn;
 use super::schema::{self, MIGRATIONS, SchemaAge};
 use super::usage_note::{UsageNote, log_bytes};
 use super::{commits, fail};
-use crate::{LostWrites, OpenMode, Reason, StoreError, Upgrade, platform};
+use crate::{LostWrites, OpenMode, StoreError, StoreObstacle, Upgrade, platform};
 
 /// Before 3.51.3 a WAL file could be reset under a reader's feet.
 const OLDEST_LIBRARY: i32 = 3_051_003;
 
 /// A store that was found fit for use.
-pub(super) struct Opened {
+pub(super) struct OpenedFile {
     pub path: PathBuf,
     pub connection: StoreConnection,
-    pub access: Access,
+    pub access: FileAccess,
     /// Why it can only be read, if so: the answer to every write.
     pub obstacle: Option<StoreError>,
     /// The file has a newer minor schema.
@@ -37,20 +37,20 @@ pub(super) struct Opened {
 }
 
 /// Opens the store at `path`, or makes one if the mode says so and there is none.
-pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened, StoreError> {
+pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<OpenedFile, StoreError> {
     library_is_new_enough(path, rusqlite::version_number())?;
     let deadline = Instant::now() + wait;
     let path = settle(path, mode)?;
     if !exists(&path)? {
         match mode {
-            OpenMode::Existing => return Err(fail::unavailable(&path, Reason::Missing, "there is none")),
+            OpenMode::Existing => return Err(fail::unavailable(&path, StoreObstacle::Missing, "there is none")),
             OpenMode::Create => create(&path, deadline)?,
         }
     }
     let usage_note = UsageNote::enter(&path);
     let record = CommitRecord::beside(&path);
     let log_mismatch = usage_note.as_ref().is_some_and(UsageNote::log_mismatch);
-    let Looked { mut connection, standing, access, obstacle } = look(&path, wait)?;
+    let StoreProbe { mut connection, standing, access, obstacle } = look(&path, wait)?;
     if log_mismatch {
         let found: rusqlite::Result<String> =
             connection.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0));
@@ -70,7 +70,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
         standing => standing,
     };
     let lost = commits::lost(&connection.conn, &path, record);
-    Ok(Opened {
+    Ok(OpenedFile {
         path,
         connection,
         access,
@@ -84,33 +84,35 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
 }
 
 /// What a first look at a file gave.
-struct Looked {
+struct StoreProbe {
     connection: StoreConnection,
     standing: SchemaAge,
-    access: Access,
+    access: FileAccess,
     obstacle: Option<StoreError>,
 }
 
 /// Connects and finds out what the file is. In a folder that cannot be written, or on a full disk, SQLite may be unable
 /// to share it; then it can still be read.
-fn look(path: &Path, wait: Duration) -> Result<Looked, StoreError> {
+fn look(path: &Path, wait: Duration) -> Result<StoreProbe, StoreError> {
     // An empty log, which a failed attempt may have made, is as good as none.
     let log_is_empty = || log_bytes(path) == 0;
     let still = |obstacle: StoreError| {
-        let connection = StoreConnection::open(path, Access::Still, wait)?;
+        let connection = StoreConnection::open(path, FileAccess::Still, wait)?;
         let standing = schema::examine(&connection.conn, path)?;
-        Ok(Looked { connection, standing, access: Access::Still, obstacle: Some(obstacle) })
+        Ok(StoreProbe { connection, standing, access: FileAccess::Still, obstacle: Some(obstacle) })
     };
     // SQLite would make a log with the same permissions, which would stay unwritable when the store no longer is.
     if platform::writable(path).is_err() && log_is_empty() {
-        return still(fail::unavailable(path, Reason::ReadOnly, "it is read-only"));
+        return still(fail::unavailable(path, StoreObstacle::ReadOnly, "it is read-only"));
     }
-    let connection = StoreConnection::open(path, Access::Shared, wait)?;
+    let connection = StoreConnection::open(path, FileAccess::Shared, wait)?;
     match schema::examine(&connection.conn, path) {
-        Ok(standing) => Ok(Looked { connection, standing, access: Access::Shared, obstacle: None }),
-        Err(error @ StoreError::Unavailable { reason: Reason::Full, .. }) if log_is_empty() => still(error),
-        Err(StoreError::Unavailable { reason: Reason::System | Reason::ReadOnly, .. }) if log_is_empty() => {
-            still(fail::unavailable(path, Reason::ReadOnly, "its folder cannot be written"))
+        Ok(standing) => Ok(StoreProbe { connection, standing, access: FileAccess::Shared, obstacle: None }),
+        Err(error @ StoreError::Unavailable { reason: StoreObstacle::Full, .. }) if log_is_empty() => still(error),
+        Err(StoreError::Unavailable { reason: StoreObstacle::System | StoreObstacle::ReadOnly, .. })
+            if log_is_empty() =>
+        {
+            still(fail::unavailable(path, StoreObstacle::ReadOnly, "its folder cannot be written"))
         }
         Err(error) => Err(error),
     }
@@ -127,7 +129,7 @@ fn library_is_new_enough(path: &Path, found: i32) -> Result<(), StoreError> {
 /// The real path: links in front of the folder are allowed, the store itself must not be one.
 fn settle(path: &Path, mode: OpenMode) -> Result<PathBuf, StoreError> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(fail::unavailable(path, Reason::System, "the path names no file"));
+        return Err(fail::unavailable(path, StoreObstacle::System, "the path names no file"));
     };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if mode == OpenMode::Create {
@@ -145,13 +147,13 @@ fn exists(path: &Path) -> Result<bool, StoreError> {
         Err(e) => return Err(fail::io(path, "look at it", &e)),
     };
     if meta.is_symlink() {
-        return Err(fail::unavailable(path, Reason::Symlink, "it is a symbolic link"));
+        return Err(fail::unavailable(path, StoreObstacle::Symlink, "it is a symbolic link"));
     }
     if !meta.is_file() {
-        return Err(fail::unavailable(path, Reason::Foreign, "it is not a file"));
+        return Err(fail::unavailable(path, StoreObstacle::Foreign, "it is not a file"));
     }
     if !platform::is_own(&meta) {
-        return Err(fail::unavailable(path, Reason::Owner, "it belongs to another user"));
+        return Err(fail::unavailable(path, StoreObstacle::Owner, "it belongs to another user"));
     }
     if meta.len() == 0 {
         return Err(fail::damaged(path, "the file is empty"));
@@ -161,7 +163,7 @@ fn exists(path: &Path) -> Result<bool, StoreError> {
 
 /// Makes the file beside its place and moves it there when it is complete, so that no process ever sees half a store.
 fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
-    let turn = Turn::take(path, deadline)?;
+    let turn = WriteTurn::take(path, deadline)?;
     if exists(path)? {
         return Ok(());
     }
@@ -191,7 +193,7 @@ pub(super) fn use_wal(conn: &Connection) -> rusqlite::Result<()> {
 pub(super) fn writable(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     match conn.is_readonly("main") {
         Ok(false) => Ok(()),
-        Ok(true) => Err(fail::unavailable(path, Reason::ReadOnly, "it is read-only")),
+        Ok(true) => Err(fail::unavailable(path, StoreObstacle::ReadOnly, "it is read-only")),
         Err(e) => Err(fail::sql(path, "open it", &e)),
     }
 }

@@ -5,14 +5,18 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::ledger::{most, number};
 use super::read::count;
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::{QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, StoreError};
 
 const COLUMNS: &str = "SELECT id, asked_at, run, seat, session, todo, agent, text, options, state, settled_at, answer, by, \
                        via, reason, taken_at FROM question";
 
 /// Questions, newest first.
-pub(super) fn list(view: &View<'_>, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
+pub(super) fn list(
+    view: &SqliteTransaction<'_>,
+    which: QuestionFilter,
+    limit: usize,
+) -> Result<Vec<Question>, StoreError> {
     let condition = match which {
         QuestionFilter::Open => "INDEXED BY question_open WHERE state = 'open' AND",
         QuestionFilter::All => "WHERE",
@@ -24,7 +28,7 @@ pub(super) fn list(view: &View<'_>, which: QuestionFilter, limit: usize) -> Resu
 }
 
 /// One question.
-pub(super) fn one(view: &View<'_>, id: u64) -> Result<Option<Question>, StoreError> {
+pub(super) fn one(view: &SqliteTransaction<'_>, id: u64) -> Result<Option<Question>, StoreError> {
     let sql = format!("{COLUMNS} WHERE plan = ?1 AND id = ?2");
     let params = params![view.plan.0, most(id)];
     let read = view.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(params, question).optional());
@@ -32,7 +36,7 @@ pub(super) fn one(view: &View<'_>, id: u64) -> Result<Option<Question>, StoreErr
 }
 
 /// Adds a question, and forgets settled ones that are far behind it.
-pub(super) fn append(view: &View<'_>, question: &Question) -> Result<u64, StoreError> {
+pub(super) fn append(view: &SqliteTransaction<'_>, question: &Question) -> Result<u64, StoreError> {
     let what = "keep a question";
     let sql = "INSERT INTO question (plan, id, asked_at, run, seat, session, todo, agent, text, options, state) VALUES \
                (?1, 1 + ifnull((SELECT max(id) FROM question WHERE plan = ?1), 0), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
@@ -58,7 +62,11 @@ pub(super) fn append(view: &View<'_>, question: &Question) -> Result<u64, StoreE
 }
 
 /// Answers or closes a question that is open.
-pub(super) fn settle(view: &View<'_>, id: u64, state: &QuestionState) -> Result<QuestionOutcome, StoreError> {
+pub(super) fn settle(
+    view: &SqliteTransaction<'_>,
+    id: u64,
+    state: &QuestionState,
+) -> Result<QuestionOutcome, StoreError> {
     match one(view, id)?.map(|question| question.state) {
         None => Ok(QuestionOutcome::Unknown),
         Some(QuestionState::Open) => {
@@ -70,13 +78,13 @@ pub(super) fn settle(view: &View<'_>, id: u64, state: &QuestionState) -> Result<
 }
 
 /// Takes the answer to a question, once.
-pub(super) fn take(view: &View<'_>, id: u64, now: i64) -> Result<bool, StoreError> {
+pub(super) fn take(view: &SqliteTransaction<'_>, id: u64, now: i64) -> Result<bool, StoreError> {
     let sql =
         "UPDATE question SET taken_at = ?3 WHERE plan = ?1 AND id = ?2 AND state = 'answered' AND taken_at IS NULL";
     Ok(view.execute("take an answer", sql, params![view.plan.0, most(id), now])? > 0)
 }
 
-fn settled(view: &View<'_>, id: u64, state: &QuestionState) -> Result<(), StoreError> {
+fn settled(view: &SqliteTransaction<'_>, id: u64, state: &QuestionState) -> Result<(), StoreError> {
     let what = "settle a question";
     let answered = "UPDATE question SET state = 'answered', settled_at = ?3, answer = ?4, by = ?5, via = ?6, reason = ?7 \
                     WHERE plan = ?1 AND id = ?2 AND state = 'open'";

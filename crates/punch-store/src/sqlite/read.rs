@@ -3,43 +3,44 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::drive::Offer;
+use punch_core::drive::TodoOffer;
 use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::bulk::COLUMNS;
-use super::view::View;
+use super::view::SqliteTransaction;
 use super::{activity, content_index, control, events, hand_out, ledger, load, question, reader, worker};
 use crate::{
-    ANSWER_LIFETIME_MS, Activity, ActivitySpan, Batch, Catalogue, Checkpoint, CompletedFiles, Control, ControlScope,
-    Decision, ExpectedCall, ListMark, PlanId, PlanInfo, Question, QuestionFilter, ReadMarker, ReadyMark, Run, RunLease,
-    SeatRecord, Session, SessionKey, Snapshot, Spent, StoreError, Usage, Which, WorkerRecord,
+    ANSWER_LIFETIME_MS, Activity, ActivitySpan, AttemptUsage, Catalogue, CheckpointRow, CompletedFiles, ControlRecord,
+    ControlScope, DecisionRow, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanId, PlanInfo, Question,
+    QuestionFilter, ReadMarker, ReadyMark, RunLease, SeatRecord, SessionKey, SessionRow, Snapshot, StoreError,
+    StoredRun, Which, WorkerRecord,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
 const SESSION: &str = "SELECT host, subagent, plan, seen_at, body FROM session";
 
-impl Catalogue for View<'_> {
+impl Catalogue for SqliteTransaction<'_> {
     fn plans(&self) -> Result<Vec<PlanInfo>, StoreError> {
         let sql = format!("{PLAN_INFO} ORDER BY id");
         let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([], plan_info)?.collect());
         self.sql("list the plans", read)
     }
 
-    fn session(&self, key: &SessionKey) -> Result<Option<Session>, StoreError> {
+    fn session(&self, key: &SessionKey) -> Result<Option<SessionRow>, StoreError> {
         let sql = format!("{SESSION} WHERE host = ?1 AND subagent = ?2");
         let key = params![key.session_id(), key.subagent().unwrap_or_default()];
         let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(key, session).optional());
         self.sql("read a session", read)
     }
 
-    fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
         let sql = format!("{SESSION} ORDER BY seen_at DESC, host, subagent");
         let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([], session)?.collect());
         self.sql("read the sessions", read)
     }
 
-    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<Decision>, StoreError> {
+    fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {
         let columns = "SELECT host, subagent, seq, at, body FROM decision";
         let read = match of {
             Some(key) => {
@@ -55,7 +56,7 @@ impl Catalogue for View<'_> {
         self.sql("read the decisions", read)
     }
 
-    fn control(&self, scope: &ControlScope) -> Result<Option<Control>, StoreError> {
+    fn control(&self, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
         control::one(self, scope)
     }
 
@@ -68,7 +69,7 @@ impl Catalogue for View<'_> {
     }
 }
 
-impl Snapshot for View<'_> {
+impl Snapshot for SqliteTransaction<'_> {
     fn info(&self) -> Result<PlanInfo, StoreError> {
         let sql = format!("{PLAN_INFO} WHERE id = ?1");
         let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row([self.plan.0], plan_info).optional());
@@ -204,38 +205,38 @@ impl Snapshot for View<'_> {
         self.sql("read an answer", read)
     }
 
-    fn checkpoint(&self, id: &str) -> Result<Option<Checkpoint>, StoreError> {
+    fn checkpoint(&self, id: &str) -> Result<Option<CheckpointRow>, StoreError> {
         let sql = "SELECT id, at, body FROM checkpoint WHERE plan = ?1 AND id = ?2";
         let params = params![self.plan.0, id];
         let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params, checkpoint).optional());
         self.sql("read a checkpoint", read)
     }
 
-    fn usage(&self, of: Option<Uid>) -> Result<Vec<Usage>, StoreError> {
+    fn usage(&self, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError> {
         ledger::usage(self, of)
     }
 
-    fn ledger(&self, run: u64) -> Result<Vec<Spent>, StoreError> {
+    fn ledger(&self, run: u64) -> Result<Vec<LedgerEntry>, StoreError> {
         ledger::entries(self, run)
     }
 
-    fn spent_on(&self, todo: Uid) -> Result<Vec<Spent>, StoreError> {
+    fn spent_on(&self, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError> {
         ledger::of_todo(self, todo)
     }
 
-    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<Spent>, StoreError> {
+    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError> {
         ledger::all(self, skip, limit)
     }
 
-    fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
+    fn runs(&self, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         ledger::runs(self, limit)
     }
 
-    fn run(&self, id: u64) -> Result<Option<Run>, StoreError> {
+    fn run(&self, id: u64) -> Result<Option<StoredRun>, StoreError> {
         ledger::one(self, id)
     }
 
-    fn checkpoints(&self, limit: usize) -> Result<Vec<Checkpoint>, StoreError> {
+    fn checkpoints(&self, limit: usize) -> Result<Vec<CheckpointRow>, StoreError> {
         let sql = "SELECT id, at, body FROM checkpoint WHERE plan = ?1 ORDER BY at DESC, id DESC LIMIT ?2";
         let params = params![self.plan.0, count(limit)];
         let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, checkpoint)?.collect());
@@ -262,7 +263,7 @@ impl Snapshot for View<'_> {
         question::one(self, id)
     }
 
-    fn run_controls(&self, run: u64) -> Result<Vec<Control>, StoreError> {
+    fn run_controls(&self, run: u64) -> Result<Vec<ControlRecord>, StoreError> {
         control::of_run(self, run)
     }
 
@@ -270,11 +271,11 @@ impl Snapshot for View<'_> {
         control::seats(self, run)
     }
 
-    fn batches(&self) -> Result<Vec<Batch>, StoreError> {
+    fn batches(&self) -> Result<Vec<HandOut>, StoreError> {
         hand_out::batches(self)
     }
 
-    fn offers(&self) -> Result<Vec<Offer>, StoreError> {
+    fn offers(&self) -> Result<Vec<TodoOffer>, StoreError> {
         hand_out::offers(self)
     }
 
@@ -325,9 +326,9 @@ fn plan_info(row: &Row<'_>) -> rusqlite::Result<PlanInfo> {
     })
 }
 
-fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+fn session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
     let (host, subagent): (String, String) = (row.get(0)?, row.get(1)?);
-    Ok(Session {
+    Ok(SessionRow {
         key: SessionKey::new(host, Some(&subagent)),
         plan: row.get::<_, Option<i64>>(2)?.map(PlanId),
         seen_at: row.get(3)?,
@@ -335,9 +336,9 @@ fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
     })
 }
 
-fn decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
+fn decision(row: &Row<'_>) -> rusqlite::Result<DecisionRow> {
     let (host, subagent): (String, String) = (row.get(0)?, row.get(1)?);
-    Ok(Decision {
+    Ok(DecisionRow {
         key: SessionKey::new(host, Some(&subagent)),
         seq: row.get::<_, i64>(2)?.cast_unsigned(),
         at: row.get(3)?,
@@ -345,6 +346,6 @@ fn decision(row: &Row<'_>) -> rusqlite::Result<Decision> {
     })
 }
 
-fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
-    Ok(Checkpoint { id: row.get(0)?, at: row.get(1)?, body: row.get(2)? })
+fn checkpoint(row: &Row<'_>) -> rusqlite::Result<CheckpointRow> {
+    Ok(CheckpointRow { id: row.get(0)?, at: row.get(1)?, body: row.get(2)? })
 }

@@ -4,11 +4,11 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::ledger::{most, number};
 use super::read::count;
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::{READERS_KEPT, ReadMarker, StoreError};
 
 /// The marker of a reader.
-pub(super) fn one(view: &View<'_>, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
+pub(super) fn one(view: &SqliteTransaction<'_>, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
     let sql = "SELECT name, revision, at FROM reader WHERE plan = ?1 AND name = ?2";
     let key = params![view.plan.0, reader];
     let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row(key, marker).optional());
@@ -16,7 +16,7 @@ pub(super) fn one(view: &View<'_>, reader: &str) -> Result<Option<ReadMarker>, S
 }
 
 /// The markers of all readers.
-pub(super) fn all(view: &View<'_>) -> Result<Vec<ReadMarker>, StoreError> {
+pub(super) fn all(view: &SqliteTransaction<'_>) -> Result<Vec<ReadMarker>, StoreError> {
     let sql = "SELECT name, revision, at FROM reader WHERE plan = ?1 ORDER BY name";
     let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([view.plan.0], marker)?.collect());
     view.sql("read read markers", read)
@@ -27,7 +27,7 @@ fn marker(row: &Row<'_>) -> rusqlite::Result<ReadMarker> {
 }
 
 /// Keeps a marker, and forgets the readers that did not look for the longest time.
-pub(super) fn put(view: &View<'_>, marker: &ReadMarker) -> Result<(), StoreError> {
+pub(super) fn put(view: &SqliteTransaction<'_>, marker: &ReadMarker) -> Result<(), StoreError> {
     let what = "keep a read marker";
     let sql = "INSERT OR REPLACE INTO reader (plan, name, revision, at) VALUES (?1, ?2, ?3, ?4)";
     view.execute(what, sql, params![view.plan.0, marker.reader, most(marker.revision), marker.at])?;

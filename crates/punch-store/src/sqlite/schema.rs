@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::lock::Turn;
+use super::lock::WriteTurn;
 use super::{backup, fail};
-use crate::{Reason, StoreError, StoreLabel, Upgrade, Version};
+use crate::{SchemaVersion, StoreError, StoreLabel, StoreObstacle, Upgrade};
 
 /// "Punc", in the header of the file.
 pub(super) const APPLICATION: i32 = 0x5075_6E63;
@@ -17,29 +17,32 @@ pub(super) const APPLICATION: i32 = 0x5075_6E63;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Migration {
     /// What it leads to.
-    pub to: Version,
+    pub to: SchemaVersion,
     /// How.
     pub sql: &'static str,
 }
 
 /// Every step, oldest first.
 pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration { to: Version { major: 1, minor: 0 }, sql: include_str!("../../migrations/0001_plans.sql") },
-    Migration { to: Version { major: 1, minor: 1 }, sql: include_str!("../../migrations/0002_baselines.sql") },
-    Migration { to: Version { major: 1, minor: 2 }, sql: include_str!("../../migrations/0003_decisions.sql") },
-    Migration { to: Version { major: 1, minor: 3 }, sql: include_str!("../../migrations/0004_said.sql") },
-    Migration { to: Version { major: 1, minor: 4 }, sql: include_str!("../../migrations/0005_usage.sql") },
-    Migration { to: Version { major: 2, minor: 0 }, sql: include_str!("../../migrations/0006_runs.sql") },
-    Migration { to: Version { major: 2, minor: 1 }, sql: include_str!("../../migrations/0007_again.sql") },
-    Migration { to: Version { major: 2, minor: 2 }, sql: include_str!("../../migrations/0008_fewer_indexes.sql") },
-    Migration { to: Version { major: 2, minor: 3 }, sql: include_str!("../../migrations/0009_undo.sql") },
-    Migration { to: Version { major: 3, minor: 0 }, sql: include_str!("../../migrations/0010_live.sql") },
-    Migration { to: Version { major: 3, minor: 1 }, sql: include_str!("../../migrations/0011_notes.sql") },
-    Migration { to: Version { major: 3, minor: 2 }, sql: include_str!("../../migrations/0012_workers.sql") },
+    Migration { to: SchemaVersion { major: 1, minor: 0 }, sql: include_str!("../../migrations/0001_plans.sql") },
+    Migration { to: SchemaVersion { major: 1, minor: 1 }, sql: include_str!("../../migrations/0002_baselines.sql") },
+    Migration { to: SchemaVersion { major: 1, minor: 2 }, sql: include_str!("../../migrations/0003_decisions.sql") },
+    Migration { to: SchemaVersion { major: 1, minor: 3 }, sql: include_str!("../../migrations/0004_said.sql") },
+    Migration { to: SchemaVersion { major: 1, minor: 4 }, sql: include_str!("../../migrations/0005_usage.sql") },
+    Migration { to: SchemaVersion { major: 2, minor: 0 }, sql: include_str!("../../migrations/0006_runs.sql") },
+    Migration { to: SchemaVersion { major: 2, minor: 1 }, sql: include_str!("../../migrations/0007_again.sql") },
+    Migration {
+        to: SchemaVersion { major: 2, minor: 2 },
+        sql: include_str!("../../migrations/0008_fewer_indexes.sql"),
+    },
+    Migration { to: SchemaVersion { major: 2, minor: 3 }, sql: include_str!("../../migrations/0009_undo.sql") },
+    Migration { to: SchemaVersion { major: 3, minor: 0 }, sql: include_str!("../../migrations/0010_live.sql") },
+    Migration { to: SchemaVersion { major: 3, minor: 1 }, sql: include_str!("../../migrations/0011_notes.sql") },
+    Migration { to: SchemaVersion { major: 3, minor: 2 }, sql: include_str!("../../migrations/0012_workers.sql") },
 ];
 
 /// What this program writes.
-pub(super) const KNOWN: Version = MIGRATIONS[MIGRATIONS.len() - 1].to;
+pub(super) const KNOWN: SchemaVersion = MIGRATIONS[MIGRATIONS.len() - 1].to;
 
 const EXPECTED: &str = include_str!("../../migrations/schema.sql");
 
@@ -51,7 +54,7 @@ pub(super) enum SchemaAge {
     /// A newer minor: it has what we know and more, which must survive our writes.
     Newer,
     /// Older: to be migrated.
-    Older(Version),
+    Older(SchemaVersion),
 }
 
 /// Whether the file is a store we can work with.
@@ -60,7 +63,7 @@ pub(super) fn examine(conn: &Connection, path: &Path) -> Result<SchemaAge, Store
     let application = header(conn, path, "PRAGMA application_id")?;
     if application != APPLICATION {
         let why = if application == 0 { "it is not a store of punch" } else { "it belongs to another application" };
-        return Err(fail::unavailable(path, Reason::Foreign, why));
+        return Err(fail::unavailable(path, StoreObstacle::Foreign, why));
     }
     if found.major > KNOWN.major {
         return Err(StoreError::TooNew { store: StoreLabel::file(path), found, known: KNOWN });
@@ -79,7 +82,7 @@ pub(super) fn examine(conn: &Connection, path: &Path) -> Result<SchemaAge, Store
 }
 
 fn foreign_schema(path: &Path) -> StoreError {
-    fail::unavailable(path, Reason::Foreign, "its tables are not those that punch makes")
+    fail::unavailable(path, StoreObstacle::Foreign, "its tables are not those that punch makes")
 }
 
 /// The schema as text, in the order of names.
@@ -114,7 +117,7 @@ pub(super) fn migrate(
     migrations: &[Migration],
     deadline: Instant,
 ) -> Result<Option<Upgrade>, StoreError> {
-    let _turn = Turn::take(path, deadline)?;
+    let _turn = WriteTurn::take(path, deadline)?;
     // Another process may have done it while we waited.
     let from = stored_version(conn, path)?;
     if !migrations.iter().any(|step| step.to > from) {
@@ -126,7 +129,12 @@ pub(super) fn migrate(
 }
 
 /// All steps in one transaction: an interrupted migration leaves the older store.
-fn run(conn: &mut Connection, path: &Path, migrations: &[Migration], from: Option<Version>) -> Result<(), StoreError> {
+fn run(
+    conn: &mut Connection,
+    path: &Path,
+    migrations: &[Migration],
+    from: Option<SchemaVersion>,
+) -> Result<(), StoreError> {
     let failed = |e: rusqlite::Error| fail::sql(path, "bring its schema up to date", &e);
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     for step in migrations.iter().filter(|step| from.is_none_or(|from| step.to > from)) {
@@ -138,13 +146,13 @@ fn run(conn: &mut Connection, path: &Path, migrations: &[Migration], from: Optio
 }
 
 /// The version in the header of the file.
-pub(super) fn stored_version(conn: &Connection, path: &Path) -> Result<Version, StoreError> {
+pub(super) fn stored_version(conn: &Connection, path: &Path) -> Result<SchemaVersion, StoreError> {
     let number = header(conn, path, "PRAGMA user_version")?.unsigned_abs();
-    Ok(Version { major: number / 1000, minor: number % 1000 })
+    Ok(SchemaVersion { major: number / 1000, minor: number % 1000 })
 }
 
 /// How a version stands in the header.
-const fn number(version: Version) -> i32 {
+const fn number(version: SchemaVersion) -> i32 {
     (version.major * 1000 + version.minor).cast_signed()
 }
 
@@ -179,17 +187,17 @@ mod tests {
         let mut conn = Connection::open(&path).unwrap();
         run(&mut conn, &path, &MIGRATIONS[..1], None).unwrap();
         let before = dump(&conn).unwrap();
-        let next = Version { major: 1, minor: 1 };
+        let next = SchemaVersion { major: 1, minor: 1 };
         let broken = [MIGRATIONS[0], Migration { to: next, sql: "CREATE TABLE extra (x); SELECT nonsense;" }];
         let deadline = Instant::now() + Duration::from_secs(10);
         let refused = migrate(&mut conn, &path, &broken, deadline).unwrap_err();
         assert_eq!(refused.code(), "store_failed");
         assert_eq!(dump(&conn).unwrap(), before);
-        assert_eq!(stored_version(&conn, &path).unwrap(), Version { major: 1, minor: 0 });
+        assert_eq!(stored_version(&conn, &path).unwrap(), SchemaVersion { major: 1, minor: 0 });
         let copies: Vec<_> = std::fs::read_dir(folder.path().join("backups")).unwrap().collect();
         assert_eq!(copies.len(), 1);
         let copy = Connection::open(copies[0].as_ref().unwrap().path()).unwrap();
         assert_eq!(dump(&copy).unwrap(), before);
-        assert_eq!(stored_version(&copy, &path).unwrap(), Version { major: 1, minor: 0 });
+        assert_eq!(stored_version(&copy, &path).unwrap(), SchemaVersion { major: 1, minor: 0 });
     }
 }

@@ -8,11 +8,11 @@ use rusqlite::Connection;
 use rusqlite::backup::Backup;
 
 use super::commits::CommitRecord;
-use super::connection::{Access, StoreConnection};
-use super::lock::Turn;
+use super::connection::{FileAccess, StoreConnection};
+use super::lock::WriteTurn;
 use super::usage_note::UsageNote;
 use super::{SqliteStore, WAIT, backup, check, fail, open, schema};
-use crate::{LostWrites, OpenMode, Reason, StoreAdmin, StoreError, StoreInfo, Upgrade};
+use crate::{LostWrites, OpenMode, StoreAdmin, StoreError, StoreInfo, StoreObstacle, Upgrade};
 
 impl StoreAdmin for SqliteStore {
     fn info(&self) -> Result<StoreInfo, StoreError> {
@@ -89,7 +89,7 @@ pub fn name_of(path: &Path) -> Result<String, StoreError> {
 /// The random name of the store in a file, and the revision of each plan in it. Writes nothing, whatever the schema's
 /// age.
 pub fn revisions_in(path: &Path) -> Result<(String, Vec<(String, u64)>), StoreError> {
-    let access = if open::companions(path)[0].exists() { Access::Shared } else { Access::Still };
+    let access = if open::companions(path)[0].exists() { FileAccess::Shared } else { FileAccess::Still };
     let connection = StoreConnection::open(path, access, WAIT)?;
     schema::examine(&connection.conn, path)?;
     let read = || -> rusqlite::Result<_> {
@@ -111,7 +111,7 @@ pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> 
     }
     let path = &fs::canonicalize(path).map_err(|e| fail::io(path, "find it", &e))?;
     let commits = CommitRecord::beside(path).map_or(0, |record| record.latest());
-    let turn = Turn::take(path, Instant::now() + WAIT)?;
+    let turn = WriteTurn::take(path, Instant::now() + WAIT)?;
     let _ = CommitRecord::forget(&turn.file);
     match overwrite(&source.conn, path) {
         Ok(()) => {
@@ -122,14 +122,14 @@ pub fn restore(from: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> 
         Err(
             StoreError::Damaged { .. }
             | StoreError::TooNew { .. }
-            | StoreError::Unavailable { reason: Reason::Foreign, .. },
+            | StoreError::Unavailable { reason: StoreObstacle::Foreign, .. },
         ) => {}
         Err(error) => return Err(error),
     }
     let aside = move_aside(path).map_err(|e| fail::io(path, "move what is there aside", &e))?;
     drop(turn);
     SqliteStore::open(path, OpenMode::Create)?;
-    let turn = Turn::take(path, Instant::now() + WAIT)?;
+    let turn = WriteTurn::take(path, Instant::now() + WAIT)?;
     overwrite(&source.conn, path)?;
     drop(turn);
     count_from(path, commits);
@@ -144,7 +144,7 @@ fn count_from(path: &Path, commits: u64) {
 /// A connection to a copy that is one of ours and whole.
 fn sound(from: &Path) -> Result<StoreConnection, StoreError> {
     let from = &fs::canonicalize(from).map_err(|e| fail::io(from, "find the copy", &e))?;
-    let access = if open::companions(from)[0].exists() { Access::Shared } else { Access::Still };
+    let access = if open::companions(from)[0].exists() { FileAccess::Shared } else { FileAccess::Still };
     let connection = StoreConnection::open(from, access, WAIT)?;
     schema::examine(&connection.conn, from)?;
     let first = connection.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
@@ -158,7 +158,7 @@ fn overwrite(source: &Connection, path: &Path) -> Result<(), StoreError> {
     if let Some(usage_note) = UsageNote::enter(path) {
         usage_note.invalidate();
     }
-    let mut connection = StoreConnection::open(path, Access::Shared, WAIT)?;
+    let mut connection = StoreConnection::open(path, FileAccess::Shared, WAIT)?;
     // A file that SQLite cannot read would be ruins under the copy, and one that is not ours is not ours to overwrite.
     schema::examine(&connection.conn, path)?;
     let mut run = || {

@@ -13,7 +13,7 @@ use crate::backend::keep_unknown;
 use crate::{PlanId, StoreError};
 
 /// Everything reads and writes through this; it lives as long as the transaction.
-pub(super) struct View<'c> {
+pub(super) struct SqliteTransaction<'c> {
     pub conn: &'c Connection,
     pub path: &'c Path,
     pub plan: PlanId,
@@ -28,7 +28,7 @@ pub(super) struct View<'c> {
     numbered: Cell<Option<bool>>,
 }
 
-impl<'c> View<'c> {
+impl<'c> SqliteTransaction<'c> {
     pub fn new(conn: &'c Connection, path: &'c Path, plan: PlanId, unknown: Unknown) -> Self {
         Self {
             conn,

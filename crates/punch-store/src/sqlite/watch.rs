@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use super::connection::{Access, StoreConnection, check_identity};
+use super::connection::{FileAccess, StoreConnection, check_identity};
 use super::fail;
 use crate::file_events::FileEvents;
 use crate::hub::Hub;
-use crate::platform::Identity;
+use crate::platform::FileIdentity;
 use crate::{Changes, StoreError};
 
 /// How often commits of others are looked for where nothing reports them.
@@ -26,10 +26,10 @@ const LATER: Duration = Duration::from_millis(10);
 const LATER_FOR: Duration = Duration::from_millis(200);
 
 /// Shared by a store and its waiters.
-pub(super) struct Watch {
+pub(super) struct StoreWatch {
     path: PathBuf,
-    identity: Identity,
-    access: Access,
+    identity: FileIdentity,
+    access: FileAccess,
     hub: Hub,
     eye: Mutex<Option<Eye>>,
     /// Held by the waiter that waits for reports; the others are woken by it.
@@ -58,8 +58,8 @@ struct Eye {
     version: i64,
 }
 
-impl Watch {
-    pub fn new(path: PathBuf, identity: Identity, access: Access) -> Self {
+impl StoreWatch {
+    pub fn new(path: PathBuf, identity: FileIdentity, access: FileAccess) -> Self {
         Self {
             path,
             identity,
@@ -86,7 +86,7 @@ impl Watch {
     /// Commits seen so far, after a look at those of others; `None` while another thread is looking, or where the file
     /// does not tell.
     pub fn stamp(&self) -> Result<Option<u64>, StoreError> {
-        if self.access == Access::Still {
+        if self.access == FileAccess::Still {
             return Ok(None);
         }
         let Ok(mut eye) = self.eye.try_lock() else { return Ok(None) };
@@ -116,8 +116,8 @@ impl Watch {
             return Ok(before != eye.version);
         }
         let connection = match self.access {
-            Access::Shared => Some(StoreConnection::open(&self.path, Access::Shared, PERIOD)?),
-            Access::Still => None,
+            FileAccess::Shared => Some(StoreConnection::open(&self.path, FileAccess::Shared, PERIOD)?),
+            FileAccess::Still => None,
         };
         let version = self.version(connection.as_ref())?;
         **eye = Some(Eye { connection, version });
@@ -149,7 +149,7 @@ impl Watch {
         if matches!(*log, LogEvents::Unasked) {
             let mut name = self.path.clone().into_os_string();
             name.push("-wal");
-            let events = (self.access == Access::Shared).then(|| FileEvents::of(name.as_ref())).flatten();
+            let events = (self.access == FileAccess::Shared).then(|| FileEvents::of(name.as_ref())).flatten();
             *log = events.map_or(LogEvents::Absent, |events| LogEvents::Watched { events, written: None });
             // What was written before the watch began is looked for first.
             return;
@@ -185,13 +185,13 @@ impl Watch {
 }
 
 /// One who waits.
-pub(super) struct Waiter {
-    watch: Arc<Watch>,
+pub(super) struct StoreWaiter {
+    watch: Arc<StoreWatch>,
     seen: u64,
 }
 
-impl Waiter {
-    pub fn new(watch: &Arc<Watch>) -> Self {
+impl StoreWaiter {
+    pub fn new(watch: &Arc<StoreWatch>) -> Self {
         *watch.count() += 1;
         // If this fails, the first wait tries again and reports it.
         let _ = watch.poll();
@@ -199,7 +199,7 @@ impl Waiter {
     }
 }
 
-impl Changes for Waiter {
+impl Changes for StoreWaiter {
     fn wait(&mut self, timeout: Duration) -> Result<bool, StoreError> {
         let deadline = Instant::now() + timeout;
         loop {
@@ -219,7 +219,7 @@ impl Changes for Waiter {
     }
 }
 
-impl Drop for Waiter {
+impl Drop for StoreWaiter {
     fn drop(&mut self) {
         let mut waiters = self.watch.count();
         *waiters -= 1;

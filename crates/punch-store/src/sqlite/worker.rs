@@ -3,11 +3,11 @@
 use rusqlite::{Row, params};
 
 use super::ledger::{most, number};
-use super::view::View;
+use super::view::SqliteTransaction;
 use crate::{StoreError, WORKER_LIFETIME_MS, WorkerRecord};
 
 /// Every worker, by name.
-pub(super) fn all(view: &View<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
+pub(super) fn all(view: &SqliteTransaction<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
     let sql = "SELECT name, epoch, seen_at, until, body FROM worker ORDER BY name";
     let worker = |row: &Row<'_>| {
         Ok(WorkerRecord {
@@ -23,7 +23,7 @@ pub(super) fn all(view: &View<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
 }
 
 /// Keeps a worker unless a later process has its name.
-pub(super) fn put(view: &View<'_>, worker: &WorkerRecord) -> Result<bool, StoreError> {
+pub(super) fn put(view: &SqliteTransaction<'_>, worker: &WorkerRecord) -> Result<bool, StoreError> {
     let (what, WorkerRecord { name, epoch, seen_at, until, body }) = ("keep a worker", worker);
     let sql = "INSERT INTO worker (name, epoch, seen_at, until, body) VALUES (?1, ?2, ?3, ?4, ?5) \
                ON CONFLICT (name) DO UPDATE SET epoch = ?2, seen_at = ?3, until = ?4, body = ?5 WHERE epoch <= ?2";

@@ -2,19 +2,19 @@
 
 use std::io::Write;
 
-use punch_core::drive::Offer;
+use punch_core::drive::TodoOffer;
 use punch_core::{Event, Outcome, Plan, PlanRow, Uid};
 use rusqlite::{OptionalExtension, params};
 
-use super::view::View;
+use super::view::SqliteTransaction;
 use super::{activity, content_index, control, events, hand_out, ledger, question, reader, todo, worker};
 use crate::{
-    ANSWER_LIFETIME_MS, Activity, Batch, Checkpoint, CompletedFiles, Control, DECISION_LIFETIME_MS, DECISIONS_KEPT,
-    ExpectedCall, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, Run, RunGrant, SeatRecord,
-    Session, SessionKey, Snapshot, Spent, StoreError, Tx, WorkerRecord,
+    ANSWER_LIFETIME_MS, Activity, CheckpointRow, CompletedFiles, ControlRecord, DECISION_LIFETIME_MS, DECISIONS_KEPT,
+    ExpectedCall, HandOut, LedgerEntry, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, RunGrant,
+    SeatRecord, SessionKey, SessionRow, Snapshot, StoreError, StoredRun, Tx, WorkerRecord,
 };
 
-impl Tx for View<'_> {
+impl Tx for SqliteTransaction<'_> {
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
         let before = self.plan_row()?;
         crate::store::follows(before.revision, outcome)?;
@@ -65,7 +65,7 @@ impl Tx for View<'_> {
         self.execute(what, sql, params![self.plan.0, key, now, body]).map(|_| ())
     }
 
-    fn put_session(&mut self, session: &Session) -> Result<(), StoreError> {
+    fn put_session(&mut self, session: &SessionRow) -> Result<(), StoreError> {
         // Replaced as a whole, the row would move, and the index of the key with it.
         let sql = "INSERT INTO session (host, subagent, plan, seen_at, body) VALUES (?1, ?2, ?3, ?4, ?5) \
                    ON CONFLICT (host, subagent) DO UPDATE SET plan = ?3, seen_at = ?4, body = ?5";
@@ -93,11 +93,11 @@ impl Tx for View<'_> {
         Ok(())
     }
 
-    fn spend(&mut self, spent: &Spent) -> Result<(), StoreError> {
+    fn spend(&mut self, spent: &LedgerEntry) -> Result<(), StoreError> {
         ledger::append(self, spent)
     }
 
-    fn put_run(&mut self, run: &Run) -> Result<(), StoreError> {
+    fn put_run(&mut self, run: &StoredRun) -> Result<(), StoreError> {
         ledger::put(self, run)?;
         if run.ended_at.is_some() { control::clear(self, run.id) } else { Ok(()) }
     }
@@ -122,7 +122,7 @@ impl Tx for View<'_> {
         question::settle(self, id, &QuestionState::Closed { reason: reason.to_owned(), at: now })
     }
 
-    fn put_control(&mut self, control: &Control) -> Result<(), StoreError> {
+    fn put_control(&mut self, control: &ControlRecord) -> Result<(), StoreError> {
         control::put(self, control)
     }
 
@@ -146,7 +146,7 @@ impl Tx for View<'_> {
         control::release(self, epoch)
     }
 
-    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+    fn put_checkpoint(&mut self, checkpoint: &CheckpointRow) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO checkpoint (plan, id, at, body) VALUES (?1, ?2, ?3, ?4)";
         let row = params![self.plan.0, checkpoint.id, checkpoint.at, checkpoint.body];
         self.execute("keep a checkpoint", sql, row).map(|_| ())
@@ -157,7 +157,7 @@ impl Tx for View<'_> {
         self.execute("forget a checkpoint", sql, params![self.plan.0, id]).map(|_| ())
     }
 
-    fn put_batch(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    fn put_batch(&mut self, batch: &HandOut) -> Result<(), StoreError> {
         hand_out::put_batch(self, batch)
     }
 
@@ -165,7 +165,7 @@ impl Tx for View<'_> {
         hand_out::forget_batch(self, owner)
     }
 
-    fn put_offer(&mut self, offer: &Offer) -> Result<(), StoreError> {
+    fn put_offer(&mut self, offer: &TodoOffer) -> Result<(), StoreError> {
         hand_out::put_offer(self, offer)
     }
 

@@ -1,10 +1,10 @@
 //! What every store promises about batches, offers, files of completed todos, announced calls and facts about the clone.
 
-use punch_core::drive::{OFFER_MS, Offer};
+use punch_core::drive::{OFFER_MS, TodoOffer};
 use punch_core::{Op, Ref, Uid};
 use punch_store::{
-    BATCHES_KEPT, Batch, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, OFFERS_KEPT, PlanId,
-    SessionKey, Store,
+    BATCHES_KEPT, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, OFFERS_KEPT,
+    PlanId, SessionKey, Store,
 };
 
 use super::live::{plans, write};
@@ -12,12 +12,12 @@ use super::submit::{add_as, done, look, must};
 
 pub fn batches_are_kept_by_owner_and_not_for_ever(store: &dyn Store) {
     let (main, other) = plans(store);
-    let batch = |owner: &str, todos: &[u64], at| Batch {
+    let batch = |owner: &str, todos: &[u64], at| HandOut {
         owner: owner.into(),
         todos: todos.iter().copied().map(Uid).collect(),
         at,
     };
-    let put = |batch: &Batch| write(store, main, |tx| tx.put_batch(batch));
+    let put = |batch: &HandOut| write(store, main, |tx| tx.put_batch(batch));
     put(&batch("b", &[1, 2], 5));
     put(&batch("a", &[3], 7));
     put(&batch("b", &[4], 9));
@@ -34,8 +34,8 @@ pub fn batches_are_kept_by_owner_and_not_for_ever(store: &dyn Store) {
 
 pub fn offers_are_kept_by_owner_and_run_out(store: &dyn Store) {
     let (main, other) = plans(store);
-    let offer = |owner: &str, uid, at| Offer { owner: owner.into(), uid: Uid(uid), at };
-    let put = |offer: &Offer| write(store, main, |tx| tx.put_offer(offer));
+    let offer = |owner: &str, uid, at| TodoOffer { owner: owner.into(), uid: Uid(uid), at };
+    let put = |offer: &TodoOffer| write(store, main, |tx| tx.put_offer(offer));
     put(&offer("a", 1, 100));
     put(&offer("b", 2, 200));
     put(&offer("a", 3, 300));

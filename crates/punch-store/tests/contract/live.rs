@@ -2,9 +2,9 @@
 
 use punch_core::Uid;
 use punch_store::{
-    ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, Control, ControlScope, Durability, PlanId,
+    ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, ControlRecord, ControlScope, Durability, PlanId,
     QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT, ReadMarker,
-    Run, RunGrant, RunLease, SeatRecord, Store, StoreError, Tx, WORKER_LIFETIME_MS, Wanted, WorkerRecord,
+    RequestedState, RunGrant, RunLease, SeatRecord, Store, StoreError, StoredRun, Tx, WORKER_LIFETIME_MS, WorkerRecord,
 };
 
 use super::submit::look;
@@ -165,18 +165,18 @@ pub fn settled_questions_are_forgotten_and_open_ones_are_not(store: &dyn Store) 
 
 pub fn controls_say_what_is_wanted_until_it_is_to_go(store: &dyn Store) {
     let (main, other) = plans(store);
-    let control = |scope: ControlScope, wanted| Control { scope, wanted, by: "user".into(), at: 4 };
+    let control = |scope: ControlScope, wanted| ControlRecord { scope, wanted, by: "user".into(), at: 4 };
     let run = ControlScope::Run { plan: main, run: 1 };
     let seat = |seat| ControlScope::Seat { plan: main, run: 1, seat };
     let session = ControlScope::Session("s".into());
     let all = [
-        control(run.clone(), Wanted::Pause),
-        control(seat(0), Wanted::Stop),
-        control(seat(7), Wanted::Pause),
-        control(ControlScope::Run { plan: other, run: 1 }, Wanted::Stop),
-        control(ControlScope::Run { plan: main, run: 2 }, Wanted::Stop),
-        control(session.clone(), Wanted::Stop),
-        control(ControlScope::Sessions, Wanted::Pause),
+        control(run.clone(), RequestedState::Pause),
+        control(seat(0), RequestedState::Stop),
+        control(seat(7), RequestedState::Pause),
+        control(ControlScope::Run { plan: other, run: 1 }, RequestedState::Stop),
+        control(ControlScope::Run { plan: main, run: 2 }, RequestedState::Stop),
+        control(session.clone(), RequestedState::Stop),
+        control(ControlScope::Sessions, RequestedState::Pause),
     ];
     write(store, main, |tx| all.iter().rev().try_for_each(|control| tx.put_control(control)));
     for control in &all {
@@ -186,11 +186,11 @@ pub fn controls_say_what_is_wanted_until_it_is_to_go(store: &dyn Store) {
     assert_eq!(look(store, main, |s| s.control(&ControlScope::Session(String::new()))), None);
     assert_eq!(look(store, main, |s| s.run_controls(1)), all[..3]);
     write(store, main, |tx| {
-        tx.put_control(&control(run.clone(), Wanted::Go))?;
-        tx.put_control(&control(seat(0), Wanted::Pause))?;
-        tx.put_control(&control(session.clone(), Wanted::Go))
+        tx.put_control(&control(run.clone(), RequestedState::Go))?;
+        tx.put_control(&control(seat(0), RequestedState::Pause))?;
+        tx.put_control(&control(session.clone(), RequestedState::Go))
     });
-    assert_eq!(look(store, main, |s| s.run_controls(1)), [control(seat(0), Wanted::Pause), all[2].clone()]);
+    assert_eq!(look(store, main, |s| s.run_controls(1)), [control(seat(0), RequestedState::Pause), all[2].clone()]);
     assert_eq!(look(store, main, |s| s.control(&session)), None);
     assert_eq!(look(store, other, |s| s.run_controls(1)), all[3..4]);
 }
@@ -198,10 +198,14 @@ pub fn controls_say_what_is_wanted_until_it_is_to_go(store: &dyn Store) {
 pub fn seats_and_controls_end_with_their_run(store: &dyn Store) {
     let (main, other) = plans(store);
     let seat = |run, n, at| SeatRecord { run, n, at, body: format!("{{\"n\":{n}}}") };
-    let run = |id, ended_at| Run { id, started_at: 1, ended_at, body: "{}".into() };
-    let pause =
-        |run| Control { scope: ControlScope::Run { plan: main, run }, wanted: Wanted::Pause, by: "user".into(), at: 4 };
-    let session = Control { scope: ControlScope::Session("s".into()), ..pause(1) };
+    let run = |id, ended_at| StoredRun { id, started_at: 1, ended_at, body: "{}".into() };
+    let pause = |run| ControlRecord {
+        scope: ControlScope::Run { plan: main, run },
+        wanted: RequestedState::Pause,
+        by: "user".into(),
+        at: 4,
+    };
+    let session = ControlRecord { scope: ControlScope::Session("s".into()), ..pause(1) };
     write(store, other, |tx| tx.put_seat(&seat(1, 1, 9)));
     write(store, main, |tx| {
         for (run, n, at) in [(1, 2, 3), (1, 0, 3), (2, 0, 3), (1, 2, 5)] {

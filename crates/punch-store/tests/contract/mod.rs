@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use punch_core::{Event, Footprint, Hold, HoldKind, Op, Outcome, Plan, PlanRow, Policy, Ref, Uid};
 use punch_store::{
-    ANSWER_LIFETIME_MS, Catalogue, Checkpoint, DECISION_LIFETIME_MS, DECISIONS_KEPT, Durability, PlanId, PlanInfo, Run,
-    Session, SessionKey, Spent, Store, StoreError, Usage, Which,
+    ANSWER_LIFETIME_MS, AttemptUsage, Catalogue, CheckpointRow, DECISION_LIFETIME_MS, DECISIONS_KEPT, Durability,
+    LedgerEntry, PlanId, PlanInfo, SessionKey, SessionRow, Store, StoreError, StoredRun, Which,
 };
 
 use submit::{add, add_as, context, done, look, must, submit, whole};
@@ -161,7 +161,7 @@ pub fn plans_do_not_mix(store: &dyn Store) {
     must(store, a, 1, &[add_as("x", &[]), add_as("y", &["x"])]);
     must(store, b, 2, &[add_as("x", &[])]);
     must(store, b, 3, &[done("x")]);
-    let checkpoint = Checkpoint { id: "c".into(), at: 1, body: "{}".into() };
+    let checkpoint = CheckpointRow { id: "c".into(), at: 1, body: "{}".into() };
     store
         .write(a, Durability::Full, &mut |tx| {
             tx.put_checkpoint(&checkpoint)?;
@@ -196,7 +196,7 @@ pub fn a_body_that_fails_leaves_no_trace(store: &dyn Store) {
     must(store, id, 1, &[add_as("a", &[])]);
     let before = whole(store, id);
     let outcome = punch_core::apply(&before, &[add_as("b", &["a"])], &context(2, None, Policy::default())).unwrap();
-    let session = Session { key: SessionKey::new("s", None), plan: Some(id), seen_at: 1, body: "{}".into() };
+    let session = SessionRow { key: SessionKey::new("s", None), plan: Some(id), seen_at: 1, body: "{}".into() };
     let failed = store.write(id, Durability::Full, &mut |tx| {
         tx.put(&outcome)?;
         tx.put_answer("key", "1", 2)?;
@@ -354,7 +354,7 @@ pub fn answers_are_kept_for_a_day(store: &dyn Store) {
 
 pub fn sessions_belong_to_the_store(store: &dyn Store) {
     let (a, b) = (store.create_plan("a", 0).unwrap(), store.create_plan("b", 0).unwrap());
-    let session = |host: &str, subagent: Option<&str>, plan, seen_at| Session {
+    let session = |host: &str, subagent: Option<&str>, plan, seen_at| SessionRow {
         key: SessionKey::new(host, subagent),
         plan,
         seen_at,
@@ -420,8 +420,8 @@ pub fn held_todos_are_found_without_the_others(store: &dyn Store) {
     assert_eq!(held.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(), ["c"]);
 }
 
-fn spent(uid: u64, attempt: u32, tokens: u64) -> Spent {
-    Spent {
+fn spent(uid: u64, attempt: u32, tokens: u64) -> LedgerEntry {
+    LedgerEntry {
         uid: Uid(uid),
         attempt,
         run: None,
@@ -441,23 +441,23 @@ fn spent(uid: u64, attempt: u32, tokens: u64) -> Spent {
 pub fn what_attempts_took_is_summed_by_todo_and_attempt(store: &dyn Store) {
     let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
     let most = i64::MAX as u64;
-    let large = Spent { ms: u64::MAX, tokens_in: most, ..spent(3, 9, 4) };
-    let guessed = Spent { estimated: true, ms: 0, ..spent(2, 1, 1_000) };
+    let large = LedgerEntry { ms: u64::MAX, tokens_in: most, ..spent(3, 9, 4) };
+    let guessed = LedgerEntry { estimated: true, ms: 0, ..spent(2, 1, 1_000) };
     for one in [
         guessed,
         spent(2, 1, 8),
         // What the context held already is spent, but says nothing about the todo.
-        Spent { tokens_in: 900, again: 896, ms: 0, ..spent(2, 2, 2) },
-        Spent { again: u64::MAX, ms: 0, ..spent(2, 2, 2) },
+        LedgerEntry { tokens_in: 900, again: 896, ms: 0, ..spent(2, 2, 2) },
+        LedgerEntry { again: u64::MAX, ms: 0, ..spent(2, 2, 2) },
         spent(1, 2, 6),
         spent(1, 1, 2),
-        Spent { at: 9, ..spent(1, 2, 4) },
+        LedgerEntry { at: 9, ..spent(1, 2, 4) },
         large.clone(),
         large,
     ] {
         store.write(id, Durability::Full, &mut |tx| tx.spend(&one)).unwrap();
     }
-    let usage = |uid, attempt, tokens, ms, at| Usage { uid: Uid(uid), attempt, tokens, ms, at };
+    let usage = |uid, attempt, tokens, ms, at| AttemptUsage { uid: Uid(uid), attempt, tokens, ms, at };
     look(store, id, |s| {
         let first = [usage(1, 1, 3, 4, 5), usage(1, 2, 15, 20, 9)];
         assert_eq!(
@@ -473,7 +473,7 @@ pub fn what_attempts_took_is_summed_by_todo_and_attempt(store: &dyn Store) {
 
 pub fn the_ledger_of_a_run_is_kept_as_it_was_written(store: &dyn Store) {
     let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
-    let whole = Spent {
+    let whole = LedgerEntry {
         run: Some(1),
         agent: "claude".into(),
         subagent: Some("explore".into()),
@@ -485,14 +485,14 @@ pub fn the_ledger_of_a_run_is_kept_as_it_was_written(store: &dyn Store) {
     };
     for (plan, one) in [
         (id, whole.clone()),
-        (id, Spent { run: Some(2), ..whole.clone() }),
-        (id, Spent { at: 1, run: Some(1), ..spent(3, 1, 1) }),
+        (id, LedgerEntry { run: Some(2), ..whole.clone() }),
+        (id, LedgerEntry { at: 1, run: Some(1), ..spent(3, 1, 1) }),
         (id, spent(3, 1, 2)),
-        (other, Spent { run: Some(1), ..spent(9, 9, 9) }),
+        (other, LedgerEntry { run: Some(1), ..spent(9, 9, 9) }),
     ] {
         store.write(plan, Durability::Full, &mut |tx| tx.spend(&one)).unwrap();
     }
-    let after = Spent { at: 1, run: Some(1), ..spent(3, 1, 1) };
+    let after = LedgerEntry { at: 1, run: Some(1), ..spent(3, 1, 1) };
     assert_eq!(look(store, id, |s| s.spent_on(Uid(3))), [after.clone(), spent(3, 1, 2)], "in and outside of runs");
     assert_eq!(look(store, id, |s| s.spent_on(Uid(9))), [], "of another plan");
     assert_eq!(look(store, id, |s| s.ledger(1)), [whole, after], "in the order of writing");
@@ -501,7 +501,8 @@ pub fn the_ledger_of_a_run_is_kept_as_it_was_written(store: &dyn Store) {
 
 pub fn runs_are_kept_by_plan_and_come_newest_first(store: &dyn Store) {
     let (id, other) = (plan(store), store.create_plan("other", 1).unwrap());
-    let run = |id, ended_at| Run { id, started_at: 100 - i64::try_from(id).unwrap(), ended_at, body: "{}".into() };
+    let run =
+        |id, ended_at| StoredRun { id, started_at: 100 - i64::try_from(id).unwrap(), ended_at, body: "{}".into() };
     for one in [run(1, None), run(2, None), run(1, Some(7)), run(10, None)] {
         store.write(id, Durability::Full, &mut |tx| tx.put_run(&one)).unwrap();
     }
@@ -516,7 +517,7 @@ pub fn runs_are_kept_by_plan_and_come_newest_first(store: &dyn Store) {
 
 pub fn checkpoints_come_newest_first(store: &dyn Store) {
     let id = plan(store);
-    let checkpoint = |id: &str, at| Checkpoint { id: id.into(), at, body: format!("{at}") };
+    let checkpoint = |id: &str, at| CheckpointRow { id: id.into(), at, body: format!("{at}") };
     for (name, at) in [("a", 5), ("b", 9), ("c", 7), ("a", 8)] {
         store.write(id, Durability::Full, &mut |tx| tx.put_checkpoint(&checkpoint(name, at))).unwrap();
     }

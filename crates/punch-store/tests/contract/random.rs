@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use proptest::test_runner::{Config, TestRunner};
-use punch_core::{Context, Event, Footprint, Op, Outcome, Plan, Refusal, Status, Stop, Todo, Warning, apply};
+use punch_core::{ApplyStop, Context, Event, Footprint, Op, Outcome, Plan, Refusal, Status, Todo, Warning, apply};
 use punch_store::{Durability, ListMark, PlanId, ReadyMark, Snapshot, Store, StoreError, Which};
 
 use super::Place;
@@ -23,8 +23,8 @@ impl Oracle {
         loop {
             match apply(&self.plan, ops, ctx) {
                 Ok(outcome) => return Ok(outcome),
-                Err(Stop::Refused(refusals)) => return Err(refusals),
-                Err(Stop::Need(need)) => {
+                Err(ApplyStop::Refused(refusals)) => return Err(refusals),
+                Err(ApplyStop::Need(need)) => {
                     let revisions = Footprint { revisions: need.revisions.clone(), ..Footprint::default() };
                     assert!(!need.revisions.is_empty() && *need == revisions, "a whole plan needs {need:?}");
                     for revision in need.revisions {

@@ -1,7 +1,7 @@
 //! Promises of every store about finding todos and knowing when to look again.
 
 use punch_core::{Footprint, Hold, HoldKind, Op, Plan, Policy, Ref, Todo, Uid};
-use punch_store::{Ahead, Durability, MemoryStore, PlanId, Session, SessionKey, Store, StoreError, Which};
+use punch_store::{Ahead, Durability, MemoryStore, PlanId, SessionKey, SessionRow, Store, StoreError, Which};
 
 use super::submit::{add, add_as, context, done, look, must, say, saying, submit, whole};
 
@@ -51,7 +51,7 @@ pub fn the_stamp_moves_with_every_commit_and_only_then(store: &dyn Store) {
     assert!(after.0 != before.0 && after.1 != before.1);
     assert_eq!(stamps(), after);
     // A session belongs to no plan, but the write that stores it does.
-    let session = Session { key: SessionKey::new("s", None), plan: Some(id), seen_at: 1, body: "{}".into() };
+    let session = SessionRow { key: SessionKey::new("s", None), plan: Some(id), seen_at: 1, body: "{}".into() };
     store.write(id, Durability::Relaxed, &mut |tx| tx.put_session(&session)).unwrap();
     let last = stamps();
     assert!(last.0 != after.0 && last.1 != after.1);

@@ -1,6 +1,8 @@
 //! The way of a change as an engine does it: load, apply, put, in one transaction.
 
-use punch_core::{Actor, Add, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, Stop, apply};
+use punch_core::{
+    Actor, Add, ApplyStop, Context, Edit, Footprint, Keep, Op, Outcome, Plan, Policy, Ref, Refusal, apply,
+};
 use punch_store::{Durability, PlanId, Snapshot, Store, StoreError};
 
 /// A caller at a time.
@@ -66,8 +68,8 @@ fn apply_on_slices(
     loop {
         match apply(&plan, ops, ctx) {
             Ok(outcome) => return Ok(Ok(outcome)),
-            Err(Stop::Refused(refusals)) => return Ok(Err(refusals)),
-            Err(Stop::Need(need)) => {
+            Err(ApplyStop::Refused(refusals)) => return Ok(Err(refusals)),
+            Err(ApplyStop::Need(need)) => {
                 let before = asked.clone();
                 asked.merge((*need).clone());
                 assert_ne!(before, asked, "what was loaded is asked for again");

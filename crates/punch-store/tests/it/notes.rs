@@ -1,7 +1,7 @@
 //! Notes are rows of their own: adding one writes one.
 
 use punch_core::{Note, Op, Ref};
-use punch_store::{Activity, Durability, PlanId, Session, SessionKey, Store, StoreAdmin};
+use punch_store::{Activity, Durability, PlanId, SessionKey, SessionRow, Store, StoreAdmin};
 use rusqlite::Connection;
 
 use crate::create;
@@ -50,7 +50,8 @@ fn an_activity_beside_a_session_touches_at_most_one_page_more() {
     // What a hook writes that changes only its session.
     let pages = |at: i64, has_activity: bool| {
         spy.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-        let session = Session { key: SessionKey::new("s", None), plan: Some(plan), seen_at: at, body: format!("{at}") };
+        let session =
+            SessionRow { key: SessionKey::new("s", None), plan: Some(plan), seen_at: at, body: format!("{at}") };
         let (kind, body) = ("decision".to_owned(), r#"{"continues":true,"reason":"1/10"}"#.to_owned());
         let activity = Activity { seq: 0, at, kind, source: Some("s".into()), todo: None, body };
         let written = store.write(plan, Durability::Relaxed, &mut |tx| {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use punch_core::{Note, PlanRow, Uid};
 use punch_store::{
-    Batch, Catalogue, CompletedFiles, Control, ControlScope, Durability, ExpectedCall, OpenMode, PlanId, SessionKey,
-    SqliteStore, Store, StoreAdmin, Wanted,
+    Catalogue, CompletedFiles, ControlRecord, ControlScope, Durability, ExpectedCall, HandOut, OpenMode, PlanId,
+    RequestedState, SessionKey, SqliteStore, Store, StoreAdmin,
 };
 use rusqlite::{Connection, params};
 
@@ -97,7 +97,7 @@ fn is_complete(store: &SqliteStore, todos: usize) {
         assert_eq!(s.ledger(3)?.len(), 1);
         assert_eq!(s.runs(9)?.len(), 1);
         assert_eq!((s.sessions()?.len(), s.decisions(None, 9)?.len()), (1, 1));
-        let batch = |owner: &str, at, todos: &[u64]| Batch {
+        let batch = |owner: &str, at, todos: &[u64]| HandOut {
             owner: owner.into(),
             todos: todos.iter().copied().map(Uid).collect(),
             at,
@@ -133,11 +133,11 @@ fn clone_and_sessions(s: &(impl Catalogue + ?Sized)) -> Result<(), punch_store::
         call(2, SessionKey::new("t", Some("u")), 2, None, "g", 10),
     ];
     assert_eq!(s.expected_calls()?, calls);
-    let control = |scope, wanted| Control { scope, wanted, by: "user".into(), at: 0 };
+    let control = |scope, wanted| ControlRecord { scope, wanted, by: "user".into(), at: 0 };
     let session = |name: &str| ControlScope::Session(name.into());
     let all = s.control(&ControlScope::Sessions)?;
-    assert_eq!(all, Some(control(ControlScope::Sessions, Wanted::Pause)));
-    assert_eq!(s.control(&session("abc"))?, Some(control(session("abc"), Wanted::Stop)));
+    assert_eq!(all, Some(control(ControlScope::Sessions, RequestedState::Pause)));
+    assert_eq!(s.control(&session("abc"))?, Some(control(session("abc"), RequestedState::Stop)));
     assert_eq!(s.control(&session("odd"))?, None);
     Ok(())
 }

@@ -1,19 +1,19 @@
 //! Edges: the union of what both ends say, missing ids, circles by plain search.
 
-use super::{Dep, Model, No, Write};
-use crate::ask::{Ask, Fields, Name};
+use super::{Model, ModelDep, ModelWrite, No};
+use crate::ask::{ModelFields, ModelOp, TodoName};
 
-impl Write<'_> {
+impl ModelWrite<'_> {
     pub(super) fn edges(&mut self) -> Result<(), Vec<No>> {
         let mut no = Vec::new();
-        let edits: Vec<(usize, Fields)> = self
+        let edits: Vec<(usize, ModelFields)> = self
             .batch
             .asks
             .iter()
             .zip(&self.targets)
             .filter_map(|(ask, target)| match ask {
-                Ask::Add(new) => Some(((*target)?, new.fields.clone())),
-                Ask::Edit(_, fields) => Some(((*target)?, fields.clone())),
+                ModelOp::Add(new) => Some(((*target)?, new.fields.clone())),
+                ModelOp::Edit(_, fields) => Some(((*target)?, fields.clone())),
                 _ => None,
             })
             .collect();
@@ -26,7 +26,7 @@ impl Write<'_> {
         for (key, fields) in &edits {
             for name in &fields.blocks {
                 match self.current(name) {
-                    Some(blocked) => self.model.items[blocked].deps.push(Dep::On(*key)),
+                    Some(blocked) => self.model.items[blocked].deps.push(ModelDep::On(*key)),
                     None => no.push(No::new("unknown_dependency")),
                 }
             }
@@ -41,14 +41,14 @@ impl Write<'_> {
         Ok(())
     }
 
-    fn read(&self, names: &[Name], no: &mut Vec<No>) -> Vec<Dep> {
+    fn read(&self, names: &[TodoName], no: &mut Vec<No>) -> Vec<ModelDep> {
         let mut deps = Vec::new();
         for name in names {
             match (self.current(name), name) {
-                (Some(key), _) => deps.push(Dep::On(key)),
-                (None, Name::Id(id)) if self.batch.rules.dangle_missing => deps.push(Dep::Missing(id.clone())),
-                (None, Name::Key(key)) if self.batch.rules.dangle_missing && *key < self.model.items.len() => {
-                    deps.push(Dep::Missing(self.model.items[*key].id.clone()));
+                (Some(key), _) => deps.push(ModelDep::On(key)),
+                (None, TodoName::Id(id)) if self.batch.rules.dangle_missing => deps.push(ModelDep::Missing(id.clone())),
+                (None, TodoName::Key(key)) if self.batch.rules.dangle_missing && *key < self.model.items.len() => {
+                    deps.push(ModelDep::Missing(self.model.items[*key].id.clone()));
                 }
                 _ => no.push(No::new("unknown_dependency")),
             }
@@ -59,11 +59,11 @@ impl Write<'_> {
     /// A missing id that a todo has now is no longer missing; nothing is waited for twice.
     fn bind(&mut self) {
         for key in self.model.order.clone() {
-            let mut deps: Vec<Dep> = Vec::new();
+            let mut deps: Vec<ModelDep> = Vec::new();
             for dep in self.model.items[key].deps.clone() {
                 let bound = match &dep {
-                    Dep::Missing(id) => self.model.find(id).map(Dep::On),
-                    Dep::On(_) => None,
+                    ModelDep::Missing(id) => self.model.find(id).map(ModelDep::On),
+                    ModelDep::On(_) => None,
                 };
                 let dep = bound.unwrap_or(dep);
                 if !deps.contains(&dep) {
@@ -77,7 +77,7 @@ impl Write<'_> {
     /// Does an edge that was not there before lie on a circle?
     fn new_circle(&self) -> bool {
         let had = |from: usize, to: usize| {
-            self.before.order.contains(&from) && self.before.items[from].deps.contains(&Dep::On(to))
+            self.before.order.contains(&from) && self.before.items[from].deps.contains(&ModelDep::On(to))
         };
         self.model.edges().into_iter().any(|(from, to)| !had(from, to) && self.model.reaches(to, from))
     }
@@ -89,7 +89,7 @@ impl Model {
         let mut out = Vec::new();
         for key in &self.order {
             for dep in &self.items[*key].deps {
-                if let Dep::On(to) = dep {
+                if let ModelDep::On(to) = dep {
                     out.push((*key, *to));
                 }
             }
@@ -113,7 +113,7 @@ impl Model {
             }
             next += 1;
             for dep in &self.items[key].deps {
-                if let Dep::On(other) = dep
+                if let ModelDep::On(other) = dep
                     && !seen.contains(other)
                 {
                     seen.push(*other);

@@ -1,30 +1,30 @@
 //! New todos and field updates, in the order asked.
 
-use super::{No, Write};
-use crate::ask::{Ask, Fields};
+use super::{ModelWrite, No};
+use crate::ask::{ModelFields, ModelOp};
 
-impl Write<'_> {
+impl ModelWrite<'_> {
     pub(super) fn fields(&mut self) -> Result<(), Vec<No>> {
         // Everything new exists before anything is said about it.
         for (ask, target) in self.batch.asks.iter().zip(self.targets.clone()) {
-            if let (Ask::Add(new), Some(key)) = (ask, target) {
+            if let (ModelOp::Add(new), Some(key)) = (ask, target) {
                 self.model.order.push(key);
                 self.model.items[key].notes.clone_from(&new.notes);
             }
         }
         for (ask, target) in self.batch.asks.iter().zip(self.targets.clone()) {
             match (ask, target) {
-                (Ask::Add(new), Some(key)) => self.edit(key, &new.fields)?,
-                (Ask::Edit(_, fields), Some(key)) => self.edit(key, fields)?,
-                (Ask::Note(_, text), Some(key)) => self.model.items[key].notes.push(text.clone()),
-                (Ask::Rules(rules), _) => self.model.rules = *rules,
+                (ModelOp::Add(new), Some(key)) => self.edit(key, &new.fields)?,
+                (ModelOp::Edit(_, fields), Some(key)) => self.edit(key, fields)?,
+                (ModelOp::Note(_, text), Some(key)) => self.model.items[key].notes.push(text.clone()),
+                (ModelOp::Rules(rules), _) => self.model.rules = *rules,
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn edit(&mut self, key: usize, fields: &Fields) -> Result<(), Vec<No>> {
+    fn edit(&mut self, key: usize, fields: &ModelFields) -> Result<(), Vec<No>> {
         if let Some(id) = &fields.id
             && *id != self.model.items[key].id
         {

@@ -10,15 +10,15 @@ mod state;
 mod status;
 pub mod table;
 
-use crate::ask::{Batch, Evidence, Hold, Status};
-use crate::rules::Rules;
+use crate::ask::{ModelBatch, ModelEvidence, ModelHold, ModelStatus};
+use crate::rules::ModelRules;
 
-pub use state::{Edge, Row, State};
+pub use state::{Edge, ModelRow, ModelView};
 pub use status::LEASE;
 
 /// What a todo depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Dep {
+pub enum ModelDep {
     /// A todo by its key. Whether the edge is suspended is found by looking for circles.
     On(usize),
     /// An unknown id.
@@ -35,11 +35,11 @@ pub struct ModelTodo {
     /// The present-tense form.
     pub active_form: Option<String>,
     /// As stored.
-    pub status: Status,
+    pub status: ModelStatus,
     /// In the order given.
-    pub deps: Vec<Dep>,
+    pub deps: Vec<ModelDep>,
     /// Why it waits.
-    pub hold: Option<Hold>,
+    pub hold: Option<ModelHold>,
     /// Name of its phase.
     pub phase: Option<String>,
     /// 1 to 5.
@@ -49,7 +49,7 @@ pub struct ModelTodo {
     /// The command that proves it.
     pub command: Option<String>,
     /// What was said and found, oldest first.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<ModelEvidence>,
     /// Who works on it or did.
     pub owner: Option<String>,
     /// The fence of the last claim.
@@ -116,7 +116,7 @@ pub struct Model {
     /// Phase names in order.
     pub phases: Vec<String>,
     /// The plan's own rules.
-    pub rules: Rules,
+    pub rules: ModelRules,
     /// The next number of a made id.
     pub number: u64,
     /// The last fence given.
@@ -131,7 +131,7 @@ impl Default for Model {
             items: Vec::new(),
             order: Vec::new(),
             phases: Vec::new(),
-            rules: Rules::NATIVE,
+            rules: ModelRules::NATIVE,
             number: 1,
             fence: 0,
             now: 0,
@@ -140,10 +140,10 @@ impl Default for Model {
 }
 
 /// A batch while it runs.
-struct Write<'a> {
+struct ModelWrite<'a> {
     model: Model,
     before: &'a Model,
-    batch: &'a Batch,
+    batch: &'a ModelBatch,
     /// For each ask, the todo it is about; for an add, the new one.
     targets: Vec<Option<usize>>,
     /// Keys of the adds.
@@ -153,7 +153,7 @@ struct Write<'a> {
     trace: Trace,
 }
 
-impl Write<'_> {
+impl ModelWrite<'_> {
     fn run(&mut self) -> Result<(), Vec<No>> {
         self.names()?;
         self.claims()?;
@@ -167,14 +167,14 @@ impl Write<'_> {
 
 impl Model {
     /// Runs a batch, all or nothing. Time passes also for a refused one.
-    pub fn apply(&mut self, batch: &Batch) -> Result<(), Vec<No>> {
+    pub fn apply(&mut self, batch: &ModelBatch) -> Result<(), Vec<No>> {
         self.apply_with_trace(batch).0
     }
 
     /// Runs a batch like [`Model::apply`] and also answers what happened on the way.
-    pub fn apply_with_trace(&mut self, batch: &Batch) -> (Result<(), Vec<No>>, Trace) {
+    pub fn apply_with_trace(&mut self, batch: &ModelBatch) -> (Result<(), Vec<No>>, Trace) {
         self.now += batch.elapsed;
-        let mut write = Write {
+        let mut write = ModelWrite {
             model: self.clone(),
             before: self,
             batch,

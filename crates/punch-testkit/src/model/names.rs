@@ -1,13 +1,13 @@
 //! Every target is looked up before anything changes.
 
-use super::{ModelTodo, No, Write};
-use crate::ask::{Ask, Name};
+use super::{ModelTodo, ModelWrite, No};
+use crate::ask::{ModelOp, TodoName};
 
-impl Write<'_> {
+impl ModelWrite<'_> {
     pub(super) fn names(&mut self) -> Result<(), Vec<No>> {
         let mut no = Vec::new();
         for ask in &self.batch.asks {
-            if let Ask::Rm(name) = ask
+            if let ModelOp::Rm(name) = ask
                 && let Some(key) = self.old(name)
                 && !self.removed.contains(&key)
             {
@@ -16,7 +16,7 @@ impl Write<'_> {
         }
         let mut given: Vec<&str> = Vec::new();
         for ask in &self.batch.asks {
-            let Ask::Add(new) = ask else { continue };
+            let ModelOp::Add(new) = ask else { continue };
             let Some(id) = &new.id else { continue };
             if id.is_empty() {
                 no.push(No::new("invalid"));
@@ -29,7 +29,7 @@ impl Write<'_> {
             self.model.count_id(id);
         }
         for ask in &self.batch.asks {
-            let Ask::Add(new) = ask else { continue };
+            let ModelOp::Add(new) = ask else { continue };
             let id = new.id.clone().unwrap_or_else(|| {
                 self.model.number += 1;
                 format!("T-{}", self.model.number - 1)
@@ -40,15 +40,15 @@ impl Write<'_> {
         let mut adds = self.added.clone().into_iter();
         for ask in &self.batch.asks {
             let found = match (ask, ask.target()) {
-                (Ask::Add(_), _) => adds.next(),
+                (ModelOp::Add(_), _) => adds.next(),
                 (_, None) => None,
-                (Ask::Rm(_), Some(name)) => self.old(name),
+                (ModelOp::Rm(_), Some(name)) => self.old(name),
                 (_, Some(name)) => self.new_first(name),
             };
             if ask.target().is_some() {
                 match found {
                     None => no.push(No::new("unknown_todo")),
-                    Some(key) if self.removed.contains(&key) && !matches!(ask, Ask::Rm(_)) => {
+                    Some(key) if self.removed.contains(&key) && !matches!(ask, ModelOp::Rm(_)) => {
                         no.push(No::new("removed_in_batch"));
                     }
                     Some(_) => {}
@@ -60,19 +60,19 @@ impl Write<'_> {
     }
 
     /// Among the todos that were there before.
-    fn old(&self, name: &Name) -> Option<usize> {
+    fn old(&self, name: &TodoName) -> Option<usize> {
         match name {
-            Name::Id(id) => self.before.find(id),
-            Name::Key(key) => self.before.order.contains(key).then_some(*key),
-            Name::New(n) => self.added.get(*n).copied(),
+            TodoName::Id(id) => self.before.find(id),
+            TodoName::Key(key) => self.before.order.contains(key).then_some(*key),
+            TodoName::New(n) => self.added.get(*n).copied(),
         }
     }
 
     /// An id that goes and comes in one batch means the one that comes.
-    fn new_first(&self, name: &Name) -> Option<usize> {
+    fn new_first(&self, name: &TodoName) -> Option<usize> {
         let added = |id: &str| self.added.iter().copied().find(|key| self.model.items[*key].id == id);
         match name {
-            Name::Id(id) => added(id).or_else(|| self.old(name)),
+            TodoName::Id(id) => added(id).or_else(|| self.old(name)),
             _ => self.old(name),
         }
     }

@@ -1,25 +1,25 @@
 //! The place in the list. Arranging is only promised for the named todos among themselves.
 
-use super::{No, Write};
-use crate::ask::{Ask, Name, Spot};
+use super::{ModelWrite, No};
+use crate::ask::{ListSpot, ModelOp, TodoName};
 
-impl Write<'_> {
+impl ModelWrite<'_> {
     pub(super) fn order(&mut self) -> Result<(), Vec<No>> {
         for (ask, target) in self.batch.asks.iter().zip(self.targets.clone()) {
             match (ask, target) {
-                (Ask::Add(new), Some(key)) if new.spot != Spot::End => self.place(key, &new.spot)?,
-                (Ask::Move(_, spot), Some(key)) => self.place(key, spot)?,
-                (Ask::Arrange(names), _) => self.arrange(names)?,
+                (ModelOp::Add(new), Some(key)) if new.spot != ListSpot::End => self.place(key, &new.spot)?,
+                (ModelOp::Move(_, spot), Some(key)) => self.place(key, spot)?,
+                (ModelOp::Arrange(names), _) => self.arrange(names)?,
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn place(&mut self, key: usize, spot: &Spot) -> Result<(), Vec<No>> {
+    fn place(&mut self, key: usize, spot: &ListSpot) -> Result<(), Vec<No>> {
         let anchor = match spot {
-            Spot::End | Spot::First => None,
-            Spot::Before(name) | Spot::After(name) => {
+            ListSpot::End | ListSpot::First => None,
+            ListSpot::Before(name) | ListSpot::After(name) => {
                 Some(self.current(name).ok_or_else(|| vec![No::new("unknown_todo")])?)
             }
         };
@@ -30,17 +30,17 @@ impl Write<'_> {
         order.retain(|other| *other != key);
         let at = |order: &[usize]| order.iter().position(|other| Some(*other) == anchor).unwrap_or(0);
         let index = match spot {
-            Spot::End => order.len(),
-            Spot::First => 0,
-            Spot::Before(_) => at(order),
-            Spot::After(_) => at(order) + 1,
+            ListSpot::End => order.len(),
+            ListSpot::First => 0,
+            ListSpot::Before(_) => at(order),
+            ListSpot::After(_) => at(order) + 1,
         };
         order.insert(index, key);
         Ok(())
     }
 
     /// Puts the named todos into the places that the named todos have.
-    fn arrange(&mut self, names: &[Name]) -> Result<(), Vec<No>> {
+    fn arrange(&mut self, names: &[TodoName]) -> Result<(), Vec<No>> {
         let mut keys = Vec::new();
         for name in names {
             let key = self.current(name).ok_or_else(|| vec![No::new("unknown_todo")])?;
@@ -58,11 +58,11 @@ impl Write<'_> {
     }
 
     /// By the names that todos have after the field updates.
-    pub(super) fn current(&self, name: &Name) -> Option<usize> {
+    pub(super) fn current(&self, name: &TodoName) -> Option<usize> {
         match name {
-            Name::Id(id) => self.model.find(id),
-            Name::Key(key) => self.model.order.contains(key).then_some(*key),
-            Name::New(n) => self.added.get(*n).copied(),
+            TodoName::Id(id) => self.model.find(id),
+            TodoName::Key(key) => self.model.order.contains(key).then_some(*key),
+            TodoName::New(n) => self.added.get(*n).copied(),
         }
     }
 }

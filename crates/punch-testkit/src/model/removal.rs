@@ -1,8 +1,8 @@
 //! Removal archives; those who depended on what goes follow the rules.
 
-use super::{Dep, Write};
+use super::{ModelDep, ModelWrite};
 
-impl Write<'_> {
+impl ModelWrite<'_> {
     pub(super) fn removals(&mut self) {
         for key in self.removed.clone() {
             let id = self.model.items[key].id.clone();
@@ -12,11 +12,11 @@ impl Write<'_> {
                 }
                 let deps = &mut self.model.items[other].deps;
                 if self.batch.rules.dangle_removed {
-                    for dep in deps.iter_mut().filter(|dep| **dep == Dep::On(key)) {
-                        *dep = Dep::Missing(id.clone());
+                    for dep in deps.iter_mut().filter(|dep| **dep == ModelDep::On(key)) {
+                        *dep = ModelDep::Missing(id.clone());
                     }
                 } else {
-                    deps.retain(|dep| *dep != Dep::On(key));
+                    deps.retain(|dep| *dep != ModelDep::On(key));
                 }
             }
         }

@@ -1,37 +1,37 @@
 //! How a todo stands: what it waits for, who waits for it, what time has done to it.
 
-use super::{Dep, Model};
-use crate::ask::Status;
-use crate::rules::Cancelled;
+use super::{Model, ModelDep};
+use crate::ask::ModelStatus;
+use crate::rules::CancelledRule;
 
 impl Model {
     /// Does a todo in this status count as met for those who wait for it?
-    pub fn satisfies(&self, status: Status) -> bool {
+    pub fn satisfies(&self, status: ModelStatus) -> bool {
         match status {
-            Status::Completed => true,
-            Status::Cancelled | Status::Failed => self.rules.cancelled == Cancelled::Satisfy,
-            Status::Pending | Status::Active => false,
+            ModelStatus::Completed => true,
+            ModelStatus::Cancelled | ModelStatus::Failed => self.rules.cancelled == CancelledRule::Satisfy,
+            ModelStatus::Pending | ModelStatus::Active => false,
         }
     }
 
     /// How many of its dependencies are not met.
     pub fn unmet(&self, key: usize) -> usize {
-        let unmet = |dep: &&Dep| match dep {
-            Dep::On(to) => !self.satisfies(self.items[*to].status),
-            Dep::Missing(_) => true,
+        let unmet = |dep: &&ModelDep| match dep {
+            ModelDep::On(to) => !self.satisfies(self.items[*to].status),
+            ModelDep::Missing(_) => true,
         };
         self.items[key].deps.iter().filter(unmet).count()
     }
 
     /// Live todos that depend on it.
     pub fn dependents(&self, key: usize) -> Vec<usize> {
-        self.order.iter().copied().filter(|other| self.items[*other].deps.contains(&Dep::On(key))).collect()
+        self.order.iter().copied().filter(|other| self.items[*other].deps.contains(&ModelDep::On(key))).collect()
     }
 
     /// Its lease has run out.
     pub fn lease_over(&self, key: usize) -> bool {
         let item = &self.items[key];
-        item.status == Status::Active && item.lease.is_some_and(|until| until <= self.now)
+        item.status == ModelStatus::Active && item.lease.is_some_and(|until| until <= self.now)
     }
 
     /// It is on hold now.
@@ -41,7 +41,7 @@ impl Model {
 
     /// Reads as pending now.
     pub fn pending(&self, key: usize) -> bool {
-        self.items[key].status == Status::Pending || self.lease_over(key)
+        self.items[key].status == ModelStatus::Pending || self.lease_over(key)
     }
 
     /// Nothing in it says what to do.
@@ -53,7 +53,7 @@ impl Model {
     pub fn shares_files(&self, key: usize) -> bool {
         let files = &self.items[key].files;
         let busy = |other: &usize| {
-            self.items[*other].status == Status::Active && !self.lease_over(*other) && self.unmet(*other) == 0
+            self.items[*other].status == ModelStatus::Active && !self.lease_over(*other) && self.unmet(*other) == 0
         };
         let others = self.order.iter().filter(|other| **other != key);
         files.is_some() && others.filter(|other| busy(other)).any(|other| self.items[*other].files == *files)

@@ -1,7 +1,7 @@
 //! Everything a reader can see, as plain values that can be compared with what the engine says.
 
-use super::{Dep, Model, ModelTodo};
-use crate::ask::Status;
+use super::{Model, ModelDep, ModelTodo};
+use crate::ask::ModelStatus;
 
 /// A dependency as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ pub enum Edge {
 
 /// A live todo with its derived values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Row {
+pub struct ModelRow {
     /// Stored fields; the edges are in `edges`.
     pub item: ModelTodo,
     /// In the order given.
@@ -37,9 +37,9 @@ pub struct Row {
 
 /// A plan as readers see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct State {
+pub struct ModelView {
     /// Live todos in list order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ModelRow>,
     /// Ids and contents of what was removed, in the order it was added.
     pub removed: Vec<(String, String)>,
     /// Ready ids by priority, then list order.
@@ -62,12 +62,12 @@ pub struct State {
 
 impl Model {
     /// Looks at everything again.
-    pub fn state(&self) -> State {
-        let rows: Vec<Row> = self.order.iter().map(|key| self.row(*key)).collect();
+    pub fn state(&self) -> ModelView {
+        let rows: Vec<ModelRow> = self.order.iter().map(|key| self.row(*key)).collect();
         let mut ready: Vec<usize> = self.order.iter().copied().filter(|key| self.startable(*key)).collect();
         ready.sort_by_key(|key| self.items[*key].priority);
         let loose = |kind: fn(&Edge) -> bool| rows.iter().flat_map(|row| &row.edges).filter(|e| kind(e)).count() as u64;
-        State {
+        ModelView {
             removed: self
                 .items
                 .iter()
@@ -75,11 +75,11 @@ impl Model {
                 .map(|item| (item.id.clone(), item.content.clone()))
                 .collect(),
             ready: ready.into_iter().map(|key| self.items[key].id.clone()).collect(),
-            counts: Status::ALL.map(|status| rows.iter().filter(|row| row.item.status == status).count() as u64),
+            counts: ModelStatus::ALL.map(|status| rows.iter().filter(|row| row.item.status == status).count() as u64),
             parked: rows
                 .iter()
                 .filter(|row| {
-                    row.item.status == Status::Pending && row.item.hold.as_ref().is_some_and(|hold| hold.parked)
+                    row.item.status == ModelStatus::Pending && row.item.hold.as_ref().is_some_and(|hold| hold.parked)
                 })
                 .count() as u64,
             blank: rows
@@ -87,8 +87,8 @@ impl Model {
                 .filter(|row| {
                     let parked = row.item.hold.as_ref().is_some_and(|hold| hold.parked);
                     let open = match row.item.status {
-                        Status::Pending => !parked,
-                        status => status == Status::Active,
+                        ModelStatus::Pending => !parked,
+                        status => status == ModelStatus::Active,
                     };
                     open && row.item.content.trim().is_empty()
                 })
@@ -101,16 +101,16 @@ impl Model {
         }
     }
 
-    fn row(&self, key: usize) -> Row {
+    fn row(&self, key: usize) -> ModelRow {
         let id = |key: usize| self.items[key].id.clone();
-        let edge = |dep: &Dep| match dep {
-            Dep::On(to) if self.suspended(key, *to) => Edge::Suspended(id(*to)),
-            Dep::On(to) => Edge::Active(id(*to)),
-            Dep::Missing(name) => Edge::Missing(name.clone()),
+        let edge = |dep: &ModelDep| match dep {
+            ModelDep::On(to) if self.suspended(key, *to) => Edge::Suspended(id(*to)),
+            ModelDep::On(to) => Edge::Active(id(*to)),
+            ModelDep::Missing(name) => Edge::Missing(name.clone()),
         };
         let mut blocks: Vec<String> = self.dependents(key).into_iter().map(id).collect();
         blocks.sort();
-        Row {
+        ModelRow {
             item: ModelTodo { deps: Vec::new(), ..self.items[key].clone() },
             edges: self.items[key].deps.iter().map(edge).collect(),
             blocks,

@@ -1,10 +1,10 @@
 //! Status changes in the order asked, as the transition table of docs/rules.md says. This file knows what the words of
 //! the table mean; which of them apply when is only in the table.
 
-use super::table::{Row, TABLE};
-use super::{ModelTodo, No, Write};
-use crate::ask::{Ask, Evidence, Hold, Name, Status};
-use crate::rules::{Cancelled, Gate, Proof, Rules};
+use super::table::{TABLE, TransitionRow};
+use super::{ModelTodo, ModelWrite, No};
+use crate::ask::{ModelEvidence, ModelHold, ModelOp, ModelStatus, TodoName};
+use crate::rules::{CancelledRule, Gate, ModelRules, ProofRule};
 
 /// How long a claim lasts, in milliseconds.
 pub const LEASE: i64 = 50;
@@ -12,7 +12,7 @@ pub const LEASE: i64 = 50;
 /// The newest pieces of evidence that a todo keeps.
 const EVIDENCE: usize = 20;
 
-type Done = Result<(), Vec<No>>;
+type TransitionResult = Result<(), Vec<No>>;
 
 /// What a batch remembers while its statuses change.
 #[derive(Default)]
@@ -26,10 +26,10 @@ pub struct Pending {
     /// The op at hand stored evidence. Only the log shows when the same words were stored before.
     has_evidence: bool,
     /// Results of checks that this batch stored. The same one again leaves no trace: it has the same time.
-    checks: Vec<(usize, Evidence)>,
+    checks: Vec<(usize, ModelEvidence)>,
 }
 
-impl Ask {
+impl ModelOp {
     /// The name of the op in the table; `None` for what is not about one status.
     pub const fn op(&self) -> Option<&'static str> {
         Some(match self {
@@ -68,12 +68,12 @@ impl Ask {
     }
 
     /// The evidence that the op gives.
-    fn evidence(&self) -> Option<Evidence> {
+    fn evidence(&self) -> Option<ModelEvidence> {
         match self {
             Self::Done(_, evidence, _) => evidence.clone(),
             Self::Check(_, found) | Self::Refute(_, found) => Some(found.clone()),
-            Self::Report(_, true, _) => Some(Evidence { says: true, ..Evidence::default() }),
-            Self::Vouch(_, _, true) => Some(Evidence { exit: Some(0), ..Evidence::default() }),
+            Self::Report(_, true, _) => Some(ModelEvidence { says: true, ..ModelEvidence::default() }),
+            Self::Vouch(_, _, true) => Some(ModelEvidence { exit: Some(0), ..ModelEvidence::default() }),
             _ => None,
         }
     }
@@ -86,7 +86,7 @@ impl Ask {
     }
 }
 
-impl Rules {
+impl ModelRules {
     /// The value of a policy, both by their names in docs/rules.md.
     fn value(&self, policy: &str) -> &'static str {
         match policy {
@@ -110,10 +110,10 @@ impl Rules {
                 }
             }
             "verify" => match self.proof {
-                Proof::Trust => "trust",
-                Proof::Claim => "claim",
-                Proof::Evidence => "evidence",
-                Proof::Command => "command",
+                ProofRule::Trust => "trust",
+                ProofRule::Claim => "claim",
+                ProofRule::Evidence => "evidence",
+                ProofRule::Command => "command",
             },
             "missing_evidence" => {
                 if self.words {
@@ -127,8 +127,8 @@ impl Rules {
     }
 }
 
-impl Write<'_> {
-    pub(super) fn statuses(&mut self) -> Done {
+impl ModelWrite<'_> {
+    pub(super) fn statuses(&mut self) -> TransitionResult {
         for key in self.model.order.clone() {
             let before = if key < self.before.items.len() { self.before.unmet(key) } else { 0 };
             if self.model.unmet(key) > before {
@@ -141,24 +141,25 @@ impl Write<'_> {
                 self.expire(key)?;
             }
             self.perform(key, op, ask)?;
-            if let Ask::Add(new) = ask
+            if let ModelOp::Add(new) = ask
                 && let Some(hold) = &new.hold
             {
-                self.perform(key, "hold", &Ask::Hold(Name::Key(key), hold.clone()))?;
+                self.perform(key, "hold", &ModelOp::Hold(TodoName::Key(key), hold.clone()))?;
             }
         }
         for key in std::mem::take(&mut self.pending.blocked) {
             self.happens(key, "(blocked at end)")?;
         }
         let early = |key: &&usize| {
-            matches!(self.model.items[**key].status, Status::Active | Status::Completed) && self.model.unmet(**key) > 0
+            matches!(self.model.items[**key].status, ModelStatus::Active | ModelStatus::Completed)
+                && self.model.unmet(**key) > 0
         };
         let early: Vec<No> = self.pending.gated.iter().filter(early).map(|_| No::new("not_ready")).collect();
         if early.is_empty() { Ok(()) } else { Err(early) }
     }
 
     /// Refuses a batch that says something about the work on todos that someone else has claimed.
-    pub(super) fn claims(&mut self) -> Done {
+    pub(super) fn claims(&mut self) -> TransitionResult {
         let mut refused = Vec::new();
         for (ask, target) in self.batch.asks.iter().zip(self.targets.clone()) {
             let (Some(key), Some(op)) = (target.filter(|key| *key < self.before.items.len()), ask.op()) else {
@@ -173,7 +174,7 @@ impl Write<'_> {
     }
 
     /// Writes what time alone has done.
-    fn expire(&mut self, key: usize) -> Done {
+    fn expire(&mut self, key: usize) -> TransitionResult {
         if self.model.lease_over(key) {
             self.happens(key, "(lease ends)")?;
         }
@@ -184,14 +185,14 @@ impl Write<'_> {
     }
 
     /// Something that no op asks for.
-    fn happens(&mut self, key: usize, name: &'static str) -> Done {
-        self.perform(key, name, &Ask::Edit(Name::Key(key), crate::ask::Fields::default()))
+    fn happens(&mut self, key: usize, name: &'static str) -> TransitionResult {
+        self.perform(key, name, &ModelOp::Edit(TodoName::Key(key), crate::ask::ModelFields::default()))
     }
 
     /// Finds the row that applies, and does what it says.
-    fn perform(&mut self, key: usize, op: &str, ask: &Ask) -> Done {
+    fn perform(&mut self, key: usize, op: &str, ask: &ModelOp) -> TransitionResult {
         let status = match ask {
-            Ask::Add(new) if op == "add" => new.status,
+            ModelOp::Add(new) if op == "add" => new.status,
             _ => self.model.items[key].status,
         };
         let row = self.row(&TABLE.ops, key, op, ask, status, 0);
@@ -202,14 +203,14 @@ impl Write<'_> {
         if let Some(code) = row.refusal() {
             return Err(vec![No::new(code)]);
         }
-        let is_closed = matches!(status, Status::Completed | Status::Failed);
+        let is_closed = matches!(status, ModelStatus::Completed | ModelStatus::Failed);
         if op == "add" && is_closed && self.model.items[key].status == status {
             // An earlier op of the batch has named it already.
             self.pending.unchecked = false;
             return Ok(());
         }
         let given = match ask {
-            Ask::Restore(_, status, ..) => Some(*status),
+            ModelOp::Restore(_, status, ..) => Some(*status),
             _ => None,
         };
         match (row.then, row.then.strip_prefix("as ")) {
@@ -219,7 +220,7 @@ impl Write<'_> {
                 self.perform(key, other, ask)?;
                 row.effects.iter().for_each(|effect| self.effect(key, effect, ask));
             }
-            (word, None) => match Status::named(word) {
+            (word, None) => match ModelStatus::named(word) {
                 Some(status) => self.set(key, status, row, ask)?,
                 None => panic!("docs/rules.md: `{word}` under *then*"),
             },
@@ -227,7 +228,7 @@ impl Write<'_> {
         Ok(())
     }
 
-    fn check(&mut self, key: usize, check: &str, ask: &Ask) -> Done {
+    fn check(&mut self, key: usize, check: &str, ask: &ModelOp) -> TransitionResult {
         let row = self.row(&TABLE.checks, key, check, ask, self.model.items[key].status, TABLE.ops.len());
         if let Some(code) = row.refusal() {
             return Err(vec![No::new(code)]);
@@ -248,14 +249,14 @@ impl Write<'_> {
 
     fn row(
         &mut self,
-        rows: &'static [Row],
+        rows: &'static [TransitionRow],
         key: usize,
         name: &str,
-        ask: &Ask,
-        status: Status,
+        ask: &ModelOp,
+        status: ModelStatus,
         first: usize,
-    ) -> &'static Row {
-        let applies = |row: &Row| {
+    ) -> &'static TransitionRow {
+        let applies = |row: &TransitionRow| {
             row.name == name
                 && row.applies(status, |fact| self.fact(key, ask, fact), |policy| self.batch.rules.value(policy))
         };
@@ -264,7 +265,7 @@ impl Write<'_> {
         &rows[at]
     }
 
-    fn fact(&self, key: usize, ask: &Ask, fact: &str) -> bool {
+    fn fact(&self, key: usize, ask: &ModelOp, fact: &str) -> bool {
         let item = &self.model.items[key];
         let evidence = ask.evidence();
         match fact {
@@ -284,7 +285,7 @@ impl Write<'_> {
                 reported || evidence.is_some_and(|e| e.says)
             }
             "same command" => evidence.is_some_and(|e| e.command.is_some() && e.command == item.command),
-            "was in progress" => matches!(ask, Ask::Restore(_, Status::Active, ..)),
+            "was in progress" => matches!(ask, ModelOp::Restore(_, ModelStatus::Active, ..)),
             "first attempt" => item.attempts == 0,
             "failed check" => {
                 let last = item.evidence.iter().rev().find(|e| e.command.is_some() && e.command == item.command);
@@ -294,7 +295,7 @@ impl Write<'_> {
             "protected" => self.batch.owner.is_some() && self.is_claimed_by_other(key),
             "busy" => self.model.order.iter().any(|other| {
                 let item = &self.model.items[*other];
-                let works = item.status == Status::Active && item.owner == self.batch.owner;
+                let works = item.status == ModelStatus::Active && item.owner == self.batch.owner;
                 *other != key && works && !self.model.lease_over(*other)
             }),
             other => panic!("docs/rules.md: no condition `{other}`"),
@@ -308,7 +309,7 @@ impl Write<'_> {
             Some(until) => until > self.model.now,
             None => item.owner.is_none() && item.fence > 0,
         };
-        item.status == Status::Active && live && item.owner != self.batch.owner
+        item.status == ModelStatus::Active && live && item.owner != self.batch.owner
     }
 
     fn warn(&mut self, key: usize, warning: &'static str, detail: String) {
@@ -322,7 +323,7 @@ impl Write<'_> {
     }
 
     /// Sets a status, does what the row says and logs it. What a todo is when it is added is not an event of its own.
-    fn change(&mut self, key: usize, status: Status, row: &Row, ask: &Ask) {
+    fn change(&mut self, key: usize, status: ModelStatus, row: &TransitionRow, ask: &ModelOp) {
         let logged = |item: &ModelTodo| ModelTodo { evidence: Vec::new(), lease: None, ..item.clone() };
         let before = logged(&self.model.items[key]);
         self.pending.has_evidence = false;
@@ -335,10 +336,10 @@ impl Write<'_> {
         }
         let event = match (row.event, status) {
             ("by status", status) if status == before.status => "edited",
-            ("by status", Status::Pending | Status::Active) => "reopened",
-            ("by status", Status::Completed) => "completed",
-            ("by status", Status::Cancelled) => "cancelled",
-            ("by status", Status::Failed) => "failed",
+            ("by status", ModelStatus::Pending | ModelStatus::Active) => "reopened",
+            ("by status", ModelStatus::Completed) => "completed",
+            ("by status", ModelStatus::Cancelled) => "cancelled",
+            ("by status", ModelStatus::Failed) => "failed",
             (event, _) => event,
         };
         if self.pending.has_evidence || before != logged(&self.model.items[key]) {
@@ -352,7 +353,7 @@ impl Write<'_> {
         }
     }
 
-    fn effect(&mut self, key: usize, effect: &str, ask: &Ask) {
+    fn effect(&mut self, key: usize, effect: &str, ask: &ModelOp) {
         let (now, owner) = (self.model.now, self.batch.owner.clone());
         let evidence = ask.evidence();
         let item = &mut self.model.items[key];
@@ -364,7 +365,7 @@ impl Write<'_> {
             "unfinished" => item.finished = None,
             "no hold" => item.hold = None,
             "hold as blocked" => {
-                item.hold = Some(Hold { reason: "reported as blocked".to_owned(), until: None, parked: false })
+                item.hold = Some(ModelHold { reason: "reported as blocked".to_owned(), until: None, parked: false })
             }
             "clear flags" => clear_flags(item, false),
             "clear flags but reported" => clear_flags(item, item.reported),
@@ -377,7 +378,7 @@ impl Write<'_> {
             "lease" => item.lease = item.lease.max(owner.map(|_| now + LEASE)),
             "lease until" => item.lease = ask.until(),
             "longer lease" => item.lease = item.lease.max(ask.until()),
-            "evidence" if self.batch.rules.proof == Proof::Trust => {}
+            "evidence" if self.batch.rules.proof == ProofRule::Trust => {}
             "evidence" => item.evidence.extend(evidence),
             "reported words" => {
                 self.pending.has_evidence |= evidence.is_some();
@@ -421,7 +422,7 @@ impl Write<'_> {
     }
 
     /// Changes a status and updates those who depend on it (rule 20).
-    fn set(&mut self, key: usize, status: Status, row: &Row, ask: &Ask) -> Done {
+    fn set(&mut self, key: usize, status: ModelStatus, row: &TransitionRow, ask: &ModelOp) -> TransitionResult {
         let before = self.model.items[key].status;
         self.warn_of_ended_claim(key);
         self.model.items[key].lease = None;
@@ -434,18 +435,18 @@ impl Write<'_> {
             if !was && is && met {
                 item.stale_dependency = false;
             }
-            let building = matches!(item.status, Status::Active | Status::Completed);
-            if was && !is && before == Status::Completed && building {
+            let building = matches!(item.status, ModelStatus::Active | ModelStatus::Completed);
+            if was && !is && before == ModelStatus::Completed && building {
                 item.stale_dependency = true;
             }
             if item.stale_dependency != marked {
                 self.log(dependent, "flagged");
             }
         }
-        if row.effects.contains(&"cascade") && self.model.rules.cancelled == Cancelled::Cascade {
+        if row.effects.contains(&"cascade") && self.model.rules.cancelled == CancelledRule::Cascade {
             for dependent in self.model.dependents(key) {
                 self.expire(dependent)?;
-                if self.model.items[dependent].status == Status::Pending {
+                if self.model.items[dependent].status == ModelStatus::Pending {
                     self.warn(dependent, "cascaded", String::new());
                     self.perform(dependent, "drop", ask)?;
                 }
@@ -456,14 +457,14 @@ impl Write<'_> {
 }
 
 /// Effects that take a value from the op.
-fn given(item: &mut ModelTodo, effect: &str, ask: &Ask) {
+fn given(item: &mut ModelTodo, effect: &str, ask: &ModelOp) {
     match (effect, ask) {
-        ("hold", Ask::Hold(_, hold)) => item.hold = Some(hold.clone()),
-        ("new owner", Ask::HandOver(_, owner)) => item.owner = Some(owner.clone()),
-        ("error", Ask::Fail(_, error)) if error.is_empty() => {}
-        ("error", Ask::Fail(_, error)) => item.error = Some(error.clone()),
-        ("stale as given", Ask::Vouch(_, stale, _)) => item.stale = *stale,
-        ("work as given", Ask::Restore(_, _, hold, resume)) => {
+        ("hold", ModelOp::Hold(_, hold)) => item.hold = Some(hold.clone()),
+        ("new owner", ModelOp::HandOver(_, owner)) => item.owner = Some(owner.clone()),
+        ("error", ModelOp::Fail(_, error)) if error.is_empty() => {}
+        ("error", ModelOp::Fail(_, error)) => item.error = Some(error.clone()),
+        ("stale as given", ModelOp::Vouch(_, stale, _)) => item.stale = *stale,
+        ("work as given", ModelOp::Restore(_, _, hold, resume)) => {
             clear_flags(item, false);
             (item.hold, item.resume) = (hold.clone(), *resume);
             (item.owner, item.attempts, item.error) = (None, 0, None);
@@ -478,7 +479,7 @@ fn clear_flags(item: &mut ModelTodo, reported: bool) {
     item.reported = reported;
 }
 
-fn add_evidence(item: &mut ModelTodo, evidence: Option<Evidence>) {
+fn add_evidence(item: &mut ModelTodo, evidence: Option<ModelEvidence>) {
     item.evidence.extend(evidence);
     item.evidence.drain(..item.evidence.len().saturating_sub(EVIDENCE));
 }

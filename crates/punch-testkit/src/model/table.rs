@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::ask::Status;
+use crate::ask::ModelStatus;
 
 const RULES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md"));
 
@@ -17,11 +17,11 @@ pub enum Condition {
 
 /// One row: of an op, or of a check.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct TransitionRow {
     /// The op or the check.
     pub name: &'static str,
     /// The statuses it applies to.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<ModelStatus>,
     /// What must hold besides.
     pub conditions: Vec<Condition>,
     /// Checks to be passed, in order; none for a row of a check.
@@ -34,7 +34,7 @@ pub struct Row {
     pub event: &'static str,
 }
 
-impl Row {
+impl TransitionRow {
     /// The code of the refusal, if the row refuses.
     pub fn refusal(&self) -> Option<&'static str> {
         self.then.strip_prefix("refused `")?.strip_suffix('`')
@@ -47,7 +47,12 @@ impl Row {
     }
 
     /// Returns true if the row applies: `fact` and `policy` answer for what is named under *if*.
-    pub fn applies(&self, status: Status, fact: impl Fn(&str) -> bool, policy: impl Fn(&str) -> &'static str) -> bool {
+    pub fn applies(
+        &self,
+        status: ModelStatus,
+        fact: impl Fn(&str) -> bool,
+        policy: impl Fn(&str) -> &'static str,
+    ) -> bool {
         self.statuses.contains(&status)
             && self.conditions.iter().all(|condition| match condition {
                 Condition::Fact(name, holds) => fact(name) == *holds,
@@ -58,26 +63,26 @@ impl Row {
 
 /// The tables of the section "Transitions".
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct TransitionTables {
     /// What ops do.
-    pub ops: Vec<Row>,
+    pub ops: Vec<TransitionRow>,
     /// What checks answer.
-    pub checks: Vec<Row>,
+    pub checks: Vec<TransitionRow>,
     /// The words that are explained: conditions, then effects.
     pub explained: Vec<&'static str>,
 }
 
 /// The table, read once.
-pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
+pub static TABLE: LazyLock<TransitionTables> = LazyLock::new(|| {
     let (_, section) = RULES.split_once("\n## Transitions\n").unwrap_or_default();
     let section = section.split("\n## ").next().unwrap_or_default();
-    let mut table = Table::default();
+    let mut table = TransitionTables::default();
     // The first two lines of a table are its head.
     for rows in section.split("\n\n").filter(|part| part.starts_with('|')).map(|part| part.lines().skip(2)) {
         for row in rows {
             let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
             match cells[..] {
-                [name, status, conditions, checks, then, effects, event] => table.ops.push(Row {
+                [name, status, conditions, checks, then, effects, event] => table.ops.push(TransitionRow {
                     checks: list(checks),
                     effects: list(effects),
                     event,
@@ -96,17 +101,17 @@ fn list(cell: &'static str) -> Vec<&'static str> {
     cell.split(',').map(str::trim).filter(|word| !word.is_empty()).collect()
 }
 
-fn read(name: &'static str, statuses: &'static str, conditions: &'static str, then: &'static str) -> Row {
-    let status = |word: &str| Status::named(word).unwrap_or_else(|| panic!("docs/rules.md: no status `{word}`"));
+fn read(name: &'static str, statuses: &'static str, conditions: &'static str, then: &'static str) -> TransitionRow {
+    let status = |word: &str| ModelStatus::named(word).unwrap_or_else(|| panic!("docs/rules.md: no status `{word}`"));
     let condition = |text: &'static str| match (text.split_once('='), text.strip_prefix("not ")) {
         (Some((policy, values)), _) => Condition::Policy(policy, values.split('/').collect()),
         (None, Some(fact)) => Condition::Fact(fact, false),
         (None, None) => Condition::Fact(text, true),
     };
-    Row {
+    TransitionRow {
         name,
         statuses: match statuses {
-            "any" => Status::ALL.to_vec(),
+            "any" => ModelStatus::ALL.to_vec(),
             words => list(words).into_iter().map(status).collect(),
         },
         conditions: list(conditions).into_iter().map(condition).collect(),

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Called};
-use super::asked::{Asked, Offered};
-use super::form::{Form, Moment, Wish};
-use super::play::{Play, Reply};
-use super::report::Report;
-use super::script::Script;
-use super::wire::Api;
+use super::answer::{ModelTurn, ScriptedToolUse};
+use super::asked::{ModelRequest, ToolOffer};
+use super::form::{AgentHookForm, HookWish, Moment};
+use super::play::{PlayReply, ScriptPlay};
+use super::report::ScriptReport;
+use super::script::AgentScript;
+use super::wire::ModelApi;
 
 /// A tool of the host whose name begins so is run and fails.
 const FAILING: &str = "fail:";
@@ -29,21 +29,21 @@ pub trait Outside {
 }
 
 /// An agent in one conversation.
-pub struct Agent<'a> {
+pub struct ScriptedAgent<'a> {
     outside: &'a mut dyn Outside,
-    form: Form,
+    form: AgentHookForm,
     session: String,
-    play: Play,
+    play: ScriptPlay,
     most: usize,
     /// All that the model has read, and the part since its last answer.
     read: String,
     news: String,
-    story: Story,
+    story: AgentStory,
 }
 
 /// What happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Story {
+pub struct AgentStory {
     /// Texts with which the hook made it continue, in order.
     pub continued: Vec<String>,
     /// Texts that hooks put before the model.
@@ -53,24 +53,24 @@ pub struct Story {
     /// Uses of tools that a hook refused, with the reason.
     pub refused: Vec<String>,
     /// How the script compared.
-    pub report: Report,
+    pub report: ScriptReport,
 }
 
-impl<'a> Agent<'a> {
+impl<'a> ScriptedAgent<'a> {
     /// A new conversation.
-    pub fn new(form: Form, session: &str, script: Script, outside: &'a mut dyn Outside) -> Self {
+    pub fn new(form: AgentHookForm, session: &str, script: AgentScript, outside: &'a mut dyn Outside) -> Self {
         let most = script.most_requests;
-        let (session, play) = (session.to_owned(), Play::new(script, session, None));
+        let (session, play) = (session.to_owned(), ScriptPlay::new(script, session, None));
         let (read, news) = (String::new(), String::new());
-        Self { outside, form, session, play, most, read, news, story: Story::default() }
+        Self { outside, form, session, play, most, read, news, story: AgentStory::default() }
     }
 
     /// Plays the conversation to its end: every prompt until the agent may stop. The script bounds it: past its limit
     /// of requests the turn is over, whatever the hook says.
-    pub fn run(mut self, prompts: &[&str]) -> Result<Story, String> {
+    pub fn run(mut self, prompts: &[&str]) -> Result<AgentStory, String> {
         let tools = self.outside.tools()?;
-        let tools: BTreeMap<String, Offered> =
-            tools.into_iter().map(|tool| (mcp_name(&tool), Offered::default())).collect();
+        let tools: BTreeMap<String, ToolOffer> =
+            tools.into_iter().map(|tool| (mcp_name(&tool), ToolOffer::default())).collect();
         self.fire(Moment::SessionStart, json!({"source": "startup"}))?;
         for prompt in prompts {
             self.fire(Moment::Prompt, json!({"prompt": prompt}))?;
@@ -82,13 +82,17 @@ impl<'a> Agent<'a> {
         Ok(self.story)
     }
 
-    fn turn(&mut self, tools: &BTreeMap<String, Offered>) -> Result<(), String> {
+    fn turn(&mut self, tools: &BTreeMap<String, ToolOffer>) -> Result<(), String> {
         let mut kept_going = false;
         for _ in 0..self.most {
-            let asked =
-                Asked { text: self.read.clone(), news: self.news.clone(), tools: tools.clone(), ..Asked::default() };
-            let reply = self.play.answer(Api::Anthropic, "agent", &asked, &Value::Null);
-            let Reply::Answer(answer, ..) = reply else {
+            let asked = ModelRequest {
+                text: self.read.clone(),
+                news: self.news.clone(),
+                tools: tools.clone(),
+                ..ModelRequest::default()
+            };
+            let reply = self.play.answer(ModelApi::Anthropic, "agent", &asked, &Value::Null);
+            let PlayReply::Answer(answer, ..) = reply else {
                 self.fire(Moment::TurnFailed, json!({"error": "server_error"}))?;
                 return Ok(());
             };
@@ -97,7 +101,7 @@ impl<'a> Agent<'a> {
             self.read.push('\n');
             if !answer.calls.is_empty() {
                 answer.calls.iter().try_for_each(|call| self.work(call))?;
-                if self.form == Form::Qwen {
+                if self.form == AgentHookForm::Qwen {
                     self.fire(Moment::Prompt, json!({"prompt": ""}))?;
                 }
                 continue;
@@ -113,7 +117,7 @@ impl<'a> Agent<'a> {
         Ok(())
     }
 
-    fn stop(&mut self, answer: &Answer, kept_going: bool) -> Result<Option<String>, String> {
+    fn stop(&mut self, answer: &ModelTurn, kept_going: bool) -> Result<Option<String>, String> {
         let background: [Value; 0] = [];
         let wish = self.fire(
             Moment::Stop,
@@ -124,7 +128,7 @@ impl<'a> Agent<'a> {
         Ok(wish.go_on)
     }
 
-    fn work(&mut self, call: &Called) -> Result<(), String> {
+    fn work(&mut self, call: &ScriptedToolUse) -> Result<(), String> {
         let name = call.name.trim_start_matches(FAILING);
         let ours = name.strip_prefix(MCP);
         let shown = ours.map_or_else(|| name.to_owned(), |tool| self.form.tool(tool));
@@ -150,8 +154,8 @@ impl<'a> Agent<'a> {
     }
 
     /// Calls the hook of a moment and takes to heart what it says.
-    fn fire(&mut self, moment: Moment, about: Value) -> Result<Wish, String> {
-        let Some(event) = self.form.event(moment) else { return Ok(Wish::default()) };
+    fn fire(&mut self, moment: Moment, about: Value) -> Result<HookWish, String> {
+        let Some(event) = self.form.event(moment) else { return Ok(HookWish::default()) };
         let input = self.form.input(event, &self.session, about);
         let printed = self.outside.hook(event, &input)?;
         let wish = self.form.read(moment, &printed)?;

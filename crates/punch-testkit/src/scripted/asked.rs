@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What a request says.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct ModelRequest {
     /// The model's name.
     pub model: String,
     /// Everything the model would read, one string per line.
@@ -14,14 +14,14 @@ pub struct Asked {
     /// The part that came since the model's last answer.
     pub news: String,
     /// The tools, by the full name under which the client offers them.
-    pub tools: BTreeMap<String, Offered>,
+    pub tools: BTreeMap<String, ToolOffer>,
     /// The answer is to come as a stream.
     pub stream: bool,
 }
 
 /// How a tool was offered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Offered {
+pub struct ToolOffer {
     /// Its name inside a namespace; empty if there is none.
     pub bare: String,
     /// The namespace.
@@ -30,7 +30,7 @@ pub struct Offered {
     pub free_text: bool,
 }
 
-impl Asked {
+impl ModelRequest {
     /// The offered tool that a script means. `mcp:SERVER/TOOL` fits the name that ends in the tool and has the server
     /// in front of it: every client joins them in its own way.
     pub fn find(&self, wanted: &str) -> Option<&str> {

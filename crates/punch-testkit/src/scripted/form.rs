@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A host's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum AgentHookForm {
     /// Claude Code; Codex uses the same.
     Claude,
     /// Qwen Code: the same again, but what the host says to the model by itself is reported as a prompt too.
@@ -39,7 +39,7 @@ pub enum Moment {
 
 /// What a hook wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct HookWish {
     /// Text for the model.
     pub context: Option<String>,
     /// Do not stop, but continue with this text.
@@ -50,7 +50,7 @@ pub struct Wish {
     pub tell: Option<String>,
 }
 
-impl Form {
+impl AgentHookForm {
     /// The host's name for a moment; none where it does not tell.
     pub fn event(self, moment: Moment) -> Option<&'static str> {
         let names = match moment {
@@ -98,16 +98,16 @@ impl Form {
     }
 
     /// What the hook wants. Printing nothing is wanting nothing; anything but JSON is a mistake.
-    pub fn read(self, moment: Moment, printed: &str) -> Result<Wish, String> {
+    pub fn read(self, moment: Moment, printed: &str) -> Result<HookWish, String> {
         if printed.trim().is_empty() {
-            return Ok(Wish::default());
+            return Ok(HookWish::default());
         }
         let answer: Value = serde_json::from_str(printed).map_err(|cause| format!("no JSON: {cause}: {printed}"))?;
         let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         if self == Self::Cursor {
             let refuse = (answer["permission"] == "deny").then(|| text(&answer["agent_message"]).unwrap_or_default());
             let (context, tell) = (text(&answer["additional_context"]), text(&answer["user_message"]));
-            return Ok(Wish { context, go_on: text(&answer["followup_message"]), refuse, tell });
+            return Ok(HookWish { context, go_on: text(&answer["followup_message"]), refuse, tell });
         }
         let own = &answer["hookSpecificOutput"];
         let reason = text(&answer["reason"]);
@@ -119,9 +119,9 @@ impl Form {
             // Claude Code continues for either, others only for a decision.
             let softly = context.filter(|_| self == Self::Claude);
             let go_on = reason.filter(|_| blocked).or(softly);
-            return Ok(Wish { go_on, tell: text(&answer["systemMessage"]), ..Wish::default() });
+            return Ok(HookWish { go_on, tell: text(&answer["systemMessage"]), ..HookWish::default() });
         }
-        Ok(Wish {
+        Ok(HookWish {
             context,
             go_on: None,
             refuse: refuse.or_else(|| reason.filter(|_| blocked)),

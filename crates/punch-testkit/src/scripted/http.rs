@@ -11,7 +11,7 @@ const MOST_HEADERS: usize = 200;
 const MOST_BODY: u64 = 64 << 20;
 
 /// A request, read to its end.
-pub struct Request {
+pub struct HttpRequest {
     pub method: String,
     /// Without the query.
     pub path: String,
@@ -21,7 +21,7 @@ pub struct Request {
 }
 
 /// The next request on a connection; none when the client has left.
-pub fn read(from: &mut impl BufRead) -> io::Result<Option<Request>> {
+pub fn read(from: &mut impl BufRead) -> io::Result<Option<HttpRequest>> {
     let first = line(from)?;
     let mut words = first.split_whitespace();
     let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(None) };
@@ -45,7 +45,7 @@ pub fn read(from: &mut impl BufRead) -> io::Result<Option<Request>> {
         }
     }
     let body = if chunked { chunks(from)? } else { exactly(from, length)? };
-    Ok(Some(Request { method: method.to_owned(), path, body, stays }))
+    Ok(Some(HttpRequest { method: method.to_owned(), path, body, stays }))
 }
 
 /// Answers with one JSON document.

@@ -7,44 +7,44 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Called, Usage};
-use super::asked::Asked;
-use super::report::Report;
-use super::script::{Script, Step};
-use super::wire::Api;
+use super::answer::{ModelTurn, RequestTokens, ScriptedToolUse};
+use super::asked::ModelRequest;
+use super::report::ScriptReport;
+use super::script::{AgentScript, ScriptStep};
+use super::wire::ModelApi;
 
 /// Bytes that count as one token.
 const TOKEN: usize = 4;
 
 /// What becomes of a request.
-pub enum Reply {
+pub enum PlayReply {
     /// This answer, after this many milliseconds and once these tracks have come so far.
-    Answer(Box<Answer>, u64, BTreeMap<String, usize>),
+    Answer(Box<ModelTurn>, u64, BTreeMap<String, usize>),
     /// This HTTP status.
     Error(u16, String),
 }
 
 /// A script being played.
-pub struct Play {
-    script: Script,
+pub struct ScriptPlay {
+    script: AgentScript,
     tag: String,
     log: Option<File>,
     /// Next step of each track.
     at: Vec<usize>,
     /// Requests already answered, by what they say: a client that sends one again means the same turn.
     seen: HashMap<u64, (usize, usize)>,
-    report: Report,
+    report: ScriptReport,
 }
 
-impl Play {
+impl ScriptPlay {
     /// From the beginning. `tag` goes into every id, `log` gets a line of JSON for every request.
-    pub fn new(script: Script, tag: &str, log: Option<File>) -> Self {
+    pub fn new(script: AgentScript, tag: &str, log: Option<File>) -> Self {
         let at = vec![0; script.tracks.len()];
-        Self { script, tag: tag.to_owned(), log, at, seen: HashMap::new(), report: Report::default() }
+        Self { script, tag: tag.to_owned(), log, at, seen: HashMap::new(), report: ScriptReport::default() }
     }
 
     /// How it went so far; steps not yet played are failures.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> ScriptReport {
         let mut report = self.report.clone();
         for (track, at) in self.script.tracks.iter().zip(&self.at) {
             report.played.insert(track.name.clone(), *at);
@@ -57,14 +57,14 @@ impl Play {
     }
 
     /// The answer to a request.
-    pub fn answer(&mut self, api: Api, path: &str, asked: &Asked, body: &Value) -> Reply {
+    pub fn answer(&mut self, api: ModelApi, path: &str, asked: &ModelRequest, body: &Value) -> PlayReply {
         self.report.requests += 1;
         if self.report.requests > self.script.most_requests {
             let failure = format!("more than {} requests", self.script.most_requests);
             if !self.report.failures.contains(&failure) {
                 self.report.failures.push(failure.clone());
             }
-            return Reply::Error(400, failure);
+            return PlayReply::Error(400, failure);
         }
         let (track, number, step) = self.step(asked);
         let calls = self.calls(&track, number, &step, asked);
@@ -76,20 +76,23 @@ impl Play {
         }));
         if let Some(status) = step.error {
             let words = if step.text.is_empty() { "scripted error".to_owned() } else { step.text };
-            return Reply::Error(status, words);
+            return PlayReply::Error(status, words);
         }
         let written = step.text.len() + calls.iter().map(|call| call.input.to_string().len()).sum::<usize>();
         let count = |bytes: usize| u64::try_from(bytes / TOKEN + 1).unwrap_or(u64::MAX);
-        let answer = Answer {
+        let answer = ModelTurn {
             id: format!("{}x{}", self.tag, self.report.requests),
             model: asked.model.clone(),
             text: filled(&step.text, &asked.text),
             thinking: step.thinking,
             calls,
             stop: step.stop,
-            usage: Usage { input: step.tokens.unwrap_or_else(|| count(asked.text.len())), output: count(written) },
+            usage: RequestTokens {
+                input: step.tokens.unwrap_or_else(|| count(asked.text.len())),
+                output: count(written),
+            },
         };
-        Reply::Answer(Box::new(answer), step.delay_ms, step.waits_for)
+        PlayReply::Answer(Box::new(answer), step.delay_ms, step.waits_for)
     }
 
     /// Returns true if each of these tracks has been asked for this many answers.
@@ -111,7 +114,7 @@ impl Play {
     }
 
     /// The track's name, the number of the step and the step itself.
-    fn step(&mut self, asked: &Asked) -> (String, usize, Step) {
+    fn step(&mut self, asked: &ModelRequest) -> (String, usize, ScriptStep) {
         let fits = |track: &&super::Track| {
             let offers = !track.with_tools || !asked.tools.is_empty();
             offers
@@ -123,7 +126,7 @@ impl Play {
         let place = |found: &super::Track| tracks.iter().position(|track| track.name == found.name);
         let plain = || tracks.iter().find(|track| track.takes_all() && !asked.tools.is_empty());
         let Some(place) = tracks.iter().find(fits).or_else(plain).and_then(place) else {
-            let step = Step { text: self.script.aside.clone(), ..Step::default() };
+            let step = ScriptStep { text: self.script.aside.clone(), ..ScriptStep::default() };
             return ("aside".to_owned(), 0, step);
         };
         let key = key(asked);
@@ -144,7 +147,7 @@ impl Play {
         (name, number, step)
     }
 
-    fn compare(&mut self, track: &str, number: usize, step: &Step, asked: &Asked) {
+    fn compare(&mut self, track: &str, number: usize, step: &ScriptStep, asked: &ModelRequest) {
         let names: String = asked.tools.keys().map(|name| format!("{name}\n")).collect();
         let checks = [
             ("nothing in the request says", &step.expect, &asked.text, true),
@@ -160,7 +163,7 @@ impl Play {
         }
     }
 
-    fn calls(&mut self, track: &str, number: usize, step: &Step, asked: &Asked) -> Vec<Called> {
+    fn calls(&mut self, track: &str, number: usize, step: &ScriptStep, asked: &ModelRequest) -> Vec<ScriptedToolUse> {
         let mut out = Vec::new();
         for (n, call) in step.tools.iter().enumerate() {
             let found = asked.find(&call.name).map(str::to_owned);
@@ -172,13 +175,13 @@ impl Play {
             let name = found.unwrap_or_else(|| call.name.replacen("mcp:", "mcp__", 1).replacen('/', "__", 1));
             let id = format!("{}x{}x{n}", self.tag, self.report.requests);
             let tool = asked.tools.get(&name).cloned();
-            out.push(Called { id, tool, name, input: filled_value(&call.input, &asked.text) });
+            out.push(ScriptedToolUse { id, tool, name, input: filled_value(&call.input, &asked.text) });
         }
         out
     }
 }
 
-fn key(asked: &Asked) -> u64 {
+fn key(asked: &ModelRequest) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&asked.text, &asked.news, asked.tools.is_empty()).hash(&mut hasher);
     hasher.finish()

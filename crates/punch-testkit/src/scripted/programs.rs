@@ -13,24 +13,24 @@ use super::agent::Outside;
 const MOST_PRINTED: u64 = 1 << 20;
 
 /// `punch hook` and `punch mcp` in a folder.
-pub struct Programs {
+pub struct PunchPrograms {
     punch: PathBuf,
     folder: PathBuf,
     agent: String,
     env: Vec<(OsString, OsString)>,
-    server: Option<Tools>,
+    server: Option<McpTools>,
     /// How many hooks were called.
     pub hooks: usize,
 }
 
-struct Tools {
+struct McpTools {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     calls: u64,
 }
 
-impl Programs {
+impl PunchPrograms {
     /// For an agent of this name. Nothing is started yet.
     pub fn new(punch: &Path, folder: &Path, agent: &str) -> Self {
         let (punch, folder, agent) = (punch.to_owned(), folder.to_owned(), agent.to_owned());
@@ -52,7 +52,7 @@ impl Programs {
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes".to_owned());
         };
-        let mut tools = Tools { child, stdin, stdout: BufReader::new(stdout), calls: 0 };
+        let mut tools = McpTools { child, stdin, stdout: BufReader::new(stdout), calls: 0 };
         let about = json!({"name": "scripted", "version": "1"});
         tools.ask("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about}))?;
         tools.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
@@ -67,7 +67,7 @@ impl Programs {
     }
 }
 
-impl Outside for Programs {
+impl Outside for PunchPrograms {
     fn hook(&mut self, event: &str, input: &Value) -> Result<String, String> {
         self.hooks += 1;
         let mut input = input.clone();
@@ -105,7 +105,7 @@ impl Outside for Programs {
     }
 }
 
-impl Tools {
+impl McpTools {
     fn say(&mut self, message: &Value) -> Result<(), String> {
         writeln!(self.stdin, "{message}").and_then(|()| self.stdin.flush()).map_err(|cause| cause.to_string())
     }
@@ -131,7 +131,7 @@ impl Tools {
     }
 }
 
-impl Drop for Tools {
+impl Drop for McpTools {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// How the requests compared with the script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct ScriptReport {
     /// Requests for answers, asides and repeated ones included.
     pub requests: usize,
     /// Answers given on each track, also those after its last step.
@@ -17,7 +17,7 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
-impl Report {
+impl ScriptReport {
     /// The failures as one text; nothing to say is good.
     pub fn verdict(&self) -> Result<(), String> {
         if self.failures.is_empty() { Ok(()) } else { Err(self.failures.join("\n")) }

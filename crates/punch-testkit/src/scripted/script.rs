@@ -12,16 +12,16 @@ const MOST_REQUESTS: usize = 200;
 /// A whole script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
+pub struct AgentScript {
     /// The steps of the only track; short for one track without a match.
     #[serde(default)]
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     /// Several conversations side by side, such as an agent and its subagent. The first that fits a request takes it.
     #[serde(default)]
     pub tracks: Vec<Track>,
     /// Answered when a track has no steps left.
     #[serde(default)]
-    pub after: Step,
+    pub after: ScriptStep,
     /// Answered to requests that offer no tools and fit no match: titles, summaries.
     #[serde(default = "aside")]
     pub aside: String,
@@ -50,16 +50,16 @@ pub struct Track {
     pub with_tools: bool,
     /// Its steps.
     #[serde(default)]
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     /// Answered when no steps are left, instead of the script's.
     #[serde(default)]
-    pub after: Option<Step>,
+    pub after: Option<ScriptStep>,
 }
 
 /// One answer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct ScriptStep {
     /// A remark for the reader of the script.
     #[serde(default, rename = "//")]
     pub remark: Option<String>,
@@ -71,7 +71,7 @@ pub struct Step {
     pub thinking: String,
     /// Its tool calls.
     #[serde(default)]
-    pub tools: Vec<Call>,
+    pub tools: Vec<ScriptedCall>,
     /// Must be found in the request.
     #[serde(default)]
     pub expect: Vec<Pattern>,
@@ -104,7 +104,7 @@ pub struct Step {
 /// A call of a tool. In its strings `${after:PREFIX}` becomes the word behind the last PREFIX in the request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Call {
+pub struct ScriptedCall {
     /// The client's name for the tool, or `mcp:SERVER/TOOL`, which finds it whatever the client calls it.
     pub name: String,
     /// Its arguments.
@@ -122,7 +122,7 @@ pub enum Pattern {
     Any(Vec<String>),
 }
 
-impl Script {
+impl AgentScript {
     /// Reads a script.
     pub fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text)

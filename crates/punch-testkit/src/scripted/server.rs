@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::asked::flat;
-use super::http::{self, Request};
-use super::play::{Play, Reply};
-use super::report::Report;
-use super::script::Script;
-use super::wire::Api;
+use super::http::{self, HttpRequest};
+use super::play::{PlayReply, ScriptPlay};
+use super::report::ScriptReport;
+use super::script::AgentScript;
+use super::wire::ModelApi;
 
 /// A client that is silent for so long has left.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -28,7 +28,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// What a server needs beside its script.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ServerOptions {
     /// Part of every id that it makes up. Two servers in one conversation need different ones.
     pub tag: String,
     /// A file that gets a line of JSON for every request.
@@ -38,21 +38,21 @@ pub struct Options {
 }
 
 /// A running server; dropping it ends it.
-pub struct Server {
+pub struct ScriptedServer {
     address: SocketAddr,
-    play: Arc<Mutex<Play>>,
+    play: Arc<Mutex<ScriptPlay>>,
     ending: Arc<AtomicBool>,
     accepting: Option<JoinHandle<()>>,
 }
 
-impl Server {
+impl ScriptedServer {
     /// Starts to listen.
-    pub fn start(script: Script, options: &Options) -> io::Result<Self> {
+    pub fn start(script: AgentScript, options: &ServerOptions) -> io::Result<Self> {
         let append = |path| OpenOptions::new().create(true).append(true).open(path);
         let log = options.log.as_ref().map(append).transpose()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         let address = listener.local_addr()?;
-        let play = Arc::new(Mutex::new(Play::new(script, &options.tag, log)));
+        let play = Arc::new(Mutex::new(ScriptPlay::new(script, &options.tag, log)));
         let ending = Arc::new(AtomicBool::new(false));
         let (shared, over) = (Arc::clone(&play), Arc::clone(&ending));
         let accepting = thread::spawn(move || {
@@ -74,12 +74,12 @@ impl Server {
     }
 
     /// How the run went so far.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> ScriptReport {
         lock(&self.play).report()
     }
 }
 
-impl Drop for Server {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::SeqCst);
         // The accepting thread looks at the flag when a client connects.
@@ -90,11 +90,11 @@ impl Drop for Server {
     }
 }
 
-fn lock(play: &Mutex<Play>) -> MutexGuard<'_, Play> {
+fn lock(play: &Mutex<ScriptPlay>) -> MutexGuard<'_, ScriptPlay> {
     play.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve(client: &TcpStream, play: &Mutex<Play>) -> io::Result<()> {
+fn serve(client: &TcpStream, play: &Mutex<ScriptPlay>) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
     client.set_write_timeout(Some(PATIENCE))?;
     client.set_nodelay(true)?;
@@ -108,10 +108,10 @@ fn serve(client: &TcpStream, play: &Mutex<Play>) -> io::Result<()> {
 }
 
 /// Answers one request; whether the connection can stay open.
-fn respond(to: &mut impl Write, request: &Request, play: &Mutex<Play>) -> io::Result<bool> {
+fn respond(to: &mut impl Write, request: &HttpRequest, play: &Mutex<ScriptPlay>) -> io::Result<bool> {
     let path = request.path.as_str();
     let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
-    match (request.method.as_str(), Api::at(path)) {
+    match (request.method.as_str(), ModelApi::at(path)) {
         ("POST", Some(api)) => return converse(to, api, path, &body, play),
         ("GET", _) if path == "/report" => {
             http::send(to, 200, &serde_json::to_string(&lock(play).report())?)?;
@@ -133,12 +133,18 @@ fn respond(to: &mut impl Write, request: &Request, play: &Mutex<Play>) -> io::Re
     Ok(true)
 }
 
-fn converse(to: &mut impl Write, api: Api, path: &str, body: &Value, play: &Mutex<Play>) -> io::Result<bool> {
+fn converse(
+    to: &mut impl Write,
+    api: ModelApi,
+    path: &str,
+    body: &Value,
+    play: &Mutex<ScriptPlay>,
+) -> io::Result<bool> {
     let asked = api.read(path, body);
     let reply = lock(play).answer(api, path, &asked, body);
     let (answer, delay, waits_for) = match reply {
-        Reply::Answer(answer, delay, waits_for) => (answer, delay, waits_for),
-        Reply::Error(status, words) => {
+        PlayReply::Answer(answer, delay, waits_for) => (answer, delay, waits_for),
+        PlayReply::Error(status, words) => {
             let error = json!({"type": "api_error", "code": status, "message": words});
             http::send(to, status, &json!({"type": "error", "error": error}).to_string())?;
             return Ok(true);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// One todo.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Todo {
+pub struct CursorSeedTodo {
     /// As given; the caller names the others.
     pub id: String,
     /// As given.
@@ -22,7 +22,7 @@ fn text(value: &Value, key: &str) -> String {
 }
 
 /// Runs one well-formed call on the list.
-pub fn call(list: &mut Vec<Todo>, call: &Value, make_id: &mut dyn FnMut() -> String) {
+pub fn call(list: &mut Vec<CursorSeedTodo>, call: &Value, make_id: &mut dyn FnMut() -> String) {
     let merge = call["merge"] == true;
     let mut todos = if merge { list.clone() } else { Vec::new() };
     for given in call["todos"].as_array().into_iter().flatten() {
@@ -48,7 +48,7 @@ pub fn call(list: &mut Vec<Todo>, call: &Value, make_id: &mut dyn FnMut() -> Str
             }
             found => {
                 let status = if status.is_empty() { "pending".to_owned() } else { status };
-                let new = Todo { id, content, status, dependencies };
+                let new = CursorSeedTodo { id, content, status, dependencies };
                 match found {
                     Some(earlier) => *earlier = new,
                     None => todos.push(new),
@@ -60,20 +60,20 @@ pub fn call(list: &mut Vec<Todo>, call: &Value, make_id: &mut dyn FnMut() -> Str
 }
 
 /// `findReadyTasks`, word for word.
-pub fn ready(list: &[Todo]) -> Vec<String> {
+pub fn ready(list: &[CursorSeedTodo]) -> Vec<String> {
     let completed = |id: &String| list.iter().any(|todo| todo.status == "completed" && todo.id == *id);
     let ready = list.iter().filter(|todo| todo.status == "pending" && todo.dependencies.iter().all(completed));
     ready.map(|todo| todo.id.clone()).collect()
 }
 
 /// Something pending, nothing in progress.
-pub fn needs_in_progress(list: &[Todo]) -> bool {
+pub fn needs_in_progress(list: &[CursorSeedTodo]) -> bool {
     list.iter().any(|todo| todo.status == "pending") && list.iter().all(|todo| todo.status != "in_progress")
 }
 
 /// The list in the tool's own form.
-pub fn rows(list: &[Todo]) -> Value {
-    let row = |t: &Todo| json!({"id": t.id, "content": t.content, "status": t.status, "dependencies": t.dependencies});
+pub fn rows(list: &[CursorSeedTodo]) -> Value {
+    let row = |t: &CursorSeedTodo| json!({"id": t.id, "content": t.content, "status": t.status, "dependencies": t.dependencies});
     list.iter().map(row).collect()
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Why a call is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reject {
+pub enum SeedRefusal {
     /// The shape.
     Invalid,
     /// More than one in progress.
@@ -12,25 +12,25 @@ pub enum Reject {
 }
 
 /// Runs one call on the list of `{content, status, activeForm}`.
-pub fn call(list: &mut Vec<Value>, call: &Value) -> Result<(), Reject> {
-    let todos = call["todos"].as_array().filter(|todos| todos.len() <= 20).ok_or(Reject::Invalid)?;
+pub fn call(list: &mut Vec<Value>, call: &Value) -> Result<(), SeedRefusal> {
+    let todos = call["todos"].as_array().filter(|todos| todos.len() <= 20).ok_or(SeedRefusal::Invalid)?;
     let mut next = Vec::new();
     for todo in todos {
         let words = |key: &str| {
             let text = todo[key].as_str().filter(|text| (1..=500).contains(&text.encode_utf16().count()));
-            text.ok_or(Reject::Invalid)
+            text.ok_or(SeedRefusal::Invalid)
         };
         let status = todo["status"].as_str().unwrap_or_default();
         if !["pending", "in_progress", "completed"].contains(&status) {
-            return Err(Reject::Invalid);
+            return Err(SeedRefusal::Invalid);
         }
         if !matches!(todo.get("id"), None | Some(Value::Null | Value::String(_))) {
-            return Err(Reject::Invalid);
+            return Err(SeedRefusal::Invalid);
         }
         next.push(json!({"content": words("content")?, "status": status, "activeForm": words("activeForm")?}));
     }
     if next.iter().filter(|todo| todo["status"] == "in_progress").count() > 1 {
-        return Err(Reject::Many);
+        return Err(SeedRefusal::Many);
     }
     *list = next;
     Ok(())

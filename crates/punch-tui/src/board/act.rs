@@ -1,100 +1,100 @@
 //! Actions: what each key leads to.
 
 use punch_core::{Add, Dep, Edit, Hold, HoldKind, Keep, ListPosition, Op, Ref, Status, Uid};
-use punch_engine::Answer;
-use punch_store::Wanted;
+use punch_engine::QuestionReply;
+use punch_store::RequestedState;
 
-use super::{AddPlace, Board, Panel, PromptKind, RowKey, View};
-use crate::keys::Action;
-use crate::request::Request;
+use super::{AddPlace, Board, BoardPanel, BoardView, PromptKind, RowKey};
+use crate::keys::KeyAction;
+use crate::request::BoardRequest;
 
 /// Todos named in a notice or a question.
 const NAMED: usize = 5;
 
 impl Board {
-    pub(super) fn act(&mut self, action: Action) -> Vec<Request> {
+    pub(super) fn act(&mut self, action: KeyAction) -> Vec<BoardRequest> {
         match action {
-            Action::Up => self.step(-1),
-            Action::Down => self.step(1),
-            Action::Top => self.step(isize::MIN / 2),
-            Action::Bottom => self.step(isize::MAX / 2),
-            Action::HalfUp => self.step(-self.half_page()),
-            Action::HalfDown => self.step(self.half_page()),
-            Action::NextPanel => self.next_panel(1),
-            Action::PreviousPanel => self.next_panel(-1),
-            Action::View(view) => self.show(view),
-            Action::NextView => self.next_view(1),
-            Action::PreviousView => self.next_view(4),
-            Action::Open => return self.open(),
-            Action::Back => self.back(),
-            Action::NextNeed => self.next_need(),
-            Action::Allow => return self.answer(Answer::Allow),
-            Action::Deny => return self.answer(Answer::Refuse),
-            Action::DenyWithReason => self.deny_with_reason(),
-            Action::Approve => return self.approve(),
-            Action::AnswerHold => self.ask_for(|uids| PromptKind::HoldAnswer(uids[0])),
-            Action::Filter => {
+            KeyAction::Up => self.step(-1),
+            KeyAction::Down => self.step(1),
+            KeyAction::Top => self.step(isize::MIN / 2),
+            KeyAction::Bottom => self.step(isize::MAX / 2),
+            KeyAction::HalfUp => self.step(-self.half_page()),
+            KeyAction::HalfDown => self.step(self.half_page()),
+            KeyAction::NextPanel => self.next_panel(1),
+            KeyAction::PreviousPanel => self.next_panel(-1),
+            KeyAction::View(view) => self.show(view),
+            KeyAction::NextView => self.next_view(1),
+            KeyAction::PreviousView => self.next_view(4),
+            KeyAction::Open => return self.open(),
+            KeyAction::Back => self.back(),
+            KeyAction::NextNeed => self.next_need(),
+            KeyAction::Allow => return self.answer(QuestionReply::Allow),
+            KeyAction::Deny => return self.answer(QuestionReply::Refuse),
+            KeyAction::DenyWithReason => self.deny_with_reason(),
+            KeyAction::Approve => return self.approve(),
+            KeyAction::AnswerHold => self.ask_for(|uids| PromptKind::HoldAnswer(uids[0])),
+            KeyAction::Filter => {
                 let text = self.filter.text().to_owned();
                 self.ask(PromptKind::Filter, &text);
             }
-            Action::Add => {
+            KeyAction::Add => {
                 let place = self.target().map_or(AddPlace::End, AddPlace::After);
                 self.ask(PromptKind::Add(place), "");
             }
-            Action::Edit => return self.edit(),
-            Action::Change => self.changes_menu(),
-            Action::Start if self.is_worked_on() => self.destroy("Take over", "started", Op::Start),
-            Action::Start => return self.each("started", |target| vec![Op::Start(target)]),
-            Action::Done => {
+            KeyAction::Edit => return self.edit(),
+            KeyAction::Change => self.changes_menu(),
+            KeyAction::Start if self.is_worked_on() => self.destroy("Take over", "started", Op::Start),
+            KeyAction::Start => return self.each("started", |target| vec![Op::Start(target)]),
+            KeyAction::Done => {
                 return self.each("completed", |target| vec![Op::Done { target, evidence: None, fence: None }]);
             }
-            Action::Reopen => return self.each("reopened", |target| vec![Op::Reopen(target)]),
-            Action::Release => return self.each("released", |target| vec![Op::Release(target)]),
-            Action::Cancel => self.destroy("Cancel", "cancelled", Op::Drop),
-            Action::Unclaim => self.destroy("Take away from its worker", "taken away", Op::Unclaim),
-            Action::Archive => self.destroy("Archive", "archived", Op::Rm),
-            Action::Fail => self.ask_for(PromptKind::FailReason),
-            Action::Hold => self.ask_for(PromptKind::HoldReason),
-            Action::Note => self.ask_for(PromptKind::Note),
-            Action::Assign => self.ask_for(PromptKind::Assign),
-            Action::Left => self.step_across(-1),
-            Action::Right => self.step_across(1),
-            Action::MoveUp => return self.shift(-1),
-            Action::MoveDown => return self.shift(1),
-            Action::MoveFirst => return self.each("moved to the top", |r| vec![Op::Move(r, ListPosition::First)]),
-            Action::MoveLast => return self.each("moved to the end", |r| vec![Op::Move(r, ListPosition::End)]),
-            Action::Raise => return self.prioritise(-1),
-            Action::Lower => return self.prioritise(1),
-            Action::Mark => self.mark(),
-            Action::MarkRange => self.mark_range(),
-            Action::Undo => return self.undo(),
-            Action::Redo => return vec![Request::Redo],
-            Action::Expand => {
+            KeyAction::Reopen => return self.each("reopened", |target| vec![Op::Reopen(target)]),
+            KeyAction::Release => return self.each("released", |target| vec![Op::Release(target)]),
+            KeyAction::Cancel => self.destroy("Cancel", "cancelled", Op::Drop),
+            KeyAction::Unclaim => self.destroy("Take away from its worker", "taken away", Op::Unclaim),
+            KeyAction::Archive => self.destroy("Archive", "archived", Op::Rm),
+            KeyAction::Fail => self.ask_for(PromptKind::FailReason),
+            KeyAction::Hold => self.ask_for(PromptKind::HoldReason),
+            KeyAction::Note => self.ask_for(PromptKind::Note),
+            KeyAction::Assign => self.ask_for(PromptKind::Assign),
+            KeyAction::Left => self.step_across(-1),
+            KeyAction::Right => self.step_across(1),
+            KeyAction::MoveUp => return self.shift(-1),
+            KeyAction::MoveDown => return self.shift(1),
+            KeyAction::MoveFirst => return self.each("moved to the top", |r| vec![Op::Move(r, ListPosition::First)]),
+            KeyAction::MoveLast => return self.each("moved to the end", |r| vec![Op::Move(r, ListPosition::End)]),
+            KeyAction::Raise => return self.prioritise(-1),
+            KeyAction::Lower => return self.prioritise(1),
+            KeyAction::Mark => self.mark(),
+            KeyAction::MarkRange => self.mark_range(),
+            KeyAction::Undo => return self.undo(),
+            KeyAction::Redo => return vec![BoardRequest::Redo],
+            KeyAction::Expand => {
                 self.all_expanded = !self.all_expanded;
                 self.expanded.clear();
                 self.rebuild();
             }
-            Action::ShowClosed => {
+            KeyAction::ShowClosed => {
                 self.show_closed = !self.show_closed;
                 self.rebuild();
             }
-            Action::WholeGraph => {
+            KeyAction::WholeGraph => {
                 self.graph_center = self.target().or(self.graph_center);
                 self.whole_graph = !self.whole_graph;
                 self.rebuild();
             }
-            Action::MarkSeen => return self.mark_seen(),
-            Action::Diff => return self.target().map(Request::Diff).into_iter().collect(),
-            Action::AgentLog => return self.target().map(Request::AgentLog).into_iter().collect(),
-            Action::Worktree => return self.target().map(Request::Worktree).into_iter().collect(),
-            Action::Copy => return self.copy(),
-            Action::Pause => return self.pause(),
-            Action::Stop => self.stop(),
-            Action::KeepGoing => self.keep_going_menu(),
-            Action::Command => self.ask(PromptKind::Command, ""),
-            Action::Help => self.help(),
-            Action::Suspend => return vec![Request::Suspend],
-            Action::Quit => return vec![Request::Quit],
+            KeyAction::MarkSeen => return self.mark_seen(),
+            KeyAction::Diff => return self.target().map(BoardRequest::Diff).into_iter().collect(),
+            KeyAction::AgentLog => return self.target().map(BoardRequest::AgentLog).into_iter().collect(),
+            KeyAction::Worktree => return self.target().map(BoardRequest::Worktree).into_iter().collect(),
+            KeyAction::Copy => return self.copy(),
+            KeyAction::Pause => return self.pause(),
+            KeyAction::Stop => self.stop(),
+            KeyAction::KeepGoing => self.keep_going_menu(),
+            KeyAction::Command => self.ask(PromptKind::Command, ""),
+            KeyAction::Help => self.help(),
+            KeyAction::Suspend => return vec![BoardRequest::Suspend],
+            KeyAction::Quit => return vec![BoardRequest::Quit],
         }
         Vec::new()
     }
@@ -119,13 +119,13 @@ impl Board {
         }
     }
 
-    fn submit(&mut self, uids: &[Uid], did: &str, ops: Vec<Op>) -> Vec<Request> {
+    fn submit(&mut self, uids: &[Uid], did: &str, ops: Vec<Op>) -> Vec<BoardRequest> {
         let what = format!("{} {did}", self.names_of(uids));
         self.marked.clear();
-        if ops.is_empty() { Vec::new() } else { vec![Request::Submit { ops, what }] }
+        if ops.is_empty() { Vec::new() } else { vec![BoardRequest::Submit { ops, what }] }
     }
 
-    fn each(&mut self, did: &str, ops: impl Fn(Ref) -> Vec<Op>) -> Vec<Request> {
+    fn each(&mut self, did: &str, ops: impl Fn(Ref) -> Vec<Op>) -> Vec<BoardRequest> {
         let uids = self.targets();
         let ops = uids.iter().flat_map(|uid| ops(Ref::Uid(*uid))).collect();
         self.submit(&uids, did, ops)
@@ -164,10 +164,10 @@ impl Board {
         let what = format!("{} {did}", self.names_of(&uids));
         let ops = uids.iter().map(|uid| op(Ref::Uid(*uid))).collect();
         self.marked.clear();
-        self.confirm(lines, vec![Request::Submit { ops, what }]);
+        self.confirm(lines, vec![BoardRequest::Submit { ops, what }]);
     }
 
-    pub(super) fn add(&mut self, content: &str, place: AddPlace) -> Vec<Request> {
+    pub(super) fn add(&mut self, content: &str, place: AddPlace) -> Vec<BoardRequest> {
         let (beside, position) = match place {
             AddPlace::End => (None, ListPosition::End),
             AddPlace::After(uid) | AddPlace::Needs(uid) => (Some(uid), ListPosition::After(Ref::Uid(uid))),
@@ -195,15 +195,15 @@ impl Board {
             let needs = todo.depends_on.iter().map(known).chain([Ref::New(0)]).collect();
             ops.push(Op::Edit(Ref::Uid(uid), Edit { depends_on: Keep::Set(needs), ..Edit::default() }));
         }
-        vec![Request::Submit { ops, what: "Added".to_owned() }]
+        vec![BoardRequest::Submit { ops, what: "Added".to_owned() }]
     }
 
-    pub(super) fn note(&mut self, uids: &[Uid], text: &str) -> Vec<Request> {
+    pub(super) fn note(&mut self, uids: &[Uid], text: &str) -> Vec<BoardRequest> {
         let ops = uids.iter().map(|uid| Op::Note(Ref::Uid(*uid), text.to_owned())).collect();
         self.submit(uids, "noted", ops)
     }
 
-    pub(super) fn answer_hold(&mut self, uid: Uid, text: &str) -> Vec<Request> {
+    pub(super) fn answer_hold(&mut self, uid: Uid, text: &str) -> Vec<BoardRequest> {
         // The answer alone would say nothing once the question is gone with its hold.
         let hold = self.todo(uid).and_then(|todo| todo.hold.as_ref());
         let note = hold.map_or_else(|| text.to_owned(), |hold| hold.answered(text));
@@ -211,32 +211,32 @@ impl Board {
         self.submit(&[uid], "answered and released", ops)
     }
 
-    pub(super) fn hold(&mut self, uids: &[Uid], reason: &str, kind: HoldKind) -> Vec<Request> {
+    pub(super) fn hold(&mut self, uids: &[Uid], reason: &str, kind: HoldKind) -> Vec<BoardRequest> {
         let hold = Hold { kind, reason: reason.to_owned(), until: None, by: String::new(), at: 0 };
         let ops = uids.iter().map(|uid| Op::Hold(Ref::Uid(*uid), hold.clone())).collect();
         self.submit(uids, "put on hold", ops)
     }
 
-    pub(super) fn fail(&mut self, uids: &[Uid], error: &str) -> Vec<Request> {
+    pub(super) fn fail(&mut self, uids: &[Uid], error: &str) -> Vec<BoardRequest> {
         let ops = uids.iter().map(|uid| Op::Fail(Ref::Uid(*uid), error.to_owned())).collect();
         self.submit(uids, "failed", ops)
     }
 
-    pub(super) fn assign(&mut self, uids: &[Uid], to: &str) -> Vec<Request> {
+    pub(super) fn assign(&mut self, uids: &[Uid], to: &str) -> Vec<BoardRequest> {
         let mut words = vec!["assign".to_owned()];
         words.extend(uids.iter().filter_map(|uid| self.todo(*uid)).map(|todo| todo.id.clone()));
         words.extend(["--to".to_owned(), to.to_owned()]);
         self.marked.clear();
-        vec![Request::NewAgent(words)]
+        vec![BoardRequest::NewAgent(words)]
     }
 
-    fn edit(&mut self) -> Vec<Request> {
+    fn edit(&mut self) -> Vec<BoardRequest> {
         let ids = self.targets().into_iter().filter_map(|uid| self.todo(uid)).map(|todo| todo.id.clone());
-        ids.take(1).map(|id| Request::Foreground(vec!["edit".to_owned(), id])).collect()
+        ids.take(1).map(|id| BoardRequest::Foreground(vec!["edit".to_owned(), id])).collect()
     }
 
     /// Moves the selected todo past its neighbor in the rows.
-    fn shift(&mut self, by: isize) -> Vec<Request> {
+    fn shift(&mut self, by: isize) -> Vec<BoardRequest> {
         let Some(uid) = self.target() else { return Vec::new() };
         let pane = self.pane(self.selecting());
         let mut at = pane.at;
@@ -258,7 +258,7 @@ impl Board {
         self.submit(&[uid], did, vec![Op::Move(Ref::Uid(uid), place)])
     }
 
-    fn prioritise(&mut self, by: i8) -> Vec<Request> {
+    fn prioritise(&mut self, by: i8) -> Vec<BoardRequest> {
         let uids = self.targets();
         let changed = uids.iter().filter_map(|uid| {
             let before = self.todo(*uid)?.priority;
@@ -270,39 +270,39 @@ impl Board {
         self.submit(&uids, if by < 0 { "raised" } else { "lowered" }, ops)
     }
 
-    fn undo(&mut self) -> Vec<Request> {
+    fn undo(&mut self) -> Vec<BoardRequest> {
         let revision = match self.selected() {
-            Some(RowKey::Revision(revision)) if self.view == View::Log => *revision,
-            _ => return vec![Request::Undo(None)],
+            Some(RowKey::Revision(revision)) if self.view == BoardView::Log => *revision,
+            _ => return vec![BoardRequest::Undo(None)],
         };
         let row = self.data.history.iter().find(|row| row.revision == revision);
         let lines = match row {
             Some(row) => vec![format!("Undo revision {revision} by {}?", row.by), row.changes.to_string()],
             None => vec![format!("Undo revision {revision}?")],
         };
-        self.confirm(lines, vec![Request::Undo(Some(revision))]);
+        self.confirm(lines, vec![BoardRequest::Undo(Some(revision))]);
         Vec::new()
     }
 
-    pub(super) fn mark_seen(&mut self) -> Vec<Request> {
+    pub(super) fn mark_seen(&mut self) -> Vec<BoardRequest> {
         match self.data.plan.as_ref().map(|plan| plan.row.revision) {
-            Some(revision) if revision > self.data.seen => vec![Request::MarkSeen(revision)],
+            Some(revision) if revision > self.data.seen => vec![BoardRequest::MarkSeen(revision)],
             _ => Vec::new(),
         }
     }
 
-    fn copy(&mut self) -> Vec<Request> {
+    fn copy(&mut self) -> Vec<BoardRequest> {
         let Some(id) = self.target().and_then(|uid| self.todo(uid)).map(|todo| todo.id.clone()) else {
             return Vec::new();
         };
         self.say(format!("Copied {}", punch_core::text::neutral(&id)));
-        vec![Request::Copy(id)]
+        vec![BoardRequest::Copy(id)]
     }
 
-    fn pause(&mut self) -> Vec<Request> {
+    fn pause(&mut self) -> Vec<BoardRequest> {
         let Some(run) = &self.data.run else { return Vec::new() };
-        let wanted = if run.wanted == Wanted::Go { Wanted::Pause } else { Wanted::Go };
-        vec![Request::Control { run: run.number, seat: None, wanted }]
+        let wanted = if run.wanted == RequestedState::Go { RequestedState::Pause } else { RequestedState::Go };
+        vec![BoardRequest::Control { run: run.number, seat: None, wanted }]
     }
 
     fn stop(&mut self) {
@@ -316,19 +316,19 @@ impl Board {
             format!("Stop {what}?"),
             "Its agents are asked to end. What they were working on becomes ready again.".to_owned(),
         ];
-        self.confirm(lines, vec![Request::Control { run, seat, wanted: Wanted::Stop }]);
+        self.confirm(lines, vec![BoardRequest::Control { run, seat, wanted: RequestedState::Stop }]);
     }
 
     fn next_need(&mut self) {
-        let inside = self.view == View::Now && self.selecting() == Panel::Inbox;
-        if self.view != View::Now {
-            self.show(View::Now);
+        let inside = self.view == BoardView::Now && self.selecting() == BoardPanel::Inbox;
+        if self.view != BoardView::Now {
+            self.show(BoardView::Now);
         }
-        self.panel = Panel::Inbox;
-        self.source = Panel::Inbox;
+        self.panel = BoardPanel::Inbox;
+        self.source = BoardPanel::Inbox;
         self.detail_open = false;
         self.detail_top = 0;
-        let pane = self.panes.entry(Panel::Inbox).or_default();
+        let pane = self.panes.entry(BoardPanel::Inbox).or_default();
         if pane.rows.is_empty() {
             self.say("Nothing needs you.");
         } else if inside {

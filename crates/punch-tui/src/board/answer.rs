@@ -2,18 +2,18 @@
 //! half a second, so that a key that was meant for something else answers nothing.
 
 use punch_core::Verify;
-use punch_engine::Answer;
+use punch_engine::QuestionReply;
 
-use super::{Board, Overlay, Panel, PromptKind};
+use super::{Board, BoardPanel, Overlay, PromptKind};
 use crate::draw::{asked_lines, detail_lines};
-use crate::request::Request;
+use crate::request::BoardRequest;
 
 /// How long something must be on screen before it can be answered.
 const READING_MS: i64 = 500;
 
 /// What the user is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum BoardQuestion {
     /// A question of an agent, by its number.
     Question(u64),
     /// May this command check todos?
@@ -22,8 +22,8 @@ pub enum Asked {
 
 /// What was on screen of what the user is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
-    asked: Asked,
+pub struct QuestionDisplay {
+    asked: BoardQuestion,
     /// Lines from the first that have been on screen without a gap.
     lines: usize,
     /// Since when all of it has been on screen.
@@ -32,11 +32,11 @@ pub struct Shown {
 
 impl Board {
     /// What the user is asked by what is selected.
-    pub(crate) fn asked(&self) -> Option<Asked> {
+    pub(crate) fn asked(&self) -> Option<BoardQuestion> {
         if let Some(question) = self.question() {
-            return Some(Asked::Question(question.id));
+            return Some(BoardQuestion::Question(question.id));
         }
-        self.unapproved().map(|(_, command)| Asked::Check(command.clone()))
+        self.unapproved().map(|(_, command)| BoardQuestion::Check(command.clone()))
     }
 
     /// Notes what has just been drawn.
@@ -44,7 +44,7 @@ impl Board {
         if matches!(self.overlay, Some(Overlay::Menu(_) | Overlay::Prompt(_))) {
             return;
         }
-        let place = self.layout().rect(Panel::Detail).filter(|_| self.overlay.is_none());
+        let place = self.layout().rect(BoardPanel::Detail).filter(|_| self.overlay.is_none());
         let (Some(asked), Some(place)) = (self.asked(), place) else {
             self.shown = None;
             return;
@@ -54,7 +54,7 @@ impl Board {
         let drawn = detail_lines(self, width).len().min(self.detail_top + usize::from(place.inner.height));
         let mut shown = match self.shown.take() {
             Some(shown) if shown.asked == asked => shown,
-            _ => Shown { asked, lines: 0, in_full_since: None },
+            _ => QuestionDisplay { asked, lines: 0, in_full_since: None },
         };
         if self.detail_top <= shown.lines {
             shown.lines = shown.lines.max(drawn);
@@ -86,14 +86,14 @@ impl Board {
         self.detail_top = 0;
         if !self.is_wide() {
             self.detail_open = true;
-            self.panel = Panel::Detail;
+            self.panel = BoardPanel::Detail;
         }
     }
 
     /// Returns true if what is asked can be answered now; says why not otherwise.
     fn may_answer(&mut self) -> bool {
         let Some(why) = self.not_yet() else { return true };
-        if self.layout().rect(Panel::Detail).is_none() {
+        if self.layout().rect(BoardPanel::Detail).is_none() {
             self.show_in_full();
             self.say("Here it is in full. Press the key again to answer.");
         } else {
@@ -103,7 +103,7 @@ impl Board {
     }
 
     /// Returns true if the selected question can be answered like this; says why not otherwise.
-    pub(super) fn may_give(&mut self, answer: &Answer) -> bool {
+    pub(super) fn may_give(&mut self, answer: &QuestionReply) -> bool {
         let Some(question) = self.question() else { return false };
         if question.seat.is_none() {
             let why = format!("{} runs outside of a run: answer in its own terminal", question.agent);
@@ -117,24 +117,24 @@ impl Board {
         self.may_answer()
     }
 
-    pub(super) fn answer(&mut self, answer: Answer) -> Vec<Request> {
+    pub(super) fn answer(&mut self, answer: QuestionReply) -> Vec<BoardRequest> {
         let Some(id) = self.question().map(|question| question.id) else { return Vec::new() };
         if !self.may_give(&answer) {
             return Vec::new();
         }
-        vec![Request::Answer { question: id, answer, reason: None }]
+        vec![BoardRequest::Answer { question: id, answer, reason: None }]
     }
 
     pub(super) fn deny_with_reason(&mut self) {
         let Some(id) = self.question().map(|question| question.id) else { return };
-        if self.may_give(&Answer::Refuse) {
+        if self.may_give(&QuestionReply::Refuse) {
             self.ask(PromptKind::DenyReason(id), "");
         }
     }
 
-    pub(super) fn approve(&mut self) -> Vec<Request> {
+    pub(super) fn approve(&mut self) -> Vec<BoardRequest> {
         let Some((_, command)) = self.unapproved() else { return Vec::new() };
         let command = command.clone();
-        if self.may_answer() { vec![Request::Approve(command)] } else { Vec::new() }
+        if self.may_answer() { vec![BoardRequest::Approve(command)] } else { Vec::new() }
     }
 }

@@ -1,7 +1,7 @@
 //! Commands of punch that are typed into the board.
 
 use super::Board;
-use crate::request::Request;
+use crate::request::BoardRequest;
 
 /// Verbs that need the terminal for themselves.
 const FOREGROUND: [&str; 5] = ["edit", "demo", "init", "install", "uninstall"];
@@ -13,7 +13,7 @@ const REFUSED: [&str; 4] = ["watch", "mcp", "hook", "serve"];
 const REMEMBERED: usize = 100;
 
 impl Board {
-    pub(super) fn command(&mut self, line: &str) -> Vec<Request> {
+    pub(super) fn command(&mut self, line: &str) -> Vec<BoardRequest> {
         let words = match words(line) {
             Ok(words) => words,
             Err(why) => {
@@ -34,11 +34,11 @@ impl Board {
                 Vec::new()
             }
             Some("run") if words.get(1).is_some_and(|word| ABOUT_RUNS.contains(&word.as_str())) => {
-                vec![Request::Verb(words)]
+                vec![BoardRequest::Verb(words)]
             }
-            Some("assign" | "run") => vec![Request::NewAgent(words)],
-            Some(verb) if FOREGROUND.contains(&verb) => vec![Request::Foreground(words)],
-            Some(_) => vec![Request::Verb(words)],
+            Some("assign" | "run") => vec![BoardRequest::NewAgent(words)],
+            Some(verb) if FOREGROUND.contains(&verb) => vec![BoardRequest::Foreground(words)],
+            Some(_) => vec![BoardRequest::Verb(words)],
         }
     }
 

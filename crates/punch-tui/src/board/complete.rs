@@ -4,7 +4,7 @@ use punch_core::Todo;
 use punch_core::filter::FilterState;
 use punch_core::text::neutral;
 
-use super::overlay::Prompt;
+use super::overlay::InputPrompt;
 use super::{Board, PromptKind};
 
 /// Words that are shown where several fit.
@@ -12,7 +12,7 @@ const SHOWN: usize = 12;
 
 impl Board {
     /// Completes the word before the cursor as far as it is clear, and shows what fits if it is not.
-    pub(super) fn complete(&mut self, prompt: &mut Prompt) {
+    pub(super) fn complete(&mut self, prompt: &mut InputPrompt) {
         let end = prompt.text.char_indices().nth(prompt.at).map_or(prompt.text.len(), |(byte, _)| byte);
         let start = prompt.text[..end].rfind(' ').map_or(0, |at| at + 1);
         let typed = prompt.text[start..end].to_owned();

@@ -2,18 +2,18 @@
 
 use punch_core::Todo;
 use punch_core::filter::{Filter as Terms, Viewer};
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 
 /// A filter as it was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Filter {
+pub(super) struct TypedFilter {
     text: String,
     terms: Terms,
 }
 
-impl Filter {
+impl TypedFilter {
     /// Reads a filter. The error says what is wrong and what to type instead.
-    pub(super) fn new(text: &str, reader: Option<Reader<'_>>) -> Result<Self, String> {
+    pub(super) fn new(text: &str, reader: Option<PlanReader<'_>>) -> Result<Self, String> {
         let explain = |refusal: punch_core::Refusal| {
             let message = refusal.message();
             [message, refusal.hint()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
@@ -34,7 +34,7 @@ impl Filter {
     }
 
     /// The todos that match. If a todo that the filter names is gone, none does.
-    pub(super) fn on<'a>(&'a self, reader: Reader<'a>, seen_at: Option<i64>) -> impl Fn(&'a Todo) -> bool {
+    pub(super) fn on<'a>(&'a self, reader: PlanReader<'a>, seen_at: Option<i64>) -> impl Fn(&'a Todo) -> bool {
         let filter = self.terms.on(reader, Viewer { owner: None, seen_at }).ok();
         move |todo| filter.as_ref().is_some_and(|filter| filter.matches(todo))
     }

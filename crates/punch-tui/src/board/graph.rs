@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::schedule::critical_path;
 use punch_core::view::graph_layout::layers;
 use punch_core::view::{Branch, Neighborhood};
 use punch_core::{Todo, Uid};
 
-use super::{Board, Panel, RowKey};
+use super::{Board, BoardPanel, RowKey};
 
 /// Columns that a tree needs; below, rows say more.
 const TREE_WIDTH: u16 = 56;
@@ -109,7 +109,7 @@ impl Board {
         let Some(reader) = self.data.reader(self.now) else { return Vec::new() };
         let center = self.graph_center.and_then(|uid| reader.plan.get(uid)).filter(|_| !self.whole_graph);
         let Some(center) = center.map(|todo| todo.uid) else { return self.by_layer(reader) };
-        let width = self.layout().rect(Panel::Graph).map_or(0, |place| place.inner.width);
+        let width = self.layout().rect(BoardPanel::Graph).map_or(0, |place| place.inner.width);
         let steps = if width >= DEEP_WIDTH { 2 } else { 1 };
         let around = Neighborhood::of(reader, center, steps, MOST);
         if width < TREE_WIDTH {
@@ -124,7 +124,7 @@ impl Board {
     }
 
     /// The whole plan, layer by layer. What is closed is left out as in the list.
-    fn by_layer(&self, reader: Reader<'_>) -> Vec<RowKey> {
+    fn by_layer(&self, reader: PlanReader<'_>) -> Vec<RowKey> {
         let matches = self.filter.on(reader, self.data.seen_at);
         let hides = |todo: &Todo| !self.show_closed && self.filter.is_empty() && self.delay.hides(todo, reader.now);
         let todos: Vec<&Todo> = reader.plan.live().into_iter().filter(|todo| matches(todo)).collect();
@@ -163,19 +163,19 @@ impl Board {
     /// Moves inside a column of the tree.
     pub(super) fn step_in_column(&mut self, by: isize) -> bool {
         let Some(tree) = &self.graph_tree else { return false };
-        let Some(cell) = self.pane(Panel::Graph).selected().and_then(|key| tree.find(key)) else { return false };
+        let Some(cell) = self.pane(BoardPanel::Graph).selected().and_then(|key| tree.find(key)) else { return false };
         let mut column: Vec<&GraphCell> = tree.cells.iter().filter(|other| other.column == cell.column).collect();
         column.sort_by_key(|cell| cell.line);
         let at = column.iter().position(|other| other.key == cell.key).unwrap_or(0);
         let to = at.saturating_add_signed(by).min(column.len() - 1);
         let key = column[to].key.clone();
-        self.panes.entry(Panel::Graph).or_default().go_to(&key)
+        self.panes.entry(BoardPanel::Graph).or_default().go_to(&key)
     }
 
     /// Moves to the nearest cell of the next column of the tree, or to the next layer of the whole plan.
     pub(super) fn step_across(&mut self, by: isize) {
         self.detail_top = 0;
-        let pane = self.pane(Panel::Graph);
+        let pane = self.pane(BoardPanel::Graph);
         let wanted = match &self.graph_tree {
             Some(tree) => pane.selected().and_then(|key| tree.find(key)).and_then(|cell| {
                 let column = cell.column.checked_add_signed(by)?;
@@ -194,7 +194,7 @@ impl Board {
             }
         };
         if let Some(key) = wanted {
-            self.panes.entry(Panel::Graph).or_default().go_to(&key);
+            self.panes.entry(BoardPanel::Graph).or_default().go_to(&key);
         }
     }
 
@@ -203,7 +203,7 @@ impl Board {
         let Some(tree) = &self.graph_tree else { return };
         // The first line names the columns.
         let height = height.saturating_sub(1).max(1);
-        let line = self.pane(Panel::Graph).selected().and_then(|key| tree.find(key)).map_or(0, |cell| cell.line);
+        let line = self.pane(BoardPanel::Graph).selected().and_then(|key| tree.find(key)).map_or(0, |cell| cell.line);
         let last = tree.lines.saturating_sub(height);
         self.graph_top = self.graph_top.clamp((line + 1).saturating_sub(height), line).min(last);
     }

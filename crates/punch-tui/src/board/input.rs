@@ -4,11 +4,11 @@ use crossterm::event::KeyEvent;
 use punch_core::Uid;
 use punch_core::view::{HistoryRow, Plain};
 
-use super::Page;
+use super::TextPage;
 
 /// Something that happens to the board.
 #[derive(Debug)]
-pub enum Input {
+pub enum BoardInput {
     /// A key was pressed.
     Key(KeyEvent),
     /// Text was pasted.
@@ -30,11 +30,11 @@ pub enum Input {
     /// What the board shows was drawn at this time.
     Drawn(i64),
     /// A request was carried out.
-    Done(Result<String, Problem>),
+    Done(Result<String, RequestProblem>),
     /// What was asked for about a todo beyond the plan.
-    Detail(Uid, Box<Extra>),
+    Detail(Uid, Box<TodoExtras>),
     /// A text to read.
-    Page(Page),
+    Page(TextPage),
     /// The run over time.
     Timeline(Timeline),
     /// The last revisions, newest first: more of them than before.
@@ -47,7 +47,7 @@ pub struct Timeline(pub Vec<(&'static str, Vec<String>)>);
 
 /// Why a request failed, with what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct RequestProblem {
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -56,7 +56,7 @@ pub struct Problem {
 
 /// What the detail of a todo shows beyond the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extra {
+pub struct TodoExtras {
     /// The last revisions in which something happened to it, newest first.
     pub history: Vec<HistoryRow>,
     /// Sessions that were informed of the user's changes to the todo, and those that still have to be.
@@ -71,7 +71,7 @@ pub struct Extra {
 
 /// A line above the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
+pub struct BoardNotice {
     /// What it says, one or two lines.
     pub text: String,
     /// Something was refused or failed.

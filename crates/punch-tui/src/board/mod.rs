@@ -23,18 +23,18 @@ use crossterm::event::KeyEvent;
 use punch_core::view::{ClearDelay, HistoryRow};
 use punch_core::{PhaseUid, Uid};
 
-pub use answer::{Asked, Shown};
+pub use answer::{BoardQuestion, QuestionDisplay};
 pub use graph::{GraphCell, GraphTree};
-pub use input::{Extra, Input, Notice, Problem, Timeline};
+pub use input::{BoardInput, BoardNotice, RequestProblem, Timeline, TodoExtras};
 pub use mouse::Press;
-pub use overlay::{AddPlace, Confirm, Menu, Overlay, Page, PromptKind};
+pub use overlay::{AddPlace, Confirm, Menu, Overlay, PromptKind, TextPage};
 pub use pane::{InboxKey, Pane, RowKey};
-pub use place::{Layout, Place};
+pub use place::{BoardLayout, PanelArea};
 
 use crate::data::Data;
-use crate::keys::{self, Action, Found};
-use crate::look::{Look, Shape};
-use crate::request::Request;
+use crate::keys::{self, KeyAction, KeyMatch};
+use crate::look::{BoardLook, BoardShape};
+use crate::request::BoardRequest;
 
 /// From this width on the detail stands beside the rest.
 pub const WIDE: u16 = 110;
@@ -49,7 +49,7 @@ const LIVE_MS: i64 = 5_000;
 
 /// One of the pictures of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum View {
+pub enum BoardView {
     /// What needs the user, who works, what is next, what changed.
     #[default]
     Now,
@@ -63,7 +63,7 @@ pub enum View {
     Run,
 }
 
-impl View {
+impl BoardView {
     /// Every view, in the order of the number keys.
     pub const ALL: [Self; 5] = [Self::Now, Self::List, Self::Graph, Self::Log, Self::Run];
 
@@ -79,20 +79,22 @@ impl View {
     }
 
     /// The panels of the view, in the order of the tabulator.
-    pub const fn panels(self) -> &'static [Panel] {
+    pub const fn panels(self) -> &'static [BoardPanel] {
         match self {
-            Self::Now => &[Panel::Inbox, Panel::Working, Panel::Next, Panel::Changes, Panel::Detail],
-            Self::List => &[Panel::List, Panel::Detail],
-            Self::Graph => &[Panel::Graph, Panel::Detail],
-            Self::Log => &[Panel::Log, Panel::Detail],
-            Self::Run => &[Panel::Seats, Panel::Detail],
+            Self::Now => {
+                &[BoardPanel::Inbox, BoardPanel::Working, BoardPanel::Next, BoardPanel::Changes, BoardPanel::Detail]
+            }
+            Self::List => &[BoardPanel::List, BoardPanel::Detail],
+            Self::Graph => &[BoardPanel::Graph, BoardPanel::Detail],
+            Self::Log => &[BoardPanel::Log, BoardPanel::Detail],
+            Self::Run => &[BoardPanel::Seats, BoardPanel::Detail],
         }
     }
 }
 
 /// A part of the screen with rows of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Panel {
+pub enum BoardPanel {
     /// What needs the user.
     #[default]
     Inbox,
@@ -118,15 +120,15 @@ pub enum Panel {
 #[derive(Debug)]
 pub struct Board {
     data: Data,
-    look: Look,
+    look: BoardLook,
     delay: ClearDelay,
     size: (u16, u16),
     now: i64,
-    view: View,
-    panel: Panel,
+    view: BoardView,
+    panel: BoardPanel,
     /// The panel whose cursor the detail follows.
-    source: Panel,
-    panes: HashMap<Panel, Pane>,
+    source: BoardPanel,
+    panes: HashMap<BoardPanel, Pane>,
     detail_top: usize,
     /// On a narrow screen: the detail covers the rest.
     detail_open: bool,
@@ -143,16 +145,16 @@ pub struct Board {
     graph_top: usize,
     /// Todos on the critical path, as of the last look at the graph.
     critical: BTreeSet<Uid>,
-    filter: filter::Filter,
+    filter: filter::TypedFilter,
     overlay: Option<Overlay>,
-    notice: Option<Notice>,
+    notice: Option<BoardNotice>,
     prefix: Option<String>,
     /// Where the mouse was pressed and not released yet.
     press: Option<Press>,
     /// Commands that were typed, the newest last.
     commands: Vec<String>,
-    shown: Option<Shown>,
-    extra: Option<(Uid, Box<Extra>)>,
+    shown: Option<QuestionDisplay>,
+    extra: Option<(Uid, Box<TodoExtras>)>,
     /// The todo, revision and moment for which more was asked for.
     asked: Option<(Uid, u64, i64)>,
     timeline: Timeline,
@@ -172,16 +174,16 @@ pub struct Board {
 
 impl Board {
     /// An empty board of a size.
-    pub fn new(look: Look, delay: ClearDelay, size: (u16, u16), now: i64) -> Self {
+    pub fn new(look: BoardLook, delay: ClearDelay, size: (u16, u16), now: i64) -> Self {
         let mut board = Self {
             data: Data::default(),
             look,
             delay,
             size,
             now,
-            view: View::Now,
-            panel: Panel::Inbox,
-            source: Panel::Inbox,
+            view: BoardView::Now,
+            panel: BoardPanel::Inbox,
+            source: BoardPanel::Inbox,
             panes: HashMap::new(),
             detail_top: 0,
             detail_open: false,
@@ -196,7 +198,7 @@ impl Board {
             graph_tree: None,
             graph_top: 0,
             critical: BTreeSet::new(),
-            filter: filter::Filter::default(),
+            filter: filter::TypedFilter::default(),
             overlay: None,
             notice: None,
             prefix: None,
@@ -217,7 +219,7 @@ impl Board {
         board
     }
 
-    /// What the board knows, to be brought up to date. [`Input::Changed`] must follow.
+    /// What the board knows, to be brought up to date. [`BoardInput::Changed`] must follow.
     pub const fn data_mut(&mut self) -> &mut Data {
         &mut self.data
     }
@@ -228,7 +230,7 @@ impl Board {
     }
 
     /// How it looks.
-    pub const fn look(&self) -> Look {
+    pub const fn look(&self) -> BoardLook {
         self.look
     }
 
@@ -249,17 +251,17 @@ impl Board {
     }
 
     /// The view.
-    pub const fn view(&self) -> View {
+    pub const fn view(&self) -> BoardView {
         self.view
     }
 
     /// The panel with the cursor.
-    pub const fn panel(&self) -> Panel {
+    pub const fn panel(&self) -> BoardPanel {
         self.panel
     }
 
     /// The rows of a panel.
-    pub fn pane(&self, panel: Panel) -> &Pane {
+    pub fn pane(&self, panel: BoardPanel) -> &Pane {
         const NONE: &Pane = &Pane::EMPTY;
         self.panes.get(&panel).unwrap_or(NONE)
     }
@@ -270,7 +272,7 @@ impl Board {
     }
 
     /// The line above the keys.
-    pub const fn notice(&self) -> Option<&Notice> {
+    pub const fn notice(&self) -> Option<&BoardNotice> {
         self.notice.as_ref()
     }
 
@@ -310,7 +312,7 @@ impl Board {
     }
 
     /// What is known about the selected todo beyond the plan.
-    pub fn extra(&self, uid: Uid) -> Option<&Extra> {
+    pub fn extra(&self, uid: Uid) -> Option<&TodoExtras> {
         self.extra.as_ref().filter(|(of, _)| *of == uid).map(|(_, extra)| &**extra)
     }
 
@@ -327,64 +329,64 @@ impl Board {
     }
 
     /// Takes an input and returns what to do about it.
-    pub fn apply(&mut self, input: Input) -> Vec<Request> {
+    pub fn apply(&mut self, input: BoardInput) -> Vec<BoardRequest> {
         let mut requests = match input {
-            Input::Key(key) => self.key(&key),
-            Input::Paste(text) => {
+            BoardInput::Key(key) => self.key(&key),
+            BoardInput::Paste(text) => {
                 self.paste(&text);
                 Vec::new()
             }
-            Input::Click(column, row) => self.click(column, row),
-            Input::Drag(column, row) => {
+            BoardInput::Click(column, row) => self.click(column, row),
+            BoardInput::Drag(column, row) => {
                 self.drag(column, row);
                 Vec::new()
             }
-            Input::Release(column, row) => self.release(column, row),
-            Input::Wheel(column, row, by) => {
+            BoardInput::Release(column, row) => self.release(column, row),
+            BoardInput::Wheel(column, row, by) => {
                 self.wheel(column, row, by);
                 Vec::new()
             }
-            Input::Resize(columns, rows) => {
+            BoardInput::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 // Lines break elsewhere now: what was read has to be read again.
                 self.shown = None;
                 self.press = None;
-                if self.view == View::Graph {
+                if self.view == BoardView::Graph {
                     self.rebuild();
                 }
                 Vec::new()
             }
-            Input::Changed => {
+            BoardInput::Changed => {
                 self.rebuild();
                 self.choose_first_panel();
                 self.note_news();
                 self.note_needs().into_iter().collect()
             }
-            Input::Time(now) => {
+            BoardInput::Time(now) => {
                 self.pass_time(now);
                 Vec::new()
             }
-            Input::Drawn(at) => {
+            BoardInput::Drawn(at) => {
                 self.note_shown(at);
                 return Vec::new();
             }
-            Input::Done(done) => {
+            BoardInput::Done(done) => {
                 self.finish(done);
                 Vec::new()
             }
-            Input::Detail(uid, extra) => {
+            BoardInput::Detail(uid, extra) => {
                 self.extra = Some((uid, extra));
                 Vec::new()
             }
-            Input::Revisions(rows) => {
+            BoardInput::Revisions(rows) => {
                 self.add_older(rows);
                 Vec::new()
             }
-            Input::Timeline(timeline) => {
+            BoardInput::Timeline(timeline) => {
                 self.timeline = timeline;
                 Vec::new()
             }
-            Input::Page(page) => {
+            BoardInput::Page(page) => {
                 self.overlay = Some(Overlay::Page(page));
                 Vec::new()
             }
@@ -396,48 +398,48 @@ impl Board {
         requests
     }
 
-    fn key(&mut self, key: &KeyEvent) -> Vec<Request> {
+    fn key(&mut self, key: &KeyEvent) -> Vec<BoardRequest> {
         let Some(name) = keys::name(key) else { return Vec::new() };
         self.has_panel = true;
         if self.notice.as_ref().is_some_and(|notice| notice.is_problem) {
             self.notice = None;
         }
-        if self.look.shape == Shape::Panel {
+        if self.look.shape == BoardShape::Panel {
             let ends = matches!(name.as_str(), "q" | "Ctrl-c");
-            return if ends { vec![Request::Quit] } else { Vec::new() };
+            return if ends { vec![BoardRequest::Quit] } else { Vec::new() };
         }
         if self.overlay.is_some() {
             return self.overlay_key(&name, key);
         }
         let prefix = self.prefix.take();
         match keys::find(self, prefix.as_deref(), &name) {
-            Found::Action(action) => self.act(action),
-            Found::Prefix => {
+            KeyMatch::Action(action) => self.act(action),
+            KeyMatch::Prefix => {
                 self.prefix = Some(name);
                 Vec::new()
             }
-            Found::Nothing => Vec::new(),
+            KeyMatch::Nothing => Vec::new(),
         }
     }
 
-    fn finish(&mut self, done: Result<String, Problem>) {
+    fn finish(&mut self, done: Result<String, RequestProblem>) {
         let at = self.now;
         self.notice = match done {
             Ok(text) if text.is_empty() => return,
-            Ok(text) => Some(Notice { text, is_problem: false, at }),
-            Err(Problem { message, hint }) => {
+            Ok(text) => Some(BoardNotice { text, is_problem: false, at }),
+            Err(RequestProblem { message, hint }) => {
                 let text = if hint.is_empty() { message } else { format!("{message}\n{hint}") };
-                Some(Notice { text, is_problem: true, at })
+                Some(BoardNotice { text, is_problem: true, at })
             }
         };
     }
 
     fn say(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: false, at: self.now });
+        self.notice = Some(BoardNotice { text: text.into(), is_problem: false, at: self.now });
     }
 
     fn refuse(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: true, at: self.now });
+        self.notice = Some(BoardNotice { text: text.into(), is_problem: true, at: self.now });
     }
 
     fn pass_time(&mut self, now: i64) {
@@ -463,7 +465,7 @@ impl Board {
     }
 
     /// Asks for what the detail shows beyond the plan, once for each todo and revision, and now and then while an agent works.
-    fn wanted_detail(&mut self) -> Option<Request> {
+    fn wanted_detail(&mut self) -> Option<BoardRequest> {
         if !(self.is_wide() || self.detail_open) {
             return None;
         }
@@ -476,21 +478,21 @@ impl Board {
             return None;
         }
         self.asked = Some(wanted);
-        Some(Request::Detail(uid))
+        Some(BoardRequest::Detail(uid))
     }
 
     /// Asks for older revisions once the cursor is on the last one, twice as many as there are: the whole of a long log is
     /// read in few steps.
-    fn wanted_revisions(&mut self) -> Option<Request> {
+    fn wanted_revisions(&mut self) -> Option<BoardRequest> {
         let known = self.data.history.len();
-        let is_last = self.view == View::Log && self.pane(Panel::Log).at + 1 == known;
+        let is_last = self.view == BoardView::Log && self.pane(BoardPanel::Log).at + 1 == known;
         let has_older = self.data.history.last().is_some_and(|row| row.revision > 1);
         // What did not get longer has no more to show: the rest was pruned.
         if !is_last || !has_older || self.revisions_asked_at == known {
             return None;
         }
         self.revisions_asked_at = known;
-        Some(Request::Revisions(known as u64 * 2))
+        Some(BoardRequest::Revisions(known as u64 * 2))
     }
 
     /// Adds revisions that are older than those that are known.
@@ -501,15 +503,15 @@ impl Board {
     }
 
     /// Asks for the run over time while it is shown, once for each width, revision and minute.
-    fn wanted_timeline(&mut self) -> Option<Request> {
-        let place = self.layout().rect(Panel::Seats)?;
+    fn wanted_timeline(&mut self) -> Option<BoardRequest> {
+        let place = self.layout().rect(BoardPanel::Seats)?;
         let width = usize::from(place.inner.width.saturating_sub(1));
         let wanted = (width, self.data.plan.as_ref()?.row.revision, self.now / 60_000);
         if self.timeline_of == Some(wanted) {
             return None;
         }
         self.timeline_of = Some(wanted);
-        Some(Request::Timeline(width))
+        Some(BoardRequest::Timeline(width))
     }
 
     /// Brings everything that follows from the state into line: the panel is one that is shown, and cursors are on screen.
@@ -519,7 +521,7 @@ impl Board {
             let shown = layout.panels.iter().map(|(panel, _)| *panel).find(|panel| self.view.panels().contains(panel));
             self.panel = shown.unwrap_or(self.view.panels()[0]);
         }
-        if self.panel != Panel::Detail {
+        if self.panel != BoardPanel::Detail {
             self.source = self.panel;
         }
         for (panel, place) in &layout.panels {
@@ -527,10 +529,10 @@ impl Board {
             if let Some(pane) = self.panes.get_mut(panel) {
                 pane.scroll(rows);
             }
-            if *panel == Panel::Graph {
+            if *panel == BoardPanel::Graph {
                 self.scroll_graph(rows);
             }
-            if *panel == Panel::Detail {
+            if *panel == BoardPanel::Detail {
                 let lines = crate::draw::detail_lines(self, usize::from(place.inner.width)).len();
                 self.detail_top = self.detail_top.min(lines.saturating_sub(rows));
             }
@@ -538,7 +540,7 @@ impl Board {
     }
 
     /// The action of a key, for the menu of keys.
-    pub(crate) fn run(&mut self, action: Action) -> Vec<Request> {
+    pub(crate) fn run(&mut self, action: KeyAction) -> Vec<BoardRequest> {
         self.act(action)
     }
 }

@@ -2,20 +2,20 @@
 
 use punch_core::{Edit, Keep, ListPosition, Op, PhaseRef, Ref, Uid};
 
-use super::{Board, Overlay, Panel, Place, RowKey, View};
-use crate::request::Request;
+use super::{Board, BoardPanel, BoardView, Overlay, PanelArea, RowKey};
+use crate::request::BoardRequest;
 
 /// What the mouse was pressed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Press {
-    panel: Panel,
+    panel: BoardPanel,
     key: RowKey,
     /// It was selected before.
     again: bool,
 }
 
 impl Board {
-    pub(super) fn click(&mut self, column: u16, row: u16) -> Vec<Request> {
+    pub(super) fn click(&mut self, column: u16, row: u16) -> Vec<BoardRequest> {
         (self.press, self.has_panel) = (None, true);
         if self.overlay.is_some() {
             return self.click_menu(column, row);
@@ -37,12 +37,12 @@ impl Board {
     }
 
     /// The row of a panel at a place on the screen.
-    fn row_at(&self, panel: Panel, place: Place, column: u16, row: u16) -> Option<RowKey> {
-        if panel == Panel::Detail || !place.inner.contains((column, row).into()) {
+    fn row_at(&self, panel: BoardPanel, place: PanelArea, column: u16, row: u16) -> Option<RowKey> {
+        if panel == BoardPanel::Detail || !place.inner.contains((column, row).into()) {
             return None;
         }
         let (x, y) = (column - place.inner.x, row - place.inner.y);
-        if panel == Panel::Graph && self.graph_tree().is_some() {
+        if panel == BoardPanel::Graph && self.graph_tree().is_some() {
             return self.graph_cell_at(place.inner.width, x, y);
         }
         let pane = self.pane(panel);
@@ -50,7 +50,7 @@ impl Board {
     }
 
     /// A click in a menu selects an entry, a second one runs it; a click beside the menu closes it.
-    fn click_menu(&mut self, column: u16, row: u16) -> Vec<Request> {
+    fn click_menu(&mut self, column: u16, row: u16) -> Vec<BoardRequest> {
         let Some(Overlay::Menu(menu)) = &self.overlay else { return Vec::new() };
         let (area, top) = self.menu_place(menu);
         if !area.contains((column, row).into()) {
@@ -68,12 +68,12 @@ impl Board {
     }
 
     /// A click on the name of a view.
-    fn click_footer(&mut self, column: u16, row: u16, layout: &super::Layout) {
+    fn click_footer(&mut self, column: u16, row: u16, layout: &super::BoardLayout) {
         if layout.is_narrow || row + 1 != layout.footer.bottom() {
             return;
         }
         let mut x = 1;
-        for view in View::ALL {
+        for view in BoardView::ALL {
             let width = view.name().len() as u16 + 2;
             if (x..x + width).contains(&column) {
                 self.show(view);
@@ -85,17 +85,17 @@ impl Board {
 
     /// What the mouse points at while a todo of the list is dragged.
     fn drop_on(&self, column: u16, row: u16) -> Option<(Uid, Uid)> {
-        let press = self.press.as_ref().filter(|press| press.panel == Panel::List)?;
+        let press = self.press.as_ref().filter(|press| press.panel == BoardPanel::List)?;
         let (panel, place) = self.layout().at(column, row)?;
         match (&press.key, self.row_at(panel, place, column, row)?) {
-            (RowKey::Todo(from), RowKey::Todo(to)) if panel == Panel::List && *from != to => Some((*from, to)),
+            (RowKey::Todo(from), RowKey::Todo(to)) if panel == BoardPanel::List && *from != to => Some((*from, to)),
             _ => None,
         }
     }
 
     /// Where a dragged todo would go: above what is above it, below what is below it.
     fn drop_place(&self, from: Uid, to: Uid) -> ListPosition {
-        let pane = self.pane(Panel::List);
+        let pane = self.pane(BoardPanel::List);
         let at = |uid: Uid| pane.rows.iter().position(|row| *row == RowKey::Todo(uid));
         if at(from) < at(to) { ListPosition::After(Ref::Uid(to)) } else { ListPosition::Before(Ref::Uid(to)) }
     }
@@ -106,7 +106,7 @@ impl Board {
         self.say(format!("Release to move {} {side} {}.", self.name_of(from), self.name_of(to)));
     }
 
-    pub(super) fn release(&mut self, column: u16, row: u16) -> Vec<Request> {
+    pub(super) fn release(&mut self, column: u16, row: u16) -> Vec<BoardRequest> {
         let dropped = self.drop_on(column, row);
         let Some(press) = self.press.take() else { return Vec::new() };
         if let Some((from, to)) = dropped {
@@ -118,14 +118,14 @@ impl Board {
     }
 
     /// Moves a todo beside another, into its phase.
-    fn drop_todo(&mut self, from: Uid, to: Uid) -> Vec<Request> {
+    fn drop_todo(&mut self, from: Uid, to: Uid) -> Vec<BoardRequest> {
         let mut ops = vec![Op::Move(Ref::Uid(from), self.drop_place(from, to))];
         let phases = (self.todo(from).and_then(|todo| todo.phase), self.todo(to).and_then(|todo| todo.phase));
         if phases.0 != phases.1 {
             let edit = Edit { phase: Keep::Set(phases.1.map(PhaseRef::Uid)), ..Edit::default() };
             ops.push(Op::Edit(Ref::Uid(from), edit));
         }
-        vec![Request::Submit { ops, what: format!("{} moved", self.name_of(from)) }]
+        vec![BoardRequest::Submit { ops, what: format!("{} moved", self.name_of(from)) }]
     }
 
     pub(super) fn wheel(&mut self, column: u16, row: u16, by: i32) {
@@ -139,7 +139,7 @@ impl Board {
             Some(Overlay::Prompt(_) | Overlay::Confirm(_)) => {}
             None => {
                 let Some((panel, _)) = self.layout().at(column, row) else { return };
-                if panel == Panel::Detail {
+                if panel == BoardPanel::Detail {
                     self.detail_top = self.detail_top.saturating_add_signed(by);
                 } else {
                     self.panes.entry(panel).or_default().step(by);

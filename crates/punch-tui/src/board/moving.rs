@@ -1,16 +1,16 @@
 //! Moving around: cursors, panels, views, the mouse.
 
-use super::{Board, Panel, RowKey, View};
-use crate::request::Request;
+use super::{Board, BoardPanel, BoardView, RowKey};
+use crate::request::BoardRequest;
 
 impl Board {
     pub(super) fn step(&mut self, by: isize) {
-        if self.panel == Panel::Detail {
+        if self.panel == BoardPanel::Detail {
             self.detail_top = self.detail_top.saturating_add_signed(by);
             return;
         }
         self.detail_top = 0;
-        if self.panel == Panel::Graph && self.step_in_column(by) {
+        if self.panel == BoardPanel::Graph && self.step_in_column(by) {
             return;
         }
         self.panes.entry(self.panel).or_default().step(by);
@@ -23,7 +23,7 @@ impl Board {
 
     pub(super) fn next_panel(&mut self, by: isize) {
         let layout = self.layout();
-        let shown: Vec<Panel> =
+        let shown: Vec<BoardPanel> =
             self.view.panels().iter().copied().filter(|panel| layout.rect(*panel).is_some()).collect();
         let Some(at) = shown.iter().position(|panel| *panel == self.panel) else { return };
         let count = shown.len().cast_signed();
@@ -31,11 +31,11 @@ impl Board {
     }
 
     pub(super) fn next_view(&mut self, by: usize) {
-        let at = View::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
-        self.show(View::ALL[(at + by) % View::ALL.len()]);
+        let at = BoardView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
+        self.show(BoardView::ALL[(at + by) % BoardView::ALL.len()]);
     }
 
-    pub(super) fn open(&mut self) -> Vec<Request> {
+    pub(super) fn open(&mut self) -> Vec<BoardRequest> {
         match self.selected().cloned() {
             Some(RowKey::More(phase, _) | RowKey::Phase(phase)) => {
                 if !self.expanded.remove(&phase) {
@@ -49,14 +49,16 @@ impl Board {
                 self.rebuild();
                 return Vec::new();
             }
-            Some(RowKey::Revision(revision)) if self.view == View::Log => return vec![Request::PlanAt(revision)],
+            Some(RowKey::Revision(revision)) if self.view == BoardView::Log => {
+                return vec![BoardRequest::PlanAt(revision)];
+            }
             Some(RowKey::Revision(_)) => return self.mark_seen(),
             Some(RowKey::Todo(uid))
-                if self.panel == Panel::Graph && (self.whole_graph || self.graph_center != Some(uid)) =>
+                if self.panel == BoardPanel::Graph && (self.whole_graph || self.graph_center != Some(uid)) =>
             {
                 (self.whole_graph, self.graph_center) = (false, Some(uid));
                 self.rebuild();
-                self.panes.entry(Panel::Graph).or_default().go_to(&RowKey::Todo(uid));
+                self.panes.entry(BoardPanel::Graph).or_default().go_to(&RowKey::Todo(uid));
                 return Vec::new();
             }
             Some(_) => {}
@@ -64,23 +66,23 @@ impl Board {
         }
         self.detail_top = 0;
         self.detail_open = !self.is_wide();
-        self.panel = Panel::Detail;
+        self.panel = BoardPanel::Detail;
         Vec::new()
     }
 
     /// One step back: out of the detail, then marks, then the filter, then to the first view. Never quits.
     pub(super) fn back(&mut self) {
-        if self.detail_open || self.panel == Panel::Detail {
+        if self.detail_open || self.panel == BoardPanel::Detail {
             self.detail_open = false;
             self.detail_top = 0;
             self.panel = self.source;
         } else if !self.marked.is_empty() {
             self.marked.clear();
         } else if !self.filter.is_empty() {
-            self.filter = super::filter::Filter::default();
+            self.filter = super::filter::TypedFilter::default();
             self.rebuild();
-        } else if self.view != View::Now {
-            self.show(View::Now);
+        } else if self.view != BoardView::Now {
+            self.show(BoardView::Now);
         } else {
             self.notice = None;
         }

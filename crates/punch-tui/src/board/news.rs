@@ -2,8 +2,8 @@
 
 use punch_core::inbox::InboxItem;
 
-use super::{Board, InboxKey, View};
-use crate::request::Request;
+use super::{Board, BoardView, InboxKey};
+use crate::request::BoardRequest;
 
 /// Characters of a notification.
 const NOTIFIED: usize = 160;
@@ -13,7 +13,7 @@ impl Board {
     pub(super) fn note_news(&mut self) {
         let newest = self.data.history.first();
         let revision = newest.map_or(0, |row| row.revision);
-        if let (Some(row), View::List | View::Graph | View::Run) = (newest, self.view)
+        if let (Some(row), BoardView::List | BoardView::Graph | BoardView::Run) = (newest, self.view)
             && self.newest > 0
             && revision > self.newest
             && self.notice.is_none()
@@ -30,7 +30,7 @@ impl Board {
     }
 
     /// Tells the terminal when something new needs the user. What was there at the first look is on the screen.
-    pub(super) fn note_needs(&mut self) -> Option<Request> {
+    pub(super) fn note_needs(&mut self) -> Option<BoardRequest> {
         if !self.look.notify || !self.data.is_complete {
             return None;
         }
@@ -41,6 +41,6 @@ impl Board {
         let first = new.first()?;
         let what = [first.todo.as_deref(), Some(first.kind.name())].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let more = if new.len() > 1 { format!(" (and {} more)", new.len() - 1) } else { String::new() };
-        Some(Request::Notify(format!("{what}: {}{more}", punch_core::text::clip(&first.text, NOTIFIED))))
+        Some(BoardRequest::Notify(format!("{what}: {}{more}", punch_core::text::clip(&first.text, NOTIFIED))))
     }
 }

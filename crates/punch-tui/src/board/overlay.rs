@@ -6,25 +6,25 @@ use punch_core::text::neutral;
 use punch_core::{HoldKind, Uid};
 
 use super::{Board, filter};
-use crate::keys::{self, Action, TABLE};
-use crate::request::Request;
+use crate::keys::{self, KeyAction, TABLE};
+use crate::request::BoardRequest;
 
 /// What covers the board or takes its keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Overlay {
     /// A line to type.
-    Prompt(Prompt),
+    Prompt(InputPrompt),
     /// A list of actions.
     Menu(Menu),
     /// A question before something is destroyed.
     Confirm(Confirm),
     /// A text to read.
-    Page(Page),
+    Page(TextPage),
 }
 
 /// A line to type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub struct InputPrompt {
     /// What it is for.
     pub kind: PromptKind,
     /// What was typed.
@@ -90,18 +90,18 @@ pub struct Menu {
     /// What it is about.
     pub title: String,
     /// Keys, words and what happens.
-    pub entries: Vec<(String, String, Choice)>,
+    pub entries: Vec<(String, String, MenuAction)>,
     /// The cursor.
     pub at: usize,
 }
 
 /// What an entry of a menu does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum MenuAction {
     /// An action of the table of keys.
-    Act(Action),
+    Act(KeyAction),
     /// Requests.
-    Ask(Vec<Request>),
+    Ask(Vec<BoardRequest>),
 }
 
 /// A question before something is destroyed.
@@ -110,12 +110,12 @@ pub struct Confirm {
     /// What will happen, line by line.
     pub lines: Vec<String>,
     /// What is done after a yes.
-    pub requests: Vec<Request>,
+    pub requests: Vec<BoardRequest>,
 }
 
 /// A text to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct TextPage {
     /// What it is.
     pub title: String,
     /// The lines, safe to print.
@@ -124,7 +124,7 @@ pub struct Page {
     pub top: usize,
 }
 
-impl Page {
+impl TextPage {
     /// Makes a page of a text from outside.
     pub fn new(title: &str, text: &str) -> Self {
         let lines = text.lines().map(|line| neutral(&line.replace('\t', "    ")).into_owned()).collect();
@@ -160,19 +160,19 @@ impl Board {
     }
 
     pub(super) fn ask(&mut self, kind: PromptKind, text: &str) {
-        self.overlay = Some(Overlay::Prompt(Prompt { kind, text: text.to_owned(), at: text.chars().count() }));
+        self.overlay = Some(Overlay::Prompt(InputPrompt { kind, text: text.to_owned(), at: text.chars().count() }));
     }
 
-    pub(super) fn confirm(&mut self, lines: Vec<String>, requests: Vec<Request>) {
+    pub(super) fn confirm(&mut self, lines: Vec<String>, requests: Vec<BoardRequest>) {
         self.overlay = Some(Overlay::Confirm(Confirm { lines, requests }));
     }
 
     /// The menu of all keys that do something here, and what the marks on rows mean.
     pub(super) fn help(&mut self) {
-        let here = TABLE.iter().filter(|binding| binding.scope.holds(self) && binding.action != Action::Help);
-        let keys = here.map(|row| (row.keys.join(" "), row.words.to_owned(), Choice::Act(row.action)));
+        let here = TABLE.iter().filter(|binding| binding.scope.holds(self) && binding.action != KeyAction::Help);
+        let keys = here.map(|row| (row.keys.join(" "), row.words.to_owned(), MenuAction::Act(row.action)));
         let marks = self.look.marks().into_iter();
-        let marks = marks.map(|(mark, words)| (mark, words.to_owned(), Choice::Ask(Vec::new())));
+        let marks = marks.map(|(mark, words)| (mark, words.to_owned(), MenuAction::Ask(Vec::new())));
         let entries = keys.chain(marks).collect();
         let title = "All keys here (hold Shift to select text with the mouse)".to_owned();
         self.overlay = Some(Overlay::Menu(Menu { title, entries, at: 0 }));
@@ -180,31 +180,31 @@ impl Board {
 
     /// The menu of changes to the selected or marked todos.
     pub(super) fn changes_menu(&mut self) {
-        const CHANGES: [Action; 14] = [
-            Action::Start,
-            Action::Done,
-            Action::Fail,
-            Action::Cancel,
-            Action::Reopen,
-            Action::Hold,
-            Action::Release,
-            Action::Unclaim,
-            Action::Raise,
-            Action::Lower,
-            Action::Note,
-            Action::Assign,
-            Action::Edit,
-            Action::Archive,
+        const CHANGES: [KeyAction; 14] = [
+            KeyAction::Start,
+            KeyAction::Done,
+            KeyAction::Fail,
+            KeyAction::Cancel,
+            KeyAction::Reopen,
+            KeyAction::Hold,
+            KeyAction::Release,
+            KeyAction::Unclaim,
+            KeyAction::Raise,
+            KeyAction::Lower,
+            KeyAction::Note,
+            KeyAction::Assign,
+            KeyAction::Edit,
+            KeyAction::Archive,
         ];
         let rows = TABLE.iter().filter(|row| CHANGES.contains(&row.action));
         let mut entries: Vec<_> =
-            rows.map(|row| (row.keys[0].to_owned(), row.words.to_owned(), Choice::Act(row.action))).collect();
+            rows.map(|row| (row.keys[0].to_owned(), row.words.to_owned(), MenuAction::Act(row.action))).collect();
         if let Some(question) = self.question().filter(|question| question.seat.is_some()) {
             for option in question.options.iter().filter(|option| !option.allows || !question.is_cut) {
                 let words = format!("Answer: {}", neutral(&option.label));
-                let answer = punch_engine::Answer::Option(option.id.clone());
-                let ask = Request::Answer { question: question.id, answer, reason: None };
-                entries.push((String::new(), words, Choice::Ask(vec![ask])));
+                let answer = punch_engine::QuestionReply::Option(option.id.clone());
+                let ask = BoardRequest::Answer { question: question.id, answer, reason: None };
+                entries.push((String::new(), words, MenuAction::Ask(vec![ask])));
             }
         }
         let title = match self.targets().as_slice() {
@@ -219,8 +219,8 @@ impl Board {
         let Some(session) = self.session() else { return };
         let entry = |key: &str, words: &str, to: Switch| {
             let mark = if session.switch == to { " (now)" } else { "" };
-            let ask = Request::KeepGoing { session: session.id.clone(), to };
-            (key.to_owned(), format!("{words}{mark}"), Choice::Ask(vec![ask]))
+            let ask = BoardRequest::KeepGoing { session: session.id.clone(), to };
+            (key.to_owned(), format!("{words}{mark}"), MenuAction::Ask(vec![ask]))
         };
         let entries = vec![
             entry("r", "Resume: send it back to work when it stops early", Switch::On),
@@ -231,7 +231,7 @@ impl Board {
         self.overlay = Some(Overlay::Menu(Menu { title, entries, at: 0 }));
     }
 
-    pub(super) fn overlay_key(&mut self, name: &str, key: &KeyEvent) -> Vec<Request> {
+    pub(super) fn overlay_key(&mut self, name: &str, key: &KeyEvent) -> Vec<BoardRequest> {
         match self.overlay.take() {
             None => Vec::new(),
             Some(Overlay::Prompt(prompt)) => self.prompt_key(prompt, name, key),
@@ -251,19 +251,19 @@ impl Board {
     }
 
     /// Runs the selected entry of the menu.
-    pub(super) fn run_entry(&mut self) -> Vec<Request> {
+    pub(super) fn run_entry(&mut self) -> Vec<BoardRequest> {
         let Some(Overlay::Menu(menu)) = self.overlay.take() else { return Vec::new() };
         menu.entries.get(menu.at).map(|(.., choice)| choice.clone()).map_or_else(Vec::new, |choice| self.take(choice))
     }
 
-    fn take(&mut self, choice: Choice) -> Vec<Request> {
+    fn take(&mut self, choice: MenuAction) -> Vec<BoardRequest> {
         match choice {
-            Choice::Act(action) => self.run(action),
-            Choice::Ask(requests) => self.choose(requests),
+            MenuAction::Act(action) => self.run(action),
+            MenuAction::Ask(requests) => self.choose(requests),
         }
     }
 
-    fn menu_key(&mut self, mut menu: Menu, name: &str) -> Vec<Request> {
+    fn menu_key(&mut self, mut menu: Menu, name: &str) -> Vec<BoardRequest> {
         let last = menu.entries.len().saturating_sub(1);
         match name {
             "Esc" | "q" | "?" => return Vec::new(),
@@ -290,9 +290,9 @@ impl Board {
     }
 
     /// What was chosen in a menu. An answer counts only if its key would count, too.
-    fn choose(&mut self, requests: Vec<Request>) -> Vec<Request> {
-        let [Request::Answer { question, answer, .. }] = requests.as_slice() else { return requests };
-        if self.asked() != Some(super::Asked::Question(*question)) {
+    fn choose(&mut self, requests: Vec<BoardRequest>) -> Vec<BoardRequest> {
+        let [BoardRequest::Answer { question, answer, .. }] = requests.as_slice() else { return requests };
+        if self.asked() != Some(super::BoardQuestion::Question(*question)) {
             self.refuse("read all of the question first");
             return Vec::new();
         }
@@ -304,7 +304,7 @@ impl Board {
         usize::from(self.size.1).saturating_sub(2).max(1)
     }
 
-    fn page_key(&mut self, mut page: Page, name: &str) {
+    fn page_key(&mut self, mut page: TextPage, name: &str) {
         let rows = self.page_rows();
         let by = match name {
             "Esc" | "q" | "Enter" => return,
@@ -320,13 +320,13 @@ impl Board {
         self.overlay = Some(Overlay::Page(page));
     }
 
-    fn prompt_key(&mut self, mut prompt: Prompt, name: &str, key: &KeyEvent) -> Vec<Request> {
+    fn prompt_key(&mut self, mut prompt: InputPrompt, name: &str, key: &KeyEvent) -> Vec<BoardRequest> {
         let length = prompt.text.chars().count();
         let byte = |text: &str, at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
         match name {
             "Esc" | "Ctrl-c" => {
                 if prompt.kind == PromptKind::Filter {
-                    self.filter = filter::Filter::default();
+                    self.filter = filter::TypedFilter::default();
                     self.rebuild();
                 }
                 return Vec::new();
@@ -370,7 +370,7 @@ impl Board {
             }
         }
         if prompt.kind == PromptKind::Filter
-            && let Ok(filter) = filter::Filter::new(&prompt.text, self.data.reader(self.now))
+            && let Ok(filter) = filter::TypedFilter::new(&prompt.text, self.data.reader(self.now))
         {
             // A term that is not finished yet leaves what was found so far.
             self.filter = filter;
@@ -389,14 +389,14 @@ impl Board {
         prompt.at += line.chars().count();
     }
 
-    fn submit_prompt(&mut self, prompt: Prompt) -> Vec<Request> {
+    fn submit_prompt(&mut self, prompt: InputPrompt) -> Vec<BoardRequest> {
         let text = prompt.text.trim().to_owned();
         if text.is_empty() && prompt.kind != PromptKind::Filter {
             return Vec::new();
         }
         match prompt.kind {
             PromptKind::Filter => {
-                match filter::Filter::new(&text, self.data.reader(self.now)) {
+                match filter::TypedFilter::new(&text, self.data.reader(self.now)) {
                     Ok(filter) => {
                         self.filter = filter;
                         self.rebuild();
@@ -414,8 +414,8 @@ impl Board {
             PromptKind::HoldReason(uids) => self.hold(&uids, &text, HoldKind::Human),
             PromptKind::FailReason(uids) => self.fail(&uids, &text),
             PromptKind::DenyReason(question) => {
-                let answer = punch_engine::Answer::Refuse;
-                vec![Request::Answer { question, answer, reason: Some(text) }]
+                let answer = punch_engine::QuestionReply::Refuse;
+                vec![BoardRequest::Answer { question, answer, reason: Some(text) }]
             }
             PromptKind::Assign(uids) => self.assign(&uids, &text),
             PromptKind::Command => self.command(&text),
@@ -424,6 +424,6 @@ impl Board {
 
     /// The key that opens the menu of all keys.
     pub(crate) fn help_key() -> &'static str {
-        keys::key_of(Action::Help)
+        keys::key_of(KeyAction::Help)
     }
 }

@@ -3,11 +3,11 @@
 use punch_core::view::width::columns;
 use ratatui::layout::Rect;
 
-use super::{Board, Menu, NARROW, Overlay, Panel, TINY, View};
+use super::{Board, BoardPanel, BoardView, Menu, NARROW, Overlay, TINY};
 
 /// Where a panel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PanelArea {
     /// With its border or heading.
     pub outer: Rect,
     /// The rows.
@@ -16,7 +16,7 @@ pub struct Place {
 
 /// Where everything is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct BoardLayout {
     /// Everything is on one line.
     pub is_tiny: bool,
     /// Panels have headings instead of borders.
@@ -26,28 +26,32 @@ pub struct Layout {
     /// The lines at the bottom.
     pub footer: Rect,
     /// The panels that are shown.
-    pub panels: Vec<(Panel, Place)>,
+    pub panels: Vec<(BoardPanel, PanelArea)>,
 }
 
-impl Layout {
+impl BoardLayout {
     /// Where a panel is, if it is shown.
-    pub fn rect(&self, panel: Panel) -> Option<Place> {
+    pub fn rect(&self, panel: BoardPanel) -> Option<PanelArea> {
         self.panels.iter().find(|(shown, _)| *shown == panel).map(|(_, place)| *place)
     }
 
     /// The panel at a column and row.
-    pub fn at(&self, column: u16, row: u16) -> Option<(Panel, Place)> {
-        let here = |place: &Place| place.outer.contains((column, row).into());
+    pub fn at(&self, column: u16, row: u16) -> Option<(BoardPanel, PanelArea)> {
+        let here = |place: &PanelArea| place.outer.contains((column, row).into());
         self.panels.iter().copied().find(|(_, place)| here(place))
     }
 }
 
 impl Board {
     /// Where everything is on a screen of this size.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> BoardLayout {
         let (width, height) = self.size;
         if width < TINY.0 || height < TINY.1 {
-            return Layout { is_tiny: true, header: Rect::new(0, 0, width, height.min(1)), ..Layout::default() };
+            return BoardLayout {
+                is_tiny: true,
+                header: Rect::new(0, 0, width, height.min(1)),
+                ..BoardLayout::default()
+            };
         }
         let is_narrow = width < NARROW.0 || height < NARROW.1;
         let notice = self.notice.as_ref().map_or(0, |notice| notice.text.lines().count().min(2)) as u16;
@@ -57,9 +61,9 @@ impl Board {
         let header = Rect::new(0, 0, width, 1);
         let footer = Rect::new(0, height - foot, width, foot);
         let body = Rect::new(0, 1, width, height - 1 - foot);
-        let mut layout = Layout { is_tiny: false, is_narrow, header, footer, panels: Vec::new() };
+        let mut layout = BoardLayout { is_tiny: false, is_narrow, header, footer, panels: Vec::new() };
         if self.detail_open && !self.is_wide() {
-            layout.put(Panel::Detail, body);
+            layout.put(BoardPanel::Detail, body);
             return layout;
         }
         let (left, right) = match self.is_wide() {
@@ -70,11 +74,11 @@ impl Board {
             false => (body, None),
         };
         match self.view {
-            View::Now => self.place_now(&mut layout, body, left, right),
-            View::List | View::Graph | View::Log | View::Run => {
+            BoardView::Now => self.place_now(&mut layout, body, left, right),
+            BoardView::List | BoardView::Graph | BoardView::Log | BoardView::Run => {
                 layout.put(self.view.panels()[0], left);
                 if let Some(right) = right {
-                    layout.put(Panel::Detail, right);
+                    layout.put(BoardPanel::Detail, right);
                 }
             }
         }
@@ -100,12 +104,13 @@ impl Board {
     }
 
     /// What needs the user takes the whole width; below it the other panels, and the detail beside them.
-    fn place_now(&self, layout: &mut Layout, body: Rect, left: Rect, right: Option<Rect>) {
-        const PANELS: [Panel; 4] = [Panel::Inbox, Panel::Working, Panel::Next, Panel::Changes];
+    fn place_now(&self, layout: &mut BoardLayout, body: Rect, left: Rect, right: Option<Rect>) {
+        const PANELS: [BoardPanel; 4] = [BoardPanel::Inbox, BoardPanel::Working, BoardPanel::Next, BoardPanel::Changes];
         let frame = if layout.is_narrow { 1 } else { 2 };
         let rows = |panel| u16::try_from(self.pane(panel).rows.len()).unwrap_or(u16::MAX).max(1);
         // On a small screen what is next and what changed stand beside their headings, unless they have the cursor.
-        let is_short = |panel| layout.is_narrow && matches!(panel, Panel::Next | Panel::Changes) && self.panel != panel;
+        let is_short =
+            |panel| layout.is_narrow && matches!(panel, BoardPanel::Next | BoardPanel::Changes) && self.panel != panel;
         let mut heights = PANELS.map(|panel| u16::from(!is_short(panel)));
         let mut free = body.height.saturating_sub(PANELS.len() as u16 * frame + heights.iter().sum::<u16>());
         // What needs the user comes first, then who works; the list of changes gives way first.
@@ -127,20 +132,20 @@ impl Board {
         heights[spare] += free;
         let mut y = body.y;
         for (panel, height) in PANELS.into_iter().zip(heights) {
-            let area = if panel == Panel::Inbox { body } else { left };
+            let area = if panel == BoardPanel::Inbox { body } else { left };
             let room = body.bottom().saturating_sub(y);
             let outer = Rect { y, height: (height + frame).min(room), ..area };
             layout.put(panel, outer);
             y += outer.height;
-            if let (Panel::Inbox, Some(right)) = (panel, right) {
-                layout.put(Panel::Detail, Rect { y, height: body.bottom() - y, ..right });
+            if let (BoardPanel::Inbox, Some(right)) = (panel, right) {
+                layout.put(BoardPanel::Detail, Rect { y, height: body.bottom() - y, ..right });
             }
         }
     }
 }
 
-impl Layout {
-    fn put(&mut self, panel: Panel, outer: Rect) {
+impl BoardLayout {
+    fn put(&mut self, panel: BoardPanel, outer: Rect) {
         if outer.height == 0 {
             return;
         }
@@ -153,6 +158,6 @@ impl Layout {
                 height: outer.height.saturating_sub(2),
             },
         };
-        self.panels.push((panel, Place { outer, inner }));
+        self.panels.push((panel, PanelArea { outer, inner }));
     }
 }

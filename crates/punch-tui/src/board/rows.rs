@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::{PhaseUid, ShownStatus, Todo, Uid};
 
-use super::{Board, InboxKey, Panel, RowKey, View};
+use super::{Board, BoardPanel, BoardView, InboxKey, RowKey};
 
 /// Todos of a phase that are shown before it is expanded, and lines of notes of a todo in progress.
 const COLLAPSED: usize = 8;
@@ -20,17 +20,17 @@ impl Board {
         self.next_moment = ends.filter(|at| *at > self.now).min();
         for panel in self.view.panels() {
             let rows = match panel {
-                Panel::Inbox => self.inbox_rows(),
-                Panel::Working => self.working_rows(),
-                Panel::Next => self.next_rows(),
-                Panel::Changes => self.data.unseen().iter().map(|row| RowKey::Revision(row.revision)).collect(),
-                Panel::List => self.list_rows(),
-                Panel::Graph => self.graph_rows(),
-                Panel::Log => self.data.history.iter().map(|row| RowKey::Revision(row.revision)).collect(),
-                Panel::Seats => self.seat_rows(),
-                Panel::Detail => continue,
+                BoardPanel::Inbox => self.inbox_rows(),
+                BoardPanel::Working => self.working_rows(),
+                BoardPanel::Next => self.next_rows(),
+                BoardPanel::Changes => self.data.unseen().iter().map(|row| RowKey::Revision(row.revision)).collect(),
+                BoardPanel::List => self.list_rows(),
+                BoardPanel::Graph => self.graph_rows(),
+                BoardPanel::Log => self.data.history.iter().map(|row| RowKey::Revision(row.revision)).collect(),
+                BoardPanel::Seats => self.seat_rows(),
+                BoardPanel::Detail => continue,
             };
-            let follows = matches!(panel, Panel::Changes | Panel::Log) && self.panel != *panel;
+            let follows = matches!(panel, BoardPanel::Changes | BoardPanel::Log) && self.panel != *panel;
             let pane = self.panes.entry(*panel).or_default();
             let is_at_top = pane.at == 0;
             pane.replace(rows);
@@ -45,7 +45,7 @@ impl Board {
         self.data.inbox.iter().map(|item| RowKey::Inbox(InboxKey::of(item))).collect()
     }
 
-    fn reader(&self) -> Option<Reader<'_>> {
+    fn reader(&self) -> Option<PlanReader<'_>> {
         self.data.reader(self.now)
     }
 
@@ -111,7 +111,7 @@ impl Board {
     fn section_rows<'a>(
         &self,
         rows: &mut Vec<RowKey>,
-        reader: Reader<'a>,
+        reader: PlanReader<'a>,
         phase: Option<PhaseUid>,
         todos: &[&'a Todo],
         is_expanded: bool,
@@ -161,22 +161,22 @@ impl Board {
 
     /// What is worked on, or else what is next.
     fn first_todo(&self) -> Option<Uid> {
-        let mut rows = [Panel::Working, Panel::Next].into_iter().flat_map(|panel| &self.pane(panel).rows);
+        let mut rows = [BoardPanel::Working, BoardPanel::Next].into_iter().flat_map(|panel| &self.pane(panel).rows);
         rows.find_map(|row| if let RowKey::Todo(uid) = row { Some(*uid) } else { None })
     }
 
     /// The view that a row of a panel belongs to has just been chosen.
-    pub(super) fn show(&mut self, view: View) {
+    pub(super) fn show(&mut self, view: BoardView) {
         let target = self.target();
         self.view = view;
         self.detail_open = false;
         self.detail_top = 0;
         self.panel = view.panels()[0];
-        if view == View::Graph {
+        if view == BoardView::Graph {
             self.graph_center = target.or(self.graph_center).or_else(|| self.first_todo());
         }
         self.rebuild();
-        if let Some(uid) = target.or(self.graph_center.filter(|_| view == View::Graph)) {
+        if let Some(uid) = target.or(self.graph_center.filter(|_| view == BoardView::Graph)) {
             self.panes.entry(self.panel).or_default().go_to(&RowKey::Todo(uid));
         }
     }

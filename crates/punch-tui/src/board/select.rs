@@ -2,15 +2,15 @@
 
 use punch_core::inbox::{InboxItem, InboxKind};
 use punch_core::{HoldKind, Todo, Uid, Verify};
-use punch_store::Wanted;
+use punch_store::RequestedState;
 
-use super::{Board, InboxKey, Panel, RowKey};
-use crate::data::{Question, SessionState};
+use super::{Board, BoardPanel, InboxKey, RowKey};
+use crate::data::{DisplayedQuestion, SessionSummary};
 
 impl Board {
     /// The panel whose row is selected: the one with the cursor, or the one that the detail follows.
-    pub(crate) const fn selecting(&self) -> Panel {
-        if matches!(self.panel, Panel::Detail) { self.source } else { self.panel }
+    pub(crate) const fn selecting(&self) -> BoardPanel {
+        if matches!(self.panel, BoardPanel::Detail) { self.source } else { self.panel }
     }
 
     /// The row that is selected.
@@ -73,7 +73,7 @@ impl Board {
     }
 
     /// The question that is selected: that of the item, or of the todo.
-    pub fn question(&self) -> Option<&Question> {
+    pub fn question(&self) -> Option<&DisplayedQuestion> {
         match self.selected_item() {
             // A todo whose agent asks is on hold for the user, too: that item stands for the same question.
             Some(item) => match item.question {
@@ -99,7 +99,7 @@ impl Board {
     }
 
     /// The session that is selected.
-    pub fn session(&self) -> Option<&SessionState> {
+    pub fn session(&self) -> Option<&SessionSummary> {
         match self.selected()? {
             RowKey::Session(id) => self.data.sessions.iter().find(|session| session.id == *id),
             _ => None,
@@ -108,14 +108,14 @@ impl Board {
 
     /// How many todos are in progress. The panel has warnings about the fleet, too.
     pub(crate) fn working(&self) -> usize {
-        self.pane(Panel::Working).rows.iter().filter(|row| matches!(row, RowKey::Todo(_))).count()
+        self.pane(BoardPanel::Working).rows.iter().filter(|row| matches!(row, RowKey::Todo(_))).count()
     }
 
     /// What the key that pauses a run does now.
     pub(crate) fn pause_word(&self) -> &'static str {
         match self.data.run.as_ref().map(|run| run.wanted) {
-            None | Some(Wanted::Go) => "pause",
-            Some(Wanted::Pause | Wanted::Stop) => "resume",
+            None | Some(RequestedState::Go) => "pause",
+            Some(RequestedState::Pause | RequestedState::Stop) => "resume",
         }
     }
 

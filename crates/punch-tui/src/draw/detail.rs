@@ -1,9 +1,9 @@
 //! Everything about what is selected. What the user is asked comes first and in full: it can only be answered once all of it
 //! has been on screen.
 
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::text::neutral;
-use punch_core::view::{Plain, Role, TodoDetail, todo_detail};
+use punch_core::view::{Plain, SpanRole, TodoDetail, todo_detail};
 use punch_core::{Dep, Todo, Uid, Verify};
 use punch_engine::dollars;
 use ratatui::style::Style;
@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 
 use super::line::{age, fit, span, tokens, wrap};
 use crate::board::{Board, RowKey};
-use crate::keys::{self, Action};
+use crate::keys::{self, KeyAction};
 
 /// Dependents that are named.
 const NAMED: usize = 12;
@@ -30,7 +30,7 @@ pub(super) fn title(board: &Board) -> String {
 
 /// All lines of the detail at a width.
 pub(crate) fn detail_lines(board: &Board, width: usize) -> Vec<Line<'static>> {
-    let mut out = Lines { board, width, lines: asked_lines(board, width) };
+    let mut out = DetailLines { board, width, lines: asked_lines(board, width) };
     match board.target() {
         Some(uid) => out.todo(uid),
         None => out.other(),
@@ -40,7 +40,7 @@ pub(crate) fn detail_lines(board: &Board, width: usize) -> Vec<Line<'static>> {
 
 /// What the user is asked, in full, at a width; nothing if the user is asked nothing.
 pub(crate) fn asked_lines(board: &Board, width: usize) -> Vec<Line<'static>> {
-    let mut out = Lines { board, width, lines: Vec::new() };
+    let mut out = DetailLines { board, width, lines: Vec::new() };
     if board.question().is_some() {
         out.question();
     } else if let Some((_, command)) = board.unapproved() {
@@ -49,13 +49,13 @@ pub(crate) fn asked_lines(board: &Board, width: usize) -> Vec<Line<'static>> {
     out.lines
 }
 
-struct Lines<'a> {
+struct DetailLines<'a> {
     board: &'a Board,
     width: usize,
     lines: Vec<Line<'static>>,
 }
 
-impl Lines<'_> {
+impl DetailLines<'_> {
     fn put(&mut self, text: &str, style: Style) {
         self.indented(0, text, style);
     }
@@ -68,7 +68,7 @@ impl Lines<'_> {
     }
 
     fn text(&self) -> Style {
-        self.board.look().style(Role::Text)
+        self.board.look().style(SpanRole::Text)
     }
 
     fn blank(&mut self) {
@@ -89,8 +89,11 @@ impl Lines<'_> {
         if question.is_cut {
             self.indented(2, "(longer than what can be stored: it can only be denied here)", look.warning());
         }
-        let keys =
-            [(Action::Allow, "allow once"), (Action::Deny, "deny"), (Action::DenyWithReason, "deny with a reason")];
+        let keys = [
+            (KeyAction::Allow, "allow once"),
+            (KeyAction::Deny, "deny"),
+            (KeyAction::DenyWithReason, "deny with a reason"),
+        ];
         match (&self.board.data().no_answers, question.seat) {
             (_, None) => self.put("Answer in the agent's own terminal.", look.dim()),
             (Some(why), _) => self.put(&format!("Cannot be answered here: {why}"), look.warning()),
@@ -106,11 +109,11 @@ impl Lines<'_> {
         }
         match &self.board.data().no_answers {
             Some(why) => self.put(&format!("Cannot be approved here: {why}"), look.warning()),
-            None => self.keys(&[(Action::Approve, "approve")]),
+            None => self.keys(&[(KeyAction::Approve, "approve")]),
         }
     }
 
-    fn keys(&mut self, keys: &[(Action, &str)]) {
+    fn keys(&mut self, keys: &[(KeyAction, &str)]) {
         let look = self.board.look();
         let mut spans = vec![Span::raw(" ")];
         for (action, words) in keys {
@@ -154,7 +157,7 @@ impl Lines<'_> {
         if let Some(lane) = &extra.lane {
             self.blank();
             self.field("worktree", lane.as_str());
-            self.keys(&[(Action::Diff, "diff"), (Action::Worktree, "path")]);
+            self.keys(&[(KeyAction::Diff, "diff"), (KeyAction::Worktree, "path")]);
         }
         if !extra.output.is_empty() {
             self.blank();
@@ -162,7 +165,7 @@ impl Lines<'_> {
             for line in &extra.output {
                 self.lines.push(Line::from(Span::styled(fit(&format!("  {line}"), self.width, look), look.dim())));
             }
-            self.keys(&[(Action::AgentLog, "all of it")]);
+            self.keys(&[(KeyAction::AgentLog, "all of it")]);
         }
         if extra.history.is_empty() {
             return;
@@ -185,7 +188,7 @@ impl Lines<'_> {
     }
 
     /// What it needs with how far each is, and what waits for it. Blockers that are done say so.
-    fn edges(&mut self, reader: Reader<'_>, todo: &Todo) {
+    fn edges(&mut self, reader: PlanReader<'_>, todo: &Todo) {
         let look = self.board.look();
         let name = |uid: Uid| {
             let to = reader.plan.get(uid)?;
@@ -257,7 +260,7 @@ impl Lines<'_> {
                     self.field("last decision", &format!("{} ({when})", session.decision));
                 }
                 self.blank();
-                self.keys(&[(Action::KeepGoing, "pause, resume, off")]);
+                self.keys(&[(KeyAction::KeepGoing, "pause, resume, off")]);
             }
             Some(RowKey::Worker(name)) => {
                 let Some(worker) = board.data().worker(name) else { return };

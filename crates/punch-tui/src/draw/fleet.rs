@@ -1,16 +1,16 @@
 //! Workers of the fleet: their rows, the claims that none of them looks after, and what the board warns about.
 
 use punch_core::time::ago;
-use punch_core::view::{FleetClaim, FleetWorker, Plain, Role, WorkerState};
+use punch_core::view::{FleetClaim, FleetWorker, Plain, SpanRole, WorkerState};
 use ratatui::text::Line;
 
-use super::line::{Row, span};
+use super::line::{LineBuilder, span};
 use crate::board::Board;
 
 /// The state of a worker, its seats, what it does and since when.
 pub(super) fn worker_row(board: &Board, worker: &FleetWorker, width: usize) -> Line<'static> {
     let look = board.look();
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     row.put("   ", look.dim()).column(worker.name.as_str(), if width < 60 { 10 } else { 16 }, look.bold());
     let state = match worker.state {
         WorkerState::Working => look.good(),
@@ -18,7 +18,7 @@ pub(super) fn worker_row(board: &Board, worker: &FleetWorker, width: usize) -> L
         WorkerState::Lost => look.alarm(),
     };
     row.put(" ", look.dim()).column(worker.state.name(), 9, state);
-    row.column(&format!("{}/{} seats", worker.busy(), worker.seats), 12, look.style(Role::Text));
+    row.column(&format!("{}/{} seats", worker.busy(), worker.seats), 12, look.style(SpanRole::Text));
     if worker.state == WorkerState::Lost {
         row.put(&format!("last seen {}", ago(board.now() - worker.seen_at)), look.dim());
         return row.line();
@@ -26,9 +26,9 @@ pub(super) fn worker_row(board: &Board, worker: &FleetWorker, width: usize) -> L
     row.put(&format!("{}/h  ", worker.per_hour), look.dim());
     let what: Vec<String> = worker.claims.iter().map(|claim| doing(board, claim)).collect();
     if !what.is_empty() {
-        row.put(&format!("{}  ", what.join(", ")), look.style(Role::Text));
+        row.put(&format!("{}  ", what.join(", ")), look.style(SpanRole::Text));
     }
-    row.put(&words(&worker.labels), look.style(Role::Detail));
+    row.put(&words(&worker.labels), look.style(SpanRole::Detail));
     row.line()
 }
 
@@ -45,19 +45,22 @@ pub(super) fn stuck_row(board: &Board, plan: &str, todo: &str, width: usize) -> 
     let look = board.look();
     let same = |claim: &&FleetClaim| claim.plan.as_str() == plan && claim.todo.as_str() == todo;
     let Some(claim) = board.data().fleet.stuck.iter().find(same) else { return Line::default() };
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     row.put(&format!(" {} stuck: ", look.pick("⚠", "!")), look.alarm());
-    row.put(&format!("{}, claimed by {}, which is gone", doing(board, claim), claim.worker), look.style(Role::Text));
+    row.put(
+        &format!("{}, claimed by {}, which is gone", doing(board, claim), claim.worker),
+        look.style(SpanRole::Text),
+    );
     row.line()
 }
 
 /// One of the warnings about the fleet.
 pub(super) fn warning_row(board: &Board, at: usize, width: usize) -> Line<'static> {
     let look = board.look();
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     let warnings = board.data().fleet.warnings(board.now());
     row.put(&format!(" {} ", look.pick("⚠", "!")), look.alarm());
-    row.put(warnings.get(at).map_or("", String::as_str), look.style(Role::Text));
+    row.put(warnings.get(at).map_or("", String::as_str), look.style(SpanRole::Text));
     row.line()
 }
 

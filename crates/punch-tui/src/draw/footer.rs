@@ -5,11 +5,11 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::line::{Row, columns, fit};
-use crate::board::{Board, Layout, Overlay, View};
-use crate::keys::{self, Action};
+use super::line::{LineBuilder, columns, fit};
+use crate::board::{Board, BoardLayout, BoardView, Overlay};
+use crate::keys::{self, KeyAction};
 
-pub(super) fn draw(board: &Board, frame: &mut Frame<'_>, layout: &Layout) {
+pub(super) fn draw(board: &Board, frame: &mut Frame<'_>, layout: &BoardLayout) {
     let (look, area) = (board.look(), layout.footer);
     let width = usize::from(area.width);
     let last = Rect { y: area.bottom() - 1, height: 1, ..area };
@@ -66,67 +66,67 @@ fn draw_notice(board: &Board, frame: &mut Frame<'_>, area: Rect) -> u16 {
 /// The views with their numbers, and the two keys that must never be cut.
 fn views(board: &Board, width: usize) -> Line<'static> {
     let look = board.look();
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     row.put(" ", look.dim());
-    for (at, view) in View::ALL.into_iter().enumerate() {
+    for (at, view) in BoardView::ALL.into_iter().enumerate() {
         let style = if view == board.view() { look.selected() } else { look.dim() };
         row.put(&format!("{} {}", at + 1, view.name()), style).put("  ", look.dim());
     }
-    let always = format!("{} all keys   {} quit ", Board::help_key(), keys::key_of(Action::Quit));
+    let always = format!("{} all keys   {} quit ", Board::help_key(), keys::key_of(KeyAction::Quit));
     row.to(width.saturating_sub(columns(&always)));
     row.put(&always, look.bold());
     row.line()
 }
 
 fn hints(board: &Board, width: usize) -> Line<'static> {
-    let mut wanted: Vec<(Action, &str)> = Vec::new();
+    let mut wanted: Vec<(KeyAction, &str)> = Vec::new();
     if board.question().is_some() {
         wanted.extend([
-            (Action::Allow, "allow"),
-            (Action::Deny, "deny"),
-            (Action::DenyWithReason, "deny with a reason"),
+            (KeyAction::Allow, "allow"),
+            (KeyAction::Deny, "deny"),
+            (KeyAction::DenyWithReason, "deny with a reason"),
         ]);
     } else if board.decision_wanted().is_some() {
-        wanted.push((Action::AnswerHold, "answer"));
+        wanted.push((KeyAction::AnswerHold, "answer"));
     } else if board.unapproved().is_some() {
-        wanted.push((Action::Approve, "approve"));
+        wanted.push((KeyAction::Approve, "approve"));
     }
     if board.is_detail_open() {
-        wanted.push((Action::Back, "back"));
+        wanted.push((KeyAction::Back, "back"));
     } else if !board.is_wide() {
-        wanted.push((Action::Open, "detail"));
+        wanted.push((KeyAction::Open, "detail"));
     }
     wanted.extend([
-        (Action::Filter, "filter"),
-        (Action::Add, "add"),
-        (Action::Edit, "edit"),
-        (Action::Change, "change"),
-        (Action::MoveDown, "move"),
-        (Action::Undo, "undo"),
-        (Action::Pause, board.pause_word()),
-        (Action::Command, "command"),
+        (KeyAction::Filter, "filter"),
+        (KeyAction::Add, "add"),
+        (KeyAction::Edit, "edit"),
+        (KeyAction::Change, "change"),
+        (KeyAction::MoveDown, "move"),
+        (KeyAction::Undo, "undo"),
+        (KeyAction::Pause, board.pause_word()),
+        (KeyAction::Command, "command"),
     ]);
-    let here = |action: Action| keys::TABLE.iter().any(|row| row.action == action && row.scope.holds(board));
+    let here = |action: KeyAction| keys::TABLE.iter().any(|row| row.action == action && row.scope.holds(board));
     put_keys(board, width, wanted.into_iter().filter(|(action, _)| here(*action)))
 }
 
 fn narrow(board: &Board, width: usize) -> Line<'static> {
-    let mut wanted: Vec<(Action, &str)> = Vec::new();
+    let mut wanted: Vec<(KeyAction, &str)> = Vec::new();
     if board.question().is_some() {
-        wanted.extend([(Action::Allow, "yes"), (Action::Deny, "no")]);
+        wanted.extend([(KeyAction::Allow, "yes"), (KeyAction::Deny, "no")]);
     } else if board.decision_wanted().is_some() {
-        wanted.push((Action::AnswerHold, "answer"));
+        wanted.push((KeyAction::AnswerHold, "answer"));
     } else if board.unapproved().is_some() {
-        wanted.push((Action::Approve, "approve"));
+        wanted.push((KeyAction::Approve, "approve"));
     }
-    let open = if board.is_detail_open() { (Action::Back, "back") } else { (Action::Open, "open") };
-    wanted.extend([(Action::Help, "keys"), open, (Action::Change, "change"), (Action::Quit, "quit")]);
+    let open = if board.is_detail_open() { (KeyAction::Back, "back") } else { (KeyAction::Open, "open") };
+    wanted.extend([(KeyAction::Help, "keys"), open, (KeyAction::Change, "change"), (KeyAction::Quit, "quit")]);
     put_keys(board, width, wanted.into_iter())
 }
 
-fn put_keys<'a>(board: &Board, width: usize, keys: impl Iterator<Item = (Action, &'a str)>) -> Line<'static> {
+fn put_keys<'a>(board: &Board, width: usize, keys: impl Iterator<Item = (KeyAction, &'a str)>) -> Line<'static> {
     let look = board.look();
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     row.put(" ", look.dim());
     for (action, word) in keys {
         let key = keys::key_of(action);

@@ -5,8 +5,8 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::line::{columns, fit};
-use crate::board::{Board, GraphCell, GraphTree, Panel, RowKey};
-use crate::look::Look;
+use crate::board::{Board, BoardPanel, GraphCell, GraphTree, RowKey};
+use crate::look::BoardLook;
 
 /// The lines of the tree that are on screen, below a line that names the columns.
 pub(super) fn lines(
@@ -18,7 +18,7 @@ pub(super) fn lines(
 ) -> Vec<Line<'static>> {
     let places = tree.places(u16::try_from(width).unwrap_or(u16::MAX));
     let Some((_, wide)) = places.first().copied() else { return Vec::new() };
-    let picture = Picture { board, tree, wide: usize::from(wide), has_cursor };
+    let picture = GraphPicture { board, tree, wide: usize::from(wide), has_cursor };
     let mut out = vec![picture.headings()];
     let shown = board.graph_top()..tree.lines.min(board.graph_top() + height.saturating_sub(1));
     out.extend(shown.map(|line| picture.line(line)));
@@ -34,7 +34,7 @@ fn is_critical(board: &Board, key: &RowKey) -> bool {
     matches!(key, RowKey::Todo(uid) if board.is_critical(*uid))
 }
 
-struct Picture<'a> {
+struct GraphPicture<'a> {
     board: &'a Board,
     tree: &'a GraphTree,
     /// Columns of a cell.
@@ -44,7 +44,7 @@ struct Picture<'a> {
 
 /// A piece of a line between two columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Joint {
+enum EdgeJoint {
     /// Nothing passes here.
     None,
     /// A line passes from above to below.
@@ -56,8 +56,8 @@ enum Joint {
     Last,
 }
 
-impl Picture<'_> {
-    fn look(&self) -> Look {
+impl GraphPicture<'_> {
+    fn look(&self) -> BoardLook {
         self.board.look()
     }
 
@@ -98,11 +98,11 @@ impl Picture<'_> {
             let cell = self.cell(column, line);
             let is_left = column < self.tree.center;
             let leads_on = match joint {
-                Joint::None | Joint::Passing => false,
-                Joint::Only | Joint::First => true,
-                Joint::Middle | Joint::Last => is_left,
+                EdgeJoint::None | EdgeJoint::Passing => false,
+                EdgeJoint::Only | EdgeJoint::First => true,
+                EdgeJoint::Middle | EdgeJoint::Last => is_left,
             };
-            let dash = if is_thick && (is_left || joint == Joint::Only) {
+            let dash = if is_thick && (is_left || joint == EdgeJoint::Only) {
                 look.pick("━", "=")
             } else {
                 look.pick("─", "-")
@@ -136,14 +136,14 @@ impl Picture<'_> {
         if is_critical(board, &cell.key) {
             style = style.remove_modifier(Modifier::DIM).add_modifier(Modifier::BOLD);
         }
-        if self.has_cursor && board.pane(Panel::Graph).selected() == Some(&cell.key) {
+        if self.has_cursor && board.pane(BoardPanel::Graph).selected() == Some(&cell.key) {
             style = style.patch(look.selected());
         }
         Span::styled(self.filled(&text, fill), style)
     }
 
     /// What passes between a column and the next on a line, and whether it is part of the critical path.
-    fn joint(&self, column: usize, line: usize) -> (Joint, bool) {
+    fn joint(&self, column: usize, line: usize) -> (EdgeJoint, bool) {
         let (parents, branches) = if column < self.tree.center { (column + 1, column) } else { (column, column + 1) };
         for (at, parent) in self.tree.cells.iter().enumerate().filter(|(_, cell)| cell.column == parents) {
             let hanging = || self.tree.cells.iter().filter(|cell| cell.parent == Some(at) && cell.column == branches);
@@ -151,33 +151,33 @@ impl Picture<'_> {
             if !(parent.line..=last).contains(&line) {
                 continue;
             }
-            let Some(here) = hanging().find(|cell| cell.line == line) else { return (Joint::Passing, false) };
+            let Some(here) = hanging().find(|cell| cell.line == line) else { return (EdgeJoint::Passing, false) };
             let joint = match (line == parent.line, line == last) {
-                (true, true) => Joint::Only,
-                (true, false) => Joint::First,
-                (false, true) => Joint::Last,
-                (false, false) => Joint::Middle,
+                (true, true) => EdgeJoint::Only,
+                (true, false) => EdgeJoint::First,
+                (false, true) => EdgeJoint::Last,
+                (false, false) => EdgeJoint::Middle,
             };
             return (joint, is_critical(self.board, &here.key) && is_critical(self.board, &parent.key));
         }
-        (Joint::None, false)
+        (EdgeJoint::None, false)
     }
 }
 
-fn joined(look: Look, joint: Joint, is_left: bool, is_thick: bool) -> String {
+fn joined(look: BoardLook, joint: EdgeJoint, is_left: bool, is_thick: bool) -> String {
     let dash = look.pick("─", "-");
     let thick = if is_thick { look.pick("━", "=") } else { dash };
     let plus = |sign| look.pick(sign, "+");
     let bar = look.pick("│", "|");
     match (joint, is_left) {
-        (Joint::None, _) => "    ".to_owned(),
-        (Joint::Passing, _) => format!(" {bar}  "),
-        (Joint::Only, _) => format!("{thick}{thick}{thick} "),
-        (Joint::First, true) => format!("{thick}{}{dash} ", plus("┬")),
-        (Joint::Middle, true) => format!("{thick}{}  ", plus("┤")),
-        (Joint::Last, true) => format!("{thick}{}  ", plus("┘")),
-        (Joint::First, false) => format!("{dash}{}{thick} ", plus("┬")),
-        (Joint::Middle, false) => format!(" {}{thick} ", plus("├")),
-        (Joint::Last, false) => format!(" {}{thick} ", plus("└")),
+        (EdgeJoint::None, _) => "    ".to_owned(),
+        (EdgeJoint::Passing, _) => format!(" {bar}  "),
+        (EdgeJoint::Only, _) => format!("{thick}{thick}{thick} "),
+        (EdgeJoint::First, true) => format!("{thick}{}{dash} ", plus("┬")),
+        (EdgeJoint::Middle, true) => format!("{thick}{}  ", plus("┤")),
+        (EdgeJoint::Last, true) => format!("{thick}{}  ", plus("┘")),
+        (EdgeJoint::First, false) => format!("{dash}{}{thick} ", plus("┬")),
+        (EdgeJoint::Middle, false) => format!(" {}{thick} ", plus("├")),
+        (EdgeJoint::Last, false) => format!(" {}{thick} ", plus("└")),
     }
 }

@@ -2,7 +2,7 @@
 
 use punch_core::view::Progress;
 use punch_engine::dollars;
-use punch_store::Wanted;
+use punch_store::RequestedState;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -35,9 +35,9 @@ pub(super) fn header(board: &Board, width: usize) -> Line<'static> {
     }
     if let Some(run) = data.run.as_ref().filter(|run| run.is_running) {
         let wanted = match run.wanted {
-            Wanted::Go => "",
-            Wanted::Pause => "paused",
-            Wanted::Stop => "stopping",
+            RequestedState::Go => "",
+            RequestedState::Pause => "paused",
+            RequestedState::Stop => "stopping",
         };
         match (is_roomy, wanted) {
             (true, wanted) => parts.push(format!("run {} {wanted}", run.number).trim_end().to_owned()),

@@ -4,30 +4,30 @@ use punch_core::view::width;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::look::Look;
+use crate::look::BoardLook;
 
 pub(super) fn columns(text: &str) -> usize {
     width::columns(text)
 }
 
-pub(super) fn fit(text: &str, room: usize, look: Look) -> String {
+pub(super) fn fit(text: &str, room: usize, look: BoardLook) -> String {
     width::fit(text, room, look.glyphs.ellipsis()).into_owned()
 }
 
-pub(super) fn pad(text: &str, room: usize, look: Look) -> String {
+pub(super) fn pad(text: &str, room: usize, look: BoardLook) -> String {
     width::pad(text, room, look.glyphs.ellipsis())
 }
 
 /// A line that is being put together from the left, with a part against the right edge.
-pub(super) struct Row {
-    look: Look,
+pub(super) struct LineBuilder {
+    look: BoardLook,
     width: usize,
     used: usize,
     spans: Vec<Span<'static>>,
 }
 
-impl Row {
-    pub(super) const fn new(look: Look, width: usize) -> Self {
+impl LineBuilder {
+    pub(super) const fn new(look: BoardLook, width: usize) -> Self {
         Self { look, width, used: 0, spans: Vec::new() }
     }
 

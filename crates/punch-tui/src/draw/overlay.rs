@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 
-use super::line::{Row, columns, fit, wrap};
-use crate::board::{Board, Confirm, Menu, Overlay, Page};
+use super::line::{LineBuilder, columns, fit, wrap};
+use crate::board::{Board, Confirm, Menu, Overlay, TextPage};
 
 pub(super) fn draw(board: &Board, frame: &mut Frame<'_>) {
     match board.overlay() {
@@ -45,10 +45,10 @@ fn draw_menu(board: &Board, frame: &mut Frame<'_>, menu: &Menu) {
     let block = block(board, &menu.title, area.width);
     frame.render_widget(scrolled(board, block, top, rows, menu.entries.len()), area);
     let line = |(at, (key, words, _)): (usize, &(String, String, _))| {
-        let mut row = Row::new(look, usize::from(place.width));
+        let mut row = LineBuilder::new(look, usize::from(place.width));
         let selected = at == menu.at;
         row.put(if selected { "> " } else { "  " }, look.key()).column(key, keys + 2, look.key());
-        row.put(words, if selected { look.selected() } else { look.style(punch_core::view::Role::Text) });
+        row.put(words, if selected { look.selected() } else { look.style(punch_core::view::SpanRole::Text) });
         row.line()
     };
     let lines: Vec<Line<'static>> = menu.entries.iter().enumerate().skip(top).take(rows).map(line).collect();
@@ -61,7 +61,7 @@ fn draw_confirm(board: &Board, frame: &mut Frame<'_>, confirm: &Confirm) {
     let room = usize::from(width.saturating_sub(4));
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (at, text) in confirm.lines.iter().enumerate() {
-        let style = if at == 0 { look.bold() } else { look.style(punch_core::view::Role::Text) };
+        let style = if at == 0 { look.bold() } else { look.style(punch_core::view::SpanRole::Text) };
         lines.extend(wrap(text, room, 0).into_iter().map(|line| Line::from(Span::styled(format!(" {line}"), style))));
     }
     lines.push(Line::default());
@@ -77,7 +77,7 @@ fn draw_confirm(board: &Board, frame: &mut Frame<'_>, confirm: &Confirm) {
     frame.render_widget(Paragraph::new(lines), inner(area));
 }
 
-fn draw_page(board: &Board, frame: &mut Frame<'_>, page: &Page) {
+fn draw_page(board: &Board, frame: &mut Frame<'_>, page: &TextPage) {
     let area = board.centered(usize::MAX, usize::MAX);
     frame.render_widget(Clear, area);
     let place = inner(area);

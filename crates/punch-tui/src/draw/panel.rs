@@ -1,6 +1,6 @@
 //! The small box of tasks, for a corner of the screen.
 
-use punch_core::view::{self, Progress, Row};
+use punch_core::view::{self, ListRow, Progress};
 use ratatui::Frame;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
@@ -34,10 +34,11 @@ fn todo_lines(board: &Board, width: usize, height: usize) -> Vec<Line<'static>> 
     let data = board.data();
     let Some(reader) = data.reader(board.now()) else { return vec![Line::from("No plan yet.")] };
     let todos = view::hide::visible(reader.plan, board.delay(), reader.now);
-    let named = |todo: &&punch_core::Todo| format!("{} {}", view::Plain::id(&todo.id), Row::of(reader, todo).shown());
+    let named =
+        |todo: &&punch_core::Todo| format!("{} {}", view::Plain::id(&todo.id), ListRow::of(reader, todo).shown());
     let texts: Vec<String> = todos.iter().map(named).collect();
-    let row = |(todo, text)| Row { content: text, active: text, ..Row::of(reader, todo) };
-    let rows: Vec<Row<'_>> = todos.iter().copied().zip(texts.iter().map(String::as_str)).map(row).collect();
+    let row = |(todo, text)| ListRow { content: text, active: text, ..ListRow::of(reader, todo) };
+    let rows: Vec<ListRow<'_>> = todos.iter().copied().zip(texts.iter().map(String::as_str)).map(row).collect();
     let glyphs = board.look().glyphs;
     let drawn = match height.checked_sub(FRAME) {
         Some(room @ 1..) => {

@@ -3,17 +3,17 @@
 use punch_core::ShownStatus;
 use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
-use punch_core::reason::Reader;
-use punch_core::view::{HistoryRow, Plain, Progress, Role, TodoRow};
+use punch_core::reason::PlanReader;
+use punch_core::view::{HistoryRow, Plain, Progress, SpanRole, TodoRow};
 use punch_core::{Todo, Uid, short_owner};
 use punch_engine::{SeatStage, SeatStatus, dollars};
-use punch_store::Wanted;
+use punch_store::RequestedState;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::fleet;
-use super::line::{Row, age, columns, fit, span, tokens};
-use crate::board::{Board, Panel, RowKey};
+use super::line::{LineBuilder, age, columns, fit, span, tokens};
+use crate::board::{Board, BoardPanel, RowKey};
 
 /// Columns of ids.
 const ID: usize = 8;
@@ -21,9 +21,15 @@ const ID: usize = 8;
 const BAR: usize = 20;
 
 /// The rows of a panel that are on screen.
-pub(super) fn lines(board: &Board, panel: Panel, width: usize, height: usize, has_cursor: bool) -> Vec<Line<'static>> {
+pub(super) fn lines(
+    board: &Board,
+    panel: BoardPanel,
+    width: usize,
+    height: usize,
+    has_cursor: bool,
+) -> Vec<Line<'static>> {
     let pane = board.pane(panel);
-    if panel == Panel::Seats {
+    if panel == BoardPanel::Seats {
         return run_lines(board, width, height, has_cursor);
     }
     if pane.rows.is_empty() {
@@ -44,29 +50,29 @@ pub(super) fn lines(board: &Board, panel: Panel, width: usize, height: usize, ha
 
 /// What the run has spent, its seats and sessions, and the run over time below them.
 fn run_lines(board: &Board, width: usize, height: usize, has_cursor: bool) -> Vec<Line<'static>> {
-    let (look, pane) = (board.look(), board.pane(Panel::Seats));
+    let (look, pane) = (board.look(), board.pane(BoardPanel::Seats));
     let mut out = Vec::new();
     let plain = |text: &str, style: Style| {
-        let mut row = Row::new(look, width);
+        let mut row = LineBuilder::new(look, width);
         row.put(&format!(" {text}"), style);
         row.line()
     };
     for (at, key) in pane.rows.iter().enumerate().skip(pane.top).take(height) {
-        let line = row(board, Panel::Seats, key, width, ID, at == pane.at && has_cursor);
+        let line = row(board, BoardPanel::Seats, key, width, ID, at == pane.at && has_cursor);
         out.push(if at == pane.at && has_cursor { line.patch_style(look.selected()) } else { line });
     }
     if pane.rows.is_empty() {
-        out.push(plain(&nothing(board, Panel::Seats), look.dim()));
+        out.push(plain(&nothing(board, BoardPanel::Seats), look.dim()));
     }
     if let Some(run) = &board.data().run {
         out.push(Line::default());
-        out.extend(spending(board, run).iter().map(|text| plain(text, look.style(Role::Text))));
+        out.extend(spending(board, run).iter().map(|text| plain(text, look.style(SpanRole::Text))));
     }
     for (heading, lines) in &board.timeline().0 {
         if !lines.is_empty() {
             out.push(Line::default());
             out.push(plain(heading, look.bold()));
-            out.extend(lines.iter().map(|text| plain(text, look.style(Role::Text))));
+            out.extend(lines.iter().map(|text| plain(text, look.style(SpanRole::Text))));
         }
     }
     out.truncate(height);
@@ -80,9 +86,9 @@ fn spending(board: &Board, run: &crate::data::RunState) -> Vec<String> {
     let guess = if run.spent.estimated > 0 { " (partly estimated)" } else { "" };
     let state = match (run.is_running, run.outcome) {
         (true, _) => match run.wanted {
-            Wanted::Go => "works".to_owned(),
-            Wanted::Pause => "finishes what it works on, then waits".to_owned(),
-            Wanted::Stop => "stops".to_owned(),
+            RequestedState::Go => "works".to_owned(),
+            RequestedState::Pause => "finishes what it works on, then waits".to_owned(),
+            RequestedState::Stop => "stops".to_owned(),
         },
         (false, Some(outcome)) => format!("ended: {outcome}"),
         (false, None) => "was cut short".to_owned(),
@@ -107,13 +113,13 @@ fn spending(board: &Board, run: &crate::data::RunState) -> Vec<String> {
 }
 
 /// What an empty panel says.
-fn nothing(board: &Board, panel: Panel) -> String {
+fn nothing(board: &Board, panel: BoardPanel) -> String {
     let data = board.data();
     match panel {
-        Panel::Inbox => punch_core::view::inbox::EMPTY.to_owned(),
-        Panel::Working => {
+        BoardPanel::Inbox => punch_core::view::inbox::EMPTY.to_owned(),
+        BoardPanel::Working => {
             let ready =
-                board.pane(Panel::Next).rows.iter().filter(
+                board.pane(BoardPanel::Next).rows.iter().filter(
                     |row| matches!(row, RowKey::Todo(uid) if status_of(board, *uid) == Some(ShownStatus::Ready)),
                 );
             match ready.count() {
@@ -122,18 +128,18 @@ fn nothing(board: &Board, panel: Panel) -> String {
                 more => format!("Nothing is in progress, and {more} todos are ready."),
             }
         }
-        Panel::Next | Panel::List | Panel::Graph if data.plan.is_none() => {
+        BoardPanel::Next | BoardPanel::List | BoardPanel::Graph if data.plan.is_none() => {
             "No plan yet. Press a to add the first todo.".to_owned()
         }
-        Panel::Next | Panel::List | Panel::Graph if !board.filter_text().is_empty() => {
+        BoardPanel::Next | BoardPanel::List | BoardPanel::Graph if !board.filter_text().is_empty() => {
             "Nothing matches the filter. Esc removes it.".to_owned()
         }
-        Panel::Next => "Nothing else is open.".to_owned(),
-        Panel::List | Panel::Graph => "No todos.".to_owned(),
-        Panel::Changes => "Nothing changed since you looked.".to_owned(),
-        Panel::Log => "Nothing has happened yet.".to_owned(),
-        Panel::Seats => "No agent is working on this plan.".to_owned(),
-        Panel::Detail => String::new(),
+        BoardPanel::Next => "Nothing else is open.".to_owned(),
+        BoardPanel::List | BoardPanel::Graph => "No todos.".to_owned(),
+        BoardPanel::Changes => "Nothing changed since you looked.".to_owned(),
+        BoardPanel::Log => "Nothing has happened yet.".to_owned(),
+        BoardPanel::Seats => "No agent is working on this plan.".to_owned(),
+        BoardPanel::Detail => String::new(),
     }
 }
 
@@ -150,10 +156,10 @@ fn id_of(board: &Board, row: &RowKey) -> Option<String> {
     }
 }
 
-fn row(board: &Board, panel: Panel, key: &RowKey, width: usize, ids: usize, selected: bool) -> Line<'static> {
+fn row(board: &Board, panel: BoardPanel, key: &RowKey, width: usize, ids: usize, selected: bool) -> Line<'static> {
     let look = board.look();
     let plain = |text: String, style: Style| {
-        let mut row = Row::new(look, width);
+        let mut row = LineBuilder::new(look, width);
         row.put(&text, style);
         row.line()
     };
@@ -163,7 +169,7 @@ fn row(board: &Board, panel: Panel, key: &RowKey, width: usize, ids: usize, sele
             None => Line::default(),
         },
         RowKey::Todo(uid) => match (board.data().reader(board.now()), board.todo(*uid)) {
-            (Some(reader), Some(todo)) if panel == Panel::Working => working_row(board, reader, todo, width, ids),
+            (Some(reader), Some(todo)) if panel == BoardPanel::Working => working_row(board, reader, todo, width, ids),
             (Some(reader), Some(todo)) => todo_row(board, panel, reader, todo, width, ids),
             _ => Line::default(),
         },
@@ -210,19 +216,19 @@ fn inbox_row(board: &Board, item: &InboxItem, width: usize, ids: usize, selected
         (blocks, false) => format!("{old:>6}  blocks {blocks:<4}"),
     };
     let right_room = if narrow { columns(&right) + 1 } else { 20 };
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     row.put(if selected && narrow { ">" } else { " " }, look.bold());
     row.put(look.inbox(item.kind), look.alarm()).put(" ", look.dim());
     if let Some(id) = &item.todo {
-        row.column(Plain::id(id).as_str(), ids, look.style(Role::Id)).put(" ", look.dim());
+        row.column(Plain::id(id).as_str(), ids, look.style(SpanRole::Id)).put(" ", look.dim());
     }
     let stop = width.saturating_sub(right_room);
     if !narrow {
-        row.column(item.kind.name(), 9, look.style(Role::Warning));
+        row.column(item.kind.name(), 9, look.style(SpanRole::Warning));
     }
     let room = stop.saturating_sub(width - row.left());
     let text = if narrow { without_title(board, item) } else { &item.text };
-    row.column(text, room, look.style(Role::Text)).to(stop);
+    row.column(text, room, look.style(SpanRole::Text)).to(stop);
     row.put(&right, look.dim());
     row.line()
 }
@@ -248,7 +254,7 @@ fn stage(board: &Board, seat: &SeatStatus) -> (String, bool) {
     }
 }
 
-fn working_row(board: &Board, reader: Reader<'_>, todo: &Todo, width: usize, ids: usize) -> Line<'static> {
+fn working_row(board: &Board, reader: PlanReader<'_>, todo: &Todo, width: usize, ids: usize) -> Line<'static> {
     let look = board.look();
     let view = TodoRow::of(reader, todo);
     let seat = board.data().seat_of(&todo.id);
@@ -263,13 +269,13 @@ fn working_row(board: &Board, reader: Reader<'_>, todo: &Todo, width: usize, ids
             (owner, if asks { ("? asking".to_owned(), true) } else { (view.status.word().to_owned(), false) })
         }
     };
-    let style = if alarming { look.alarm() } else { look.style(Role::Text) };
+    let style = if alarming { look.alarm() } else { look.style(SpanRole::Text) };
     let narrow = width < 60;
     let mut row = start(board, &view, width, ids);
     if narrow {
         let right = format!("{old:>5}");
         let agent = seat.map_or(who.clone(), |seat| Plain::clipped(&seat.agent, 20).to_string());
-        row.column(&agent, 8, look.style(Role::Text)).put(" ", look.dim());
+        row.column(&agent, 8, look.style(SpanRole::Text)).put(" ", look.dim());
         let room = row.left().saturating_sub(columns(&right) + 1);
         row.column(&doing, room, style).put(&right, look.dim());
         return row.line();
@@ -277,23 +283,30 @@ fn working_row(board: &Board, reader: Reader<'_>, todo: &Todo, width: usize, ids
     let cost = seat.map(|seat| format!("{:>5}  {:>6}", tokens(seat.tokens), dollars(seat.cost))).unwrap_or_default();
     let tail = 12 + 13 + 7 + columns(&cost) + 3;
     let room = row.left().saturating_sub(tail).max(10);
-    row.column(view.text.as_str(), room, look.style(Role::Text)).put(" ", look.dim());
-    row.column(&who, 12, look.style(Role::Detail)).put(" ", look.dim());
+    row.column(view.text.as_str(), room, look.style(SpanRole::Text)).put(" ", look.dim());
+    row.column(&who, 12, look.style(SpanRole::Detail)).put(" ", look.dim());
     row.column(&doing, 12, style).put(&format!("{old:>7}  {cost}"), look.dim());
     row.line()
 }
 
 /// Mark, sign and id.
-fn start(board: &Board, view: &TodoRow, width: usize, ids: usize) -> Row {
+fn start(board: &Board, view: &TodoRow, width: usize, ids: usize) -> LineBuilder {
     let look = board.look();
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     let mark = if board.marked().contains(&view.uid) { look.pick("◆", "*") } else { " " };
     row.put(mark, look.key()).put(look.status(view.status), look.status_style(view.status)).put(" ", look.dim());
-    row.column(view.id.as_str(), ids, look.style(Role::Id)).put(" ", look.dim());
+    row.column(view.id.as_str(), ids, look.style(SpanRole::Id)).put(" ", look.dim());
     row
 }
 
-fn todo_row(board: &Board, panel: Panel, reader: Reader<'_>, todo: &Todo, width: usize, ids: usize) -> Line<'static> {
+fn todo_row(
+    board: &Board,
+    panel: BoardPanel,
+    reader: PlanReader<'_>,
+    todo: &Todo,
+    width: usize,
+    ids: usize,
+) -> Line<'static> {
     let look = board.look();
     let view = TodoRow::of(reader, todo);
     let mut row = start(board, &view, width, ids);
@@ -310,14 +323,14 @@ fn todo_row(board: &Board, panel: Panel, reader: Reader<'_>, todo: &Todo, width:
     if view.status == ShownStatus::Stuck && !view.why.is_empty() {
         words.push("stuck".to_owned());
     }
-    if panel == Panel::Graph && board.is_critical(todo.uid) {
+    if panel == BoardPanel::Graph && board.is_critical(todo.uid) {
         words.insert(0, "critical path".to_owned());
     }
     if let Some(seat) = board.data().seat_of(&todo.id) {
         words.push(stage(board, seat).0);
     }
     if let Some(tokens_wanted) =
-        todo.estimated_tokens.filter(|_| panel == Panel::Next && view.status == ShownStatus::Ready)
+        todo.estimated_tokens.filter(|_| panel == BoardPanel::Next && view.status == ShownStatus::Ready)
     {
         words.push(format!("est {}", tokens(tokens_wanted)));
     }
@@ -327,7 +340,7 @@ fn todo_row(board: &Board, panel: Panel, reader: Reader<'_>, todo: &Todo, width:
     let words = words.join("  ");
     let left = row.left();
     let room = if width < 60 { left.saturating_sub(columns(&words).min(left / 2) + 1) } else { left * 3 / 5 };
-    row.column(&format!("{}{notes}", view.text), room, look.style(Role::Text)).put(" ", look.dim());
+    row.column(&format!("{}{notes}", view.text), room, look.style(SpanRole::Text)).put(" ", look.dim());
     let style = match view.status {
         ShownStatus::Failed => look.alarm(),
         status => look.status_style(status),
@@ -351,18 +364,18 @@ fn phase_heading(board: &Board, phase: Option<punch_core::PhaseUid>) -> String {
 
 fn revision_row(board: &Board, entry: &HistoryRow, width: usize) -> Line<'static> {
     let look = board.look();
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     let unseen = if entry.revision > board.data().seen { look.pick("•", "*") } else { " " };
     row.put(unseen, look.key()).put(&format!("{:>6} ", age(board.now() - entry.at)), look.dim());
     if width >= 60 {
-        row.put(&format!("r{:<5} ", entry.revision), look.style(Role::Id));
+        row.put(&format!("r{:<5} ", entry.revision), look.style(SpanRole::Id));
     }
     let undone = entry.undone_by.map(|by| format!(" (undone by r{by})")).unwrap_or_default();
     let undoes = entry.undoes.map(|of| format!("undid r{of}: ")).unwrap_or_default();
     let by = format!("  by {}", entry.by);
     let text = format!("{undoes}{}{undone}", entry.changes);
     let room = row.left().saturating_sub(columns(&by).min(24));
-    let style = if entry.undone_by.is_some() { look.dim() } else { look.style(Role::Text) };
+    let style = if entry.undone_by.is_some() { look.dim() } else { look.style(SpanRole::Text) };
     row.put(&fit(&text, room, look), style).put(&by, look.dim());
     row.line()
 }
@@ -370,15 +383,15 @@ fn revision_row(board: &Board, entry: &HistoryRow, width: usize) -> Line<'static
 fn seat_row(board: &Board, seat: &SeatStatus, width: usize) -> Line<'static> {
     let look = board.look();
     let (doing, alarming) = stage(board, seat);
-    let mut row = Row::new(look, width);
+    let mut row = LineBuilder::new(look, width);
     row.put(&format!(" [{}] ", seat.seat), look.bold()).column(
         Plain::clipped(&seat.agent, 20).as_str(),
         10,
-        look.style(Role::Text),
+        look.style(SpanRole::Text),
     );
-    row.column(&doing, 14, if alarming { look.alarm() } else { look.style(Role::Text) });
+    row.column(&doing, 14, if alarming { look.alarm() } else { look.style(SpanRole::Text) });
     row.column(&span(board.now() - seat.since), 7, look.dim());
-    row.column(seat.todo.as_deref().map(Plain::id).unwrap_or_default().as_str(), ID, look.style(Role::Id));
+    row.column(seat.todo.as_deref().map(Plain::id).unwrap_or_default().as_str(), ID, look.style(SpanRole::Id));
     row.put(&format!("{:>6} {:>7}  ", tokens(seat.tokens), dollars(seat.cost)), look.dim());
     // What it said last is about the todo that it had.
     if seat.todo.is_some() {
@@ -390,10 +403,10 @@ fn seat_row(board: &Board, seat: &SeatStatus, width: usize) -> Line<'static> {
 fn session_row(board: &Board, id: &str, width: usize) -> Line<'static> {
     let look = board.look();
     let Some(session) = board.data().sessions.iter().find(|session| session.id == id) else { return Line::default() };
-    let mut row = Row::new(look, width);
-    row.put(" ", look.dim()).column(session.agent.as_str(), 10, look.style(Role::Text));
-    row.column(Plain::clipped(&session.id, 12).as_str(), 13, look.style(Role::Id));
-    row.put(&format!("continuation {}/{}  ", session.continuation, session.of), look.style(Role::Text));
+    let mut row = LineBuilder::new(look, width);
+    row.put(" ", look.dim()).column(session.agent.as_str(), 10, look.style(SpanRole::Text));
+    row.column(Plain::clipped(&session.id, 12).as_str(), 13, look.style(SpanRole::Id));
+    row.put(&format!("continuation {}/{}  ", session.continuation, session.of), look.style(SpanRole::Text));
     let style = if session.switch == Switch::On { look.good() } else { look.warning() };
     row.put(&format!("{}  ", session.switch_word()), style).put(session.decision.as_str(), look.dim());
     row.line()

@@ -1,13 +1,13 @@
 //! Questions and approvals are answered only when they are selected, were on screen in full, and for half a second.
 
-use punch_engine::Answer;
+use punch_engine::QuestionReply;
 
-use crate::board::{Input, Overlay, Panel};
-use crate::request::Request;
+use crate::board::{BoardInput, BoardPanel, Overlay};
+use crate::request::BoardRequest;
 
 use super::scene::{look, typical};
 
-const ALLOWED: Request = Request::Answer { question: 7, answer: Answer::Allow, reason: None };
+const ALLOWED: BoardRequest = BoardRequest::Answer { question: 7, answer: QuestionReply::Allow, reason: None };
 
 #[test]
 fn a_question_beside_the_list_is_answered_after_half_a_second() {
@@ -25,8 +25,8 @@ fn on_a_narrow_screen_the_key_first_shows_the_question_in_full() {
     for size in [(80, 24), (40, 12)] {
         let mut scene = typical(look(), size);
         scene.pass(10_000);
-        assert!(scene.press("y").iter().all(Request::only_reads), "it is only shown");
-        assert_eq!(scene.board.panel(), Panel::Detail);
+        assert!(scene.press("y").iter().all(BoardRequest::only_reads), "it is only shown");
+        assert_eq!(scene.board.panel(), BoardPanel::Detail);
         let picture = scene.picture();
         assert!(picture.contains("sqlx migrate run") && picture.contains("sqlite:dev.db"), "{picture}");
         assert_eq!(scene.press("y"), [], "half a second has not passed");
@@ -39,7 +39,7 @@ fn on_a_narrow_screen_the_key_first_shows_the_question_in_full() {
 fn a_question_that_does_not_fit_has_to_be_scrolled_to_its_end() {
     let mut scene = typical(look(), (40, 12));
     scene.board.data_mut().questions[0].lines = (0..40).map(|n| format!("line {n}")).collect();
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     scene.press("Enter");
     scene.pass(10_000);
     assert_eq!(scene.press("y"), []);
@@ -55,7 +55,7 @@ fn a_question_that_does_not_fit_has_to_be_scrolled_to_its_end() {
 fn skipping_the_middle_of_a_question_is_not_reading_it() {
     let mut scene = typical(look(), (40, 12));
     scene.board.data_mut().questions[0].lines = (0..40).map(|n| format!("line {n}")).collect();
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     scene.press("Enter");
     scene.press("G");
     scene.pass(10_000);
@@ -69,7 +69,7 @@ fn another_question_on_the_same_todo_has_to_be_read_anew() {
     scene.board.data_mut().questions[0].id = 8;
     scene.board.data_mut().questions[0].lines = vec!["rm -rf /".into()];
     scene.board.data_mut().inbox[0].question = Some(8);
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     assert_eq!(scene.press("y"), []);
 }
 
@@ -86,11 +86,11 @@ fn a_changed_question_that_was_never_drawn_is_not_answered() {
 fn a_question_that_is_too_long_to_be_stored_can_only_be_denied() {
     let mut scene = typical(look(), (120, 40));
     scene.board.data_mut().questions[0].is_cut = true;
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     scene.show();
     scene.pass(1_000);
     assert_eq!(scene.press("y"), []);
-    assert_eq!(scene.press("n"), [Request::Answer { question: 7, answer: Answer::Refuse, reason: None }]);
+    assert_eq!(scene.press("n"), [BoardRequest::Answer { question: 7, answer: QuestionReply::Refuse, reason: None }]);
 }
 
 #[test]
@@ -100,14 +100,14 @@ fn a_reason_goes_with_a_denial() {
     assert_eq!(scene.press("N"), []);
     scene.type_text("not in production");
     let reason = Some("not in production".to_owned());
-    assert_eq!(scene.press("Enter"), [Request::Answer { question: 7, answer: Answer::Refuse, reason }]);
+    assert_eq!(scene.press("Enter"), [BoardRequest::Answer { question: 7, answer: QuestionReply::Refuse, reason }]);
 }
 
 #[test]
 fn a_terminal_below_an_agent_answers_nothing() {
     let mut scene = typical(look(), (120, 40));
     scene.board.data_mut().no_answers = Some("an agent started this program".into());
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     scene.show();
     scene.pass(1_000);
     assert_eq!(scene.press("y"), []);
@@ -118,7 +118,7 @@ fn a_terminal_below_an_agent_answers_nothing() {
 fn pasted_text_presses_no_keys() {
     let mut scene = typical(look(), (120, 40));
     scene.pass(1_000);
-    assert_eq!(scene.board.apply(Input::Paste("y".into())), []);
+    assert_eq!(scene.board.apply(BoardInput::Paste("y".into())), []);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_hold_is_answered_with_a_note_in_one_step() {
     assert_eq!(scene.press("y"), []);
     scene.type_text("Apache");
     let requests = scene.press("Enter");
-    let [Request::Submit { ops, .. }] = requests.as_slice() else { panic!("{requests:?}") };
+    let [BoardRequest::Submit { ops, .. }] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!(ops.len(), 2);
     scene.carry_out(requests[0].clone());
     scene.refresh();
@@ -140,7 +140,7 @@ fn a_hold_is_answered_with_a_note_in_one_step() {
 }
 
 /// The words of the entries of the menu that is open.
-fn entries(scene: &super::scene::Scene) -> Vec<String> {
+fn entries(scene: &super::scene::BoardScene) -> Vec<String> {
     match scene.board.overlay() {
         Some(Overlay::Menu(menu)) => menu.entries.iter().map(|(_, words, _)| words.clone()).collect(),
         other => panic!("{other:?}"),
@@ -164,7 +164,7 @@ fn the_menu_allows_nothing_that_its_key_would_not_allow() {
     assert!(!entries.contains(&"Answer: Allow once".to_owned()), "{entries:?}");
     assert!(entries.contains(&"Answer: Deny".to_owned()), "{entries:?}");
     scene.press("End");
-    let denied = Request::Answer { question: 7, answer: Answer::Option("no".into()), reason: None };
+    let denied = BoardRequest::Answer { question: 7, answer: QuestionReply::Option("no".into()), reason: None };
     assert_eq!(scene.press("Enter"), [denied]);
 }
 
@@ -172,7 +172,7 @@ fn the_menu_allows_nothing_that_its_key_would_not_allow() {
 fn a_question_outside_of_a_run_opens_no_prompt_for_a_reason() {
     let mut scene = typical(look(), (120, 40));
     scene.board.data_mut().questions[0].seat = None;
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     scene.show();
     scene.pass(1_000);
     for key in ["y", "n", "N"] {

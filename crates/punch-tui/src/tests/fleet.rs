@@ -4,33 +4,33 @@ use std::path::Path;
 use std::sync::Arc;
 
 use punch_core::{Actor, Uid, WorkerId};
-use punch_engine::{Request as EngineRequest, WorkerBody, WorkerName};
+use punch_engine::{WorkerBody, WorkerName, WriteRequest};
 use punch_store::SessionKey;
 
-use crate::board::{Panel, RowKey};
-use crate::setup::Opened;
+use crate::board::{BoardPanel, RowKey};
+use crate::setup::BoardStore;
 
-use super::scene::{MINUTE, Scene, add, look};
+use super::scene::{BoardScene, MINUTE, add, look};
 
 /// How long a worker counts as alive.
 const LEASE: i64 = 30_000;
 
-fn register(opened: &Opened, name: &str, host: &str) -> WorkerName {
+fn register(opened: &BoardStore, name: &str, host: &str) -> WorkerName {
     let labels = [punch_core::Label::parse("gpu").unwrap()].into();
     let body = WorkerBody { host: host.into(), seats: 2, labels, ..WorkerBody::this_process(Path::new("/work"), "1") };
     opened.engine.register_worker(name, &body, LEASE).unwrap()
 }
 
-fn claim(opened: &Opened, worker: &WorkerName, uid: u64) {
+fn claim(opened: &BoardStore, worker: &WorkerName, uid: u64) {
     let owner = WorkerId { run: 1, epoch: worker.epoch, number: uid, fleet: Some(worker.name.clone()) }.to_string();
-    let request = EngineRequest::of(Actor::runner(1, Some(&owner)));
+    let request = WriteRequest::of(Actor::runner(1, Some(&owner)));
     let key = SessionKey::new(format!("s-{owner}"), None);
     opened.engine.claim_for_worker(opened.plan, &request, &key, Uid(uid), 90 * MINUTE).unwrap();
 }
 
 /// Two workers on two machines, each with a todo.
-fn at_work(size: (u16, u16)) -> Scene {
-    let mut scene = Scene::new(look(), size);
+fn at_work(size: (u16, u16)) -> BoardScene {
+    let mut scene = BoardScene::new(look(), size);
     scene.submit(Actor::user(), &[add("T-1", "Train the model", &[]), add("T-2", "Test it", &[])]);
     let opened = Arc::clone(scene.feed.opened().unwrap());
     for (name, host, uid) in [("near", "lab", 1), ("far", "attic", 2)] {
@@ -54,7 +54,7 @@ fn the_run_view_lists_workers_by_machine_with_what_they_do() {
     assert!(lines[at("near working")].contains("near working 1/2 seats 0/h T-1 <1m gpu"), "{picture}");
     // The row of a worker stands for its todo.
     scene.press("G");
-    assert_eq!(scene.board.pane(Panel::Seats).selected(), Some(&RowKey::Worker("near".into())));
+    assert_eq!(scene.board.pane(BoardPanel::Seats).selected(), Some(&RowKey::Worker("near".into())));
     assert_eq!(scene.board.target(), Some(Uid(1)));
 }
 

@@ -1,11 +1,11 @@
 //! The graph: what is around a todo, and the whole plan by layers.
 
-use crate::board::{Panel, RowKey};
+use crate::board::{BoardPanel, RowKey};
 
-use super::scene::{Scene, add, look, typical};
+use super::scene::{BoardScene, add, look, typical};
 use punch_core::Actor;
 
-fn selected(scene: &Scene) -> String {
+fn selected(scene: &BoardScene) -> String {
     scene.board.target().and_then(|uid| scene.board.todo(uid)).map(|todo| todo.id.clone()).unwrap_or_default()
 }
 
@@ -61,7 +61,7 @@ fn the_whole_plan_is_in_layers_and_keys_go_from_layer_to_layer() {
 
 #[test]
 fn a_long_tree_is_scrolled_with_its_cursor() {
-    let mut scene = Scene::new(look(), (80, 24));
+    let mut scene = BoardScene::new(look(), (80, 24));
     let mut ops = vec![add("A", "first", &[])];
     ops.extend((0..100).map(|n| add(&format!("B-{n}"), "waits", &["A"])));
     scene.submit(Actor::user(), &ops);
@@ -75,7 +75,7 @@ fn a_long_tree_is_scrolled_with_its_cursor() {
     assert_eq!(selected(&scene), "B-59");
     assert!(scene.picture().contains("B-59"), "{}", scene.picture());
     scene.press("j");
-    assert_eq!(scene.board.pane(Panel::Graph).selected(), Some(&RowKey::Text("+40 more".into())));
+    assert_eq!(scene.board.pane(BoardPanel::Graph).selected(), Some(&RowKey::Text("+40 more".into())));
     assert!(scene.picture().contains("+40 more"), "{}", scene.picture());
 }
 
@@ -84,9 +84,9 @@ fn a_resize_changes_between_tree_and_rows() {
     let mut scene = typical(look(), (120, 40));
     scene.press("3");
     assert!(scene.board.graph_tree().is_some());
-    scene.board.apply(crate::board::Input::Resize(40, 12));
+    scene.board.apply(crate::board::BoardInput::Resize(40, 12));
     assert!(scene.board.graph_tree().is_none());
     assert!(scene.picture().contains("Needs (1)"), "{}", scene.picture());
-    scene.board.apply(crate::board::Input::Resize(120, 40));
+    scene.board.apply(crate::board::BoardInput::Resize(120, 40));
     assert!(scene.board.graph_tree().is_some());
 }

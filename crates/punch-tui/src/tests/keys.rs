@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use punch_store::Wanted;
+use punch_store::RequestedState;
 
-use crate::board::View;
-use crate::keys::{Action, Scope, TABLE, name};
-use crate::request::Request;
+use crate::board::BoardView;
+use crate::keys::{KeyAction, KeyScope, TABLE, name};
+use crate::request::BoardRequest;
 
 use super::scene::{key, look, typical};
 
@@ -33,8 +33,8 @@ fn a_key_has_one_meaning_in_each_scope() {
 
 #[test]
 fn keys_that_act_on_something_else_are_listed_before_those_that_always_act() {
-    for (at, binding) in TABLE.iter().enumerate().filter(|(_, binding)| binding.scope == Scope::Everywhere) {
-        let later = TABLE[at + 1..].iter().filter(|later| later.scope != Scope::Everywhere);
+    for (at, binding) in TABLE.iter().enumerate().filter(|(_, binding)| binding.scope == KeyScope::Everywhere) {
+        let later = TABLE[at + 1..].iter().filter(|later| later.scope != KeyScope::Everywhere);
         let hidden = later.flat_map(|later| later.keys).find(|keys| binding.keys.contains(keys));
         assert_eq!(hidden, None, "{:?} never happens", binding.action);
     }
@@ -49,8 +49,8 @@ fn the_menu_of_all_keys_runs_what_is_chosen() {
         scene.press("Down");
     }
     scene.press("Enter");
-    assert_eq!(scene.board.view(), View::List);
-    assert_eq!(TABLE.iter().filter(|binding| binding.action == Action::Quit).count(), 1);
+    assert_eq!(scene.board.view(), BoardView::List);
+    assert_eq!(TABLE.iter().filter(|binding| binding.action == KeyAction::Quit).count(), 1);
 }
 
 /// Where the table stands in the documentation.
@@ -58,17 +58,17 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/watch.md");
 const BEGIN: &str = "<!-- keys: made from the table in crates/punch-tui/src/keys.rs -->\n";
 const END: &str = "<!-- end of keys -->\n";
 
-const fn place(scope: Scope) -> &'static str {
+const fn place(scope: KeyScope) -> &'static str {
     match scope {
-        Scope::Everywhere => "everywhere",
-        Scope::Todo => "on todos",
-        Scope::Question => "on a question",
-        Scope::Hold => "on a todo that waits for your decision",
-        Scope::Approval => "on a check that waits for approval",
-        Scope::List => "in the list",
-        Scope::Graph => "in the graph",
-        Scope::Run => "while a run works",
-        Scope::Session => "on a session",
+        KeyScope::Everywhere => "everywhere",
+        KeyScope::Todo => "on todos",
+        KeyScope::Question => "on a question",
+        KeyScope::Hold => "on a todo that waits for your decision",
+        KeyScope::Approval => "on a check that waits for approval",
+        KeyScope::List => "in the list",
+        KeyScope::Graph => "in the graph",
+        KeyScope::Run => "while a run works",
+        KeyScope::Session => "on a session",
     }
 }
 
@@ -96,7 +96,9 @@ fn the_documentation_lists_every_key() {
 
 #[test]
 fn the_hint_of_the_pause_key_says_what_it_does_now() {
-    for (wanted, says, other) in [(Wanted::Go, "P pause", "P resume"), (Wanted::Pause, "P resume", "P pause")] {
+    for (wanted, says, other) in
+        [(RequestedState::Go, "P pause", "P resume"), (RequestedState::Pause, "P resume", "P pause")]
+    {
         let mut scene = typical(look(), (120, 40));
         scene.board.data_mut().run.as_mut().unwrap().wanted = wanted;
         for view in ["1", "5"] {
@@ -105,8 +107,11 @@ fn the_hint_of_the_pause_key_says_what_it_does_now() {
             assert!(picture.contains(says) && !picture.contains(other), "{view}: {picture}");
         }
         let asked = scene.press("P");
-        let back = if wanted == Wanted::Go { Wanted::Pause } else { Wanted::Go };
-        assert!(asked.iter().any(|ask| matches!(ask, Request::Control { wanted, .. } if *wanted == back)), "{asked:?}");
+        let back = if wanted == RequestedState::Go { RequestedState::Pause } else { RequestedState::Go };
+        assert!(
+            asked.iter().any(|ask| matches!(ask, BoardRequest::Control { wanted, .. } if *wanted == back)),
+            "{asked:?}"
+        );
     }
 }
 

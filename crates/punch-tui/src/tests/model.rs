@@ -2,31 +2,31 @@
 
 use proptest::prelude::*;
 use punch_core::{Actor, Op, Plan, Todo};
-use punch_engine::Request as EngineRequest;
+use punch_engine::WriteRequest;
 
-use crate::board::{Input, Panel, RowKey, View};
+use crate::board::{BoardInput, BoardPanel, BoardView, RowKey};
 use crate::keys::TABLE;
-use crate::request::Request;
+use crate::request::BoardRequest;
 
-use super::scene::{Scene, add, id, look, typical};
+use super::scene::{BoardScene, add, id, look, typical};
 
 /// One step out of three numbers: mostly keys, now and then the mouse, another size, time, or a change by an agent.
-fn step(scene: &mut Scene, (kind, a, b): (u8, u8, u8)) -> Vec<Request> {
+fn step(scene: &mut BoardScene, (kind, a, b): (u8, u8, u8)) -> Vec<BoardRequest> {
     let (x, y) = (u16::from(a), u16::from(b));
     match kind % 18 {
-        0 => scene.board.apply(Input::Click(x, y)),
+        0 => scene.board.apply(BoardInput::Click(x, y)),
         16 => {
-            scene.board.apply(Input::Drag(x, y));
-            scene.board.apply(Input::Release(x, y))
+            scene.board.apply(BoardInput::Drag(x, y));
+            scene.board.apply(BoardInput::Release(x, y))
         }
-        17 => scene.board.apply(Input::Release(x, y)),
-        1 => scene.board.apply(Input::Wheel(x, y, if a.is_multiple_of(2) { 3 } else { -3 })),
-        2 => scene.board.apply(Input::Resize(x, y / 4)),
+        17 => scene.board.apply(BoardInput::Release(x, y)),
+        1 => scene.board.apply(BoardInput::Wheel(x, y, if a.is_multiple_of(2) { 3 } else { -3 })),
+        2 => scene.board.apply(BoardInput::Resize(x, y / 4)),
         3 => {
             scene.pass(i64::from(a) * 1_000);
             Vec::new()
         }
-        4 => scene.board.apply(Input::Paste("pasted 語\x1b[31m".into())),
+        4 => scene.board.apply(BoardInput::Paste("pasted 語\x1b[31m".into())),
         5 => {
             change(scene, a, b);
             Vec::new()
@@ -44,7 +44,7 @@ fn step(scene: &mut Scene, (kind, a, b): (u8, u8, u8)) -> Vec<Request> {
 }
 
 /// A change by someone else; what is refused changes nothing, which is as good.
-fn change(scene: &mut Scene, a: u8, b: u8) {
+fn change(scene: &mut BoardScene, a: u8, b: u8) {
     let ids = ["T-8", "T-12", "T-31", "T-33", "T-36", "T-34", "T-35", "T-38", "T-39", "T-40", "T-42", "T-43", "T-50"];
     let target = id(ids[usize::from(b) % ids.len()]);
     let op = match a % 7 {
@@ -57,15 +57,15 @@ fn change(scene: &mut Scene, a: u8, b: u8) {
         _ => add(&format!("N-{a}-{b}"), "new", &[]),
     };
     let opened = std::sync::Arc::clone(scene.feed.opened().unwrap());
-    drop(opened.engine.submit(opened.plan, &EngineRequest::of(Actor::agent("claude", "session")), &[op]));
+    drop(opened.engine.submit(opened.plan, &WriteRequest::of(Actor::agent("claude", "session")), &[op]));
     scene.refresh();
 }
 
 /// The cursor of every panel is on a row, and the panel with the cursor is one of the view.
-fn is_sound(scene: &Scene) {
+fn is_sound(scene: &BoardScene) {
     let board = &scene.board;
     assert!(board.view().panels().contains(&board.panel()));
-    for panel in View::ALL.iter().flat_map(|view| view.panels()).copied() {
+    for panel in BoardView::ALL.iter().flat_map(|view| view.panels()).copied() {
         let pane = board.pane(panel);
         assert!(pane.at < pane.rows.len().max(1), "{panel:?} {} of {}", pane.at, pane.rows.len());
         assert!(pane.top <= pane.at, "{panel:?}");
@@ -100,8 +100,8 @@ proptest! {
             for request in step(&mut scene, one) {
                 match request {
                     // These leave the board.
-                    Request::Foreground(_) | Request::NewAgent(_) | Request::Verb(_) | Request::Suspend | Request::Quit => {}
-                    Request::Answer { question, .. } => prop_assert_eq!(question, 7),
+                    BoardRequest::Foreground(_) | BoardRequest::NewAgent(_) | BoardRequest::Verb(_) | BoardRequest::Suspend | BoardRequest::Quit => {}
+                    BoardRequest::Answer { question, .. } => prop_assert_eq!(question, 7),
                     request => {
                         scene.carry_out(request);
                         scene.refresh();
@@ -134,7 +134,7 @@ proptest! {
         let mut scene = typical(look(), (80, 24));
         for n in steps {
             for request in scene.press(LOOKING[usize::from(n) % LOOKING.len()]) {
-                let is_reading = request.only_reads() || matches!(request, Request::MarkSeen(_));
+                let is_reading = request.only_reads() || matches!(request, BoardRequest::MarkSeen(_));
                 // The menu of all keys runs what is chosen in it.
                 let from_menu = LOOKING[usize::from(n) % LOOKING.len()] == "Enter";
                 prop_assert!(is_reading || from_menu, "{request:?}");
@@ -181,7 +181,7 @@ fn the_cursor_stays_on_its_todo_when_others_come_and_go() {
     scene.submit(Actor::user(), &[add("N-1", "new", &[]), Op::Move(id("N-1"), punch_core::ListPosition::First)]);
     assert_eq!(scene.board.target(), Some(target));
     let gone = scene.board.todo(target).unwrap().id.clone();
-    let next = scene.board.pane(Panel::List).rows[scene.board.pane(Panel::List).at + 1].clone();
+    let next = scene.board.pane(BoardPanel::List).rows[scene.board.pane(BoardPanel::List).at + 1].clone();
     scene.submit(Actor::user(), &[Op::Rm(id(&gone))]);
     let RowKey::Todo(next) = next else { panic!("{next:?}") };
     assert_eq!(scene.board.target(), Some(next));
@@ -205,7 +205,7 @@ fn escape_goes_back_one_step_and_never_quits() {
     scene.press("Esc");
     assert!(scene.board.filter_text().is_empty());
     scene.press("Esc");
-    assert_eq!(scene.board.view(), View::Now);
+    assert_eq!(scene.board.view(), BoardView::Now);
     assert_eq!(scene.press("Esc"), []);
 }
 
@@ -222,7 +222,7 @@ fn several_marked_todos_are_given_to_one_agent() {
     scene.press("b");
     scene.type_text("claude");
     let requests = scene.press("Enter");
-    let [Request::NewAgent(words)] = requests.as_slice() else { panic!("{requests:?}") };
+    let [BoardRequest::NewAgent(words)] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!(words.first().map(String::as_str), Some("assign"));
     assert_eq!(words.len(), 5, "{words:?}");
     assert_eq!(words[3..], ["--to", "claude"]);

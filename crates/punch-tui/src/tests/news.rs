@@ -2,46 +2,50 @@
 
 use punch_core::{Actor, Hold, HoldKind, Op};
 
-use crate::board::Input;
-use crate::look::Look;
-use crate::request::Request;
+use crate::board::BoardInput;
+use crate::look::BoardLook;
+use crate::request::BoardRequest;
 
-use super::scene::{Scene, add, id, look};
+use super::scene::{BoardScene, add, id, look};
 
-fn held(scene: &mut Scene, todo: &str, reason: &str) -> Vec<Request> {
+fn held(scene: &mut BoardScene, todo: &str, reason: &str) -> Vec<BoardRequest> {
     let hold = Hold { kind: HoldKind::Human, reason: reason.to_owned(), until: None, by: String::new(), at: 0 };
     let opened = std::sync::Arc::clone(scene.feed.opened().unwrap());
-    let request = punch_engine::Request::of(Actor::user());
+    let request = punch_engine::WriteRequest::of(Actor::user());
     opened.engine.submit(opened.plan, &request, &[Op::Hold(id(todo), hold)]).unwrap();
     let now = scene.now();
     scene.feed.refresh_plan(scene.board.data_mut(), now);
     scene.feed.refresh_around(scene.board.data_mut(), now);
-    let asked = scene.board.apply(Input::Changed);
-    asked.into_iter().filter(|request| matches!(request, Request::Notify(_))).collect()
+    let asked = scene.board.apply(BoardInput::Changed);
+    asked.into_iter().filter(|request| matches!(request, BoardRequest::Notify(_))).collect()
 }
 
 #[test]
 fn the_terminal_is_told_once_about_what_newly_needs_the_user() {
-    let mut scene = Scene::new(Look { notify: true, ..look() }, (80, 24));
+    let mut scene = BoardScene::new(BoardLook { notify: true, ..look() }, (80, 24));
     scene.submit(Actor::user(), &[add("T-1", "Choose a license", &[]), add("T-2", "Name it", &[])]);
     let told = held(&mut scene, "T-1", "MIT or Apache?");
-    let [Request::Notify(text)] = told.as_slice() else { panic!("{told:?}") };
+    let [BoardRequest::Notify(text)] = told.as_slice() else { panic!("{told:?}") };
     assert!(text.starts_with("T-1 ") && text.contains("MIT or Apache?"), "{text}");
-    assert_eq!(scene.board.apply(Input::Changed).iter().filter(|r| matches!(r, Request::Notify(_))).count(), 0, "once");
+    assert_eq!(
+        scene.board.apply(BoardInput::Changed).iter().filter(|r| matches!(r, BoardRequest::Notify(_))).count(),
+        0,
+        "once"
+    );
     let told = held(&mut scene, "T-2", "A or B?");
-    assert!(matches!(told.as_slice(), [Request::Notify(text)] if text.contains("A or B?")), "{told:?}");
+    assert!(matches!(told.as_slice(), [BoardRequest::Notify(text)] if text.contains("A or B?")), "{told:?}");
 }
 
 #[test]
 fn nothing_is_told_unless_it_was_asked_for() {
-    let mut scene = Scene::new(look(), (80, 24));
+    let mut scene = BoardScene::new(look(), (80, 24));
     scene.submit(Actor::user(), &[add("T-1", "Choose a license", &[])]);
     assert_eq!(held(&mut scene, "T-1", "MIT or Apache?"), []);
 }
 
 #[test]
 fn an_agent_that_becomes_quiet_is_reported_although_nobody_writes() {
-    let mut scene = Scene::new(Look { notify: true, ..look() }, (80, 24));
+    let mut scene = BoardScene::new(BoardLook { notify: true, ..look() }, (80, 24));
     scene.submit(Actor::user(), &[add("T-1", "Parser", &[])]);
     let lease = scene.setup.settings.lease_ms();
     scene.submit(Actor::agent("claude", "s-1"), &[Op::Claim(id("T-1"), lease)]);
@@ -55,9 +59,11 @@ fn an_agent_that_becomes_quiet_is_reported_although_nobody_writes() {
         scene.feed.refresh_plan(scene.board.data_mut(), now);
         assert!(scene.feed.refresh_around(scene.board.data_mut(), now));
         assert!(!scene.feed.refresh_around(scene.board.data_mut(), now), "once a minute");
-        told.extend(scene.board.apply(Input::Changed).into_iter().filter(|asked| matches!(asked, Request::Notify(_))));
+        told.extend(
+            scene.board.apply(BoardInput::Changed).into_iter().filter(|asked| matches!(asked, BoardRequest::Notify(_))),
+        );
     }
     let quiet = scene.board.data().inbox.iter().filter(|item| item.kind == punch_core::inbox::InboxKind::Quiet);
     assert_eq!(quiet.count(), 1, "{:?}", scene.board.data().inbox);
-    assert!(matches!(told.as_slice(), [Request::Notify(text)] if text.contains("no sign of life")), "{told:?}");
+    assert!(matches!(told.as_slice(), [BoardRequest::Notify(text)] if text.contains("no sign of life")), "{told:?}");
 }

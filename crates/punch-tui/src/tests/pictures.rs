@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use punch_core::view::Glyphs;
 use punch_core::{Actor, ShownStatus};
 
-use crate::board::Input;
-use crate::look::{Look, Shape};
+use crate::board::BoardInput;
+use crate::look::{BoardLook, BoardShape};
 
-use super::scene::{Scene, add, large, look, typical};
+use super::scene::{BoardScene, add, large, look, typical};
 
 const SIZES: [(u16, u16); 4] = [(120, 40), (80, 24), (40, 12), (20, 5)];
 
-fn looks() -> [(&'static str, Look); 2] {
-    [("unicode", look()), ("ascii", Look { glyphs: Glyphs::Ascii, colors: false, ..Look::default() })]
+fn looks() -> [(&'static str, BoardLook); 2] {
+    [("unicode", look()), ("ascii", BoardLook { glyphs: Glyphs::Ascii, colors: false, ..BoardLook::default() })]
 }
 
 /// The pictures of one scene in every size, as text or with the escapes that a terminal gets.
-fn pictures(make: impl Fn(Look, (u16, u16)) -> Scene, look: Look, is_styled: bool) -> String {
+fn pictures(make: impl Fn(BoardLook, (u16, u16)) -> BoardScene, look: BoardLook, is_styled: bool) -> String {
     SIZES
         .iter()
         .map(|size| format!("{}x{}\n{}", size.0, size.1, crate::frame::text(&make(look, *size).buffer(), is_styled)))
@@ -69,7 +69,7 @@ fn every_view_of_a_plan_in_the_middle_of_a_run() {
 #[test]
 fn colors_carry_no_meaning_alone() {
     insta::assert_snapshot!("now_typical_colors", pictures(typical, look(), true));
-    let plain = Look { colors: false, ..look() };
+    let plain = BoardLook { colors: false, ..look() };
     for size in SIZES {
         let (with, without) = (typical(look(), size), typical(plain, size));
         assert_eq!(with.picture(), without.picture());
@@ -103,7 +103,7 @@ fn ascii_pictures_are_ascii() {
 #[test]
 fn wide_characters_and_hostile_text_stay_in_their_places() {
     let make = |look, size| {
-        let mut scene = Scene::new(look, size);
+        let mut scene = BoardScene::new(look, size);
         scene.submit(
             Actor::user(),
             &[
@@ -125,7 +125,7 @@ fn wide_characters_and_hostile_text_stay_in_their_places() {
 
 #[test]
 fn the_panel_is_the_box_of_tasks() {
-    let shape = Look { shape: Shape::Panel, ..look() };
+    let shape = BoardLook { shape: BoardShape::Panel, ..look() };
     insta::assert_snapshot!("panel", pictures(typical, shape, false));
 }
 
@@ -134,7 +134,7 @@ fn a_store_that_cannot_be_read_leaves_the_last_picture() {
     let mut scene = typical(look(), (120, 40));
     let since = scene.now() - 12_000;
     scene.board.data_mut().trouble = Some(("the store is locked".into(), since));
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     let picture = scene.picture();
     assert!(picture.contains("store: the store is locked, trying again (12 s)"), "{picture}");
     assert!(picture.contains("Migrate schema"), "{picture}");
@@ -144,7 +144,7 @@ fn a_store_that_cannot_be_read_leaves_the_last_picture() {
 fn a_failed_write_of_an_agent_marks_the_picture_as_stale() {
     let mut scene = typical(look(), (120, 40));
     scene.board.data_mut().failed_write = Some("claude could not change the plan: unknown todo".into());
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     assert!(scene.picture().contains("STALE"), "{}", scene.picture());
 }
 
@@ -158,7 +158,7 @@ fn the_hint_to_all_keys_is_never_cut() {
 
 #[test]
 fn the_panel_says_that_it_is_stale_however_small_it_is() {
-    let shape = Look { shape: Shape::Panel, ..look() };
+    let shape = BoardLook { shape: BoardShape::Panel, ..look() };
     for size in [(40, 12), (80, 24), (40, 3)] {
         for is_trouble in [true, false] {
             let mut scene = typical(shape, size);
@@ -167,7 +167,7 @@ fn the_panel_says_that_it_is_stale_however_small_it_is() {
                 true => scene.board.data_mut().trouble = Some((why.into(), scene.now())),
                 false => scene.board.data_mut().failed_write = Some(why.into()),
             }
-            scene.board.apply(Input::Changed);
+            scene.board.apply(BoardInput::Changed);
             let picture = scene.picture();
             assert!(picture.contains("STALE: the store is locked"), "{size:?}: {picture}");
         }

@@ -1,11 +1,11 @@
 //! Typed lines: the filter, commands, completion.
 
 use crate::board::{Overlay, PromptKind};
-use crate::request::Request;
+use crate::request::BoardRequest;
 
-use super::scene::{Scene, look, typical};
+use super::scene::{BoardScene, look, typical};
 
-fn typed(scene: &Scene) -> &str {
+fn typed(scene: &BoardScene) -> &str {
     match scene.board.overlay() {
         Some(Overlay::Prompt(prompt)) => &prompt.text,
         other => panic!("{other:?}"),
@@ -126,11 +126,11 @@ fn commands_that_start_an_agent_get_a_window_and_the_board_does_not_start_itself
         scene.press("Enter")
     };
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(run("assign T-38 --to claude"), [Request::NewAgent(words("assign T-38 --to claude"))]);
-    assert_eq!(run("run --agents 2"), [Request::NewAgent(words("run --agents 2"))]);
-    assert_eq!(run("run show 3"), [Request::Verb(words("run show 3"))]);
-    assert_eq!(run("edit T-38"), [Request::Foreground(words("edit T-38"))]);
-    assert_eq!(run("show T-38"), [Request::Verb(words("show T-38"))]);
+    assert_eq!(run("assign T-38 --to claude"), [BoardRequest::NewAgent(words("assign T-38 --to claude"))]);
+    assert_eq!(run("run --agents 2"), [BoardRequest::NewAgent(words("run --agents 2"))]);
+    assert_eq!(run("run show 3"), [BoardRequest::Verb(words("run show 3"))]);
+    assert_eq!(run("edit T-38"), [BoardRequest::Foreground(words("edit T-38"))]);
+    assert_eq!(run("show T-38"), [BoardRequest::Verb(words("show T-38"))]);
     assert_eq!(run("watch"), []);
 }
 
@@ -144,7 +144,7 @@ fn what_happens_when_a_session_wants_to_stop_is_chosen_from_a_menu() {
     assert!(scene.picture().contains("Resume: send it back to work"), "{}", scene.picture());
     let requests = scene.press("p");
     let to = punch_core::drive::Switch::Paused;
-    assert_eq!(requests, [Request::KeepGoing { session: "1a2b3c4d5e6f".into(), to }]);
+    assert_eq!(requests, [BoardRequest::KeepGoing { session: "1a2b3c4d5e6f".into(), to }]);
 }
 
 #[test]

@@ -5,31 +5,31 @@ use std::sync::{Arc, Mutex};
 
 use punch_core::Actor;
 use punch_core::view::ClearDelay;
-use punch_engine::{Engine, Request as EngineRequest};
+use punch_engine::{Engine, WriteRequest};
 use punch_store::{MemoryStore, Store};
 
-use crate::board::{Board, Input};
+use crate::board::{Board, BoardInput};
 use crate::feed::Feed;
-use crate::setup::Opened;
+use crate::setup::BoardStore;
 
 use super::scene::{START, add, look, setup};
 
-fn opened() -> Opened {
+fn opened() -> BoardStore {
     let store = MemoryStore::new();
     let plan = store.create_plan("main", START).unwrap();
     let engine = Engine::new(Box::new(store), Box::new(|| START));
-    engine.submit(plan, &EngineRequest::of(Actor::user()), &[add("T-1", "Survives", &[])]).unwrap();
-    Opened { engine, plan, name: "main".to_owned() }
+    engine.submit(plan, &WriteRequest::of(Actor::user()), &[add("T-1", "Survives", &[])]).unwrap();
+    BoardStore { engine, plan, name: "main".to_owned() }
 }
 
 /// A board whose store opens as told, one answer for each try.
-struct Tried {
+struct RecoveryBoard {
     board: Board,
     feed: Feed,
     now: i64,
 }
 
-impl Tried {
+impl RecoveryBoard {
     fn new(answers: Vec<Result<bool, &'static str>>) -> Self {
         let tries = AtomicUsize::new(0);
         let answers = Mutex::new(answers);
@@ -47,10 +47,10 @@ impl Tried {
 
     fn look_again(&mut self) {
         self.now += 1_000;
-        self.board.apply(Input::Time(self.now));
+        self.board.apply(BoardInput::Time(self.now));
         self.feed.refresh_plan(self.board.data_mut(), self.now);
         self.feed.refresh_around(self.board.data_mut(), self.now);
-        self.board.apply(Input::Changed);
+        self.board.apply(BoardInput::Changed);
     }
 
     fn picture(&self) -> String {
@@ -63,7 +63,7 @@ impl Tried {
 #[test]
 fn a_store_that_is_busy_or_too_new_is_tried_until_it_opens() {
     for why in ["the store is locked by another process", "the store was written by a newer version"] {
-        let mut tried = Tried::new(vec![Err(why), Err(why), Ok(true)]);
+        let mut tried = RecoveryBoard::new(vec![Err(why), Err(why), Ok(true)]);
         assert!(tried.picture().contains(&why[..20]), "{}", tried.picture());
         tried.look_again();
         assert!(tried.picture().contains("trying again (1 s)"), "{}", tried.picture());
@@ -75,7 +75,7 @@ fn a_store_that_is_busy_or_too_new_is_tried_until_it_opens() {
 
 #[test]
 fn a_board_before_the_first_todo_finds_the_store_once_it_is_there() {
-    let mut tried = Tried::new(vec![Ok(false), Ok(true)]);
+    let mut tried = RecoveryBoard::new(vec![Ok(false), Ok(true)]);
     assert!(tried.picture().contains("No plan yet. Press a to add the first todo."), "{}", tried.picture());
     tried.look_again();
     assert!(tried.picture().contains("Survives"), "{}", tried.picture());

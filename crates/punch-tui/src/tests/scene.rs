@@ -7,43 +7,43 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use punch_core::drive::Switch;
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_core::{Actor, Add, Edit, Evidence, Hold, HoldKind, Keep, Op, Ref, Uid, Verify};
-use punch_engine::config::{Config, Inputs};
-use punch_engine::{Engine, QuestionOption, Request as EngineRequest, SeatStage, SeatStatus, Sum, WorkTree};
+use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::{Engine, QuestionOption, SeatStage, SeatStatus, Sum, WorkTree, WriteRequest};
 use punch_store::MemoryStore;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use crate::board::{Board, Input};
-use crate::data::{Limits, Question, RunState, SessionState};
+use crate::board::{Board, BoardInput};
+use crate::data::{DisplayedLimits, DisplayedQuestion, RunState, SessionSummary};
 use crate::draw::draw;
 use crate::feed::Feed;
-use crate::look::Look;
-use crate::request::Request;
-use crate::setup::{Opened, Setup};
-use crate::worker::{Job, carry_out};
+use crate::look::BoardLook;
+use crate::request::BoardRequest;
+use crate::setup::{BoardSetup, BoardStore};
+use crate::worker::{BoardJob, carry_out};
 
 pub const START: i64 = 1_700_000_000_000;
 pub const MINUTE: i64 = 60_000;
 
 /// A store in memory, a board on it, and what connects them.
-pub struct Scene {
+pub struct BoardScene {
     pub board: Board,
     pub feed: Feed,
-    pub setup: Arc<Setup>,
+    pub setup: Arc<BoardSetup>,
     time: Arc<AtomicI64>,
 }
 
-impl Scene {
+impl BoardScene {
     /// An empty plan.
-    pub fn new(look: Look, size: (u16, u16)) -> Self {
+    pub fn new(look: BoardLook, size: (u16, u16)) -> Self {
         let time = Arc::new(AtomicI64::new(START));
         let store = MemoryStore::new();
         let plan = punch_store::Store::create_plan(&store, "main", START).unwrap();
         let clock = Arc::clone(&time);
         let engine = Engine::new(Box::new(store), Box::new(move || clock.load(Ordering::Relaxed)));
-        let opened = Mutex::new(Some(Opened { engine, plan, name: "main".to_owned() }));
-        let open: crate::setup::Open = Box::new(move || Ok(opened.lock().unwrap().take()));
-        let setup = Arc::new(Setup { open, ..setup(look) });
+        let opened = Mutex::new(Some(BoardStore { engine, plan, name: "main".to_owned() }));
+        let open: crate::setup::OpenBoardStore = Box::new(move || Ok(opened.lock().unwrap().take()));
+        let setup = Arc::new(BoardSetup { open, ..setup(look) });
         let board = Board::new(look, ClearDelay::default(), size, START);
         let mut scene = Self { board, feed: Feed::new(Arc::clone(&setup)), setup, time };
         scene.refresh();
@@ -57,20 +57,20 @@ impl Scene {
     /// Lets time pass and shows the board, as the loop does.
     pub fn pass(&mut self, ms: i64) {
         let now = self.time.fetch_add(ms, Ordering::Relaxed) + ms;
-        self.board.apply(Input::Time(now));
+        self.board.apply(BoardInput::Time(now));
         self.show();
     }
 
     /// The board was drawn.
     pub fn show(&mut self) {
         let now = self.now();
-        self.board.apply(Input::Drawn(now));
+        self.board.apply(BoardInput::Drawn(now));
     }
 
     /// Changes the plan as someone.
     pub fn submit(&mut self, actor: Actor, ops: &[Op]) {
         let opened = Arc::clone(self.feed.opened().unwrap());
-        opened.engine.submit(opened.plan, &EngineRequest::of(actor), ops).unwrap();
+        opened.engine.submit(opened.plan, &WriteRequest::of(actor), ops).unwrap();
         self.refresh();
     }
 
@@ -85,14 +85,14 @@ impl Scene {
         // What runs and agents do is made up in these tests.
         (data.questions, data.run, data.sessions) = (questions, run, sessions);
         data.no_answers = None;
-        self.board.apply(Input::Changed);
+        self.board.apply(BoardInput::Changed);
     }
 
     /// Presses a key and returns what the board asks for.
-    pub fn press(&mut self, name: &str) -> Vec<Request> {
+    pub fn press(&mut self, name: &str) -> Vec<BoardRequest> {
         let now = self.now();
-        self.board.apply(Input::Time(now));
-        let requests = self.board.apply(Input::Key(key(name)));
+        self.board.apply(BoardInput::Time(now));
+        let requests = self.board.apply(BoardInput::Key(key(name)));
         self.show();
         requests
     }
@@ -107,14 +107,14 @@ impl Scene {
         self.show();
     }
 
-    pub fn carry_out(&mut self, request: Request) {
-        let input = carry_out(&self.setup, &Job { opened: self.feed.opened().cloned(), request });
+    pub fn carry_out(&mut self, request: BoardRequest) {
+        let input = carry_out(&self.setup, &BoardJob { opened: self.feed.opened().cloned(), request });
         self.board.apply(input);
     }
 
     pub fn type_text(&mut self, text: &str) {
         for c in text.chars() {
-            self.board.apply(Input::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
+            self.board.apply(BoardInput::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
         }
     }
 
@@ -132,8 +132,8 @@ impl Scene {
 }
 
 /// What a board needs, without a store.
-pub fn setup(look: Look) -> Setup {
-    Setup {
+pub fn setup(look: BoardLook) -> BoardSetup {
+    BoardSetup {
         open: Box::new(|| Ok(None)),
         create: Box::new(|| Err("the plan is there".to_owned())),
         lane: Box::new(|_, _| None),
@@ -141,7 +141,7 @@ pub fn setup(look: Look) -> Setup {
         new_window: None,
         verbs: Vec::new(),
         agents: Vec::new(),
-        settings: Config::load(&Inputs::default()).unwrap().settings,
+        settings: Config::load(&ConfigInputs::default()).unwrap().settings,
         ignored: Vec::new(),
         plan_flag: None,
         tree: WorkTree { root: "/nowhere".into(), git: None, consents: None },
@@ -180,8 +180,8 @@ pub fn key(name: &str) -> KeyEvent {
     }
 }
 
-pub fn look() -> Look {
-    Look { glyphs: Glyphs::Unicode, colors: true, ..Look::default() }
+pub fn look() -> BoardLook {
+    BoardLook { glyphs: Glyphs::Unicode, colors: true, ..BoardLook::default() }
 }
 
 pub fn add(id: &str, content: &str, needs: &[&str]) -> Op {
@@ -207,8 +207,8 @@ fn hold(kind: HoldKind, reason: &str, until: Option<i64>) -> Hold {
 }
 
 /// A plan in the middle of a run: three agents work, one of them asks, one todo waits for a decision, one has failed.
-pub fn typical(look: Look, size: (u16, u16)) -> Scene {
-    let mut scene = Scene::new(look, size);
+pub fn typical(look: BoardLook, size: (u16, u16)) -> BoardScene {
+    let mut scene = BoardScene::new(look, size);
     let worker = |n: u32| Actor::worker(format!("run:3/1.{n}"), format!("run:3/1.{n}"));
     scene.submit(
         Actor::user(),
@@ -279,10 +279,10 @@ pub fn typical(look: Look, size: (u16, u16)) -> Scene {
             seat(3, "T-36", "claude", SeatStage::Working, 4 * MINUTE, 201_000, 770_000),
         ],
         spent: Sum { tokens: 1_900_000, cost: 4_100_000, ..Sum::default() },
-        limits: Limits { cost: Some(20_000_000), ..Limits::default() },
+        limits: DisplayedLimits { cost: Some(20_000_000), ..DisplayedLimits::default() },
         ..RunState::default()
     });
-    data.sessions = vec![SessionState {
+    data.sessions = vec![SessionSummary {
         id: "1a2b3c4d5e6f".into(),
         agent: punch_core::view::Plain::text("codex"),
         continuation: 2,
@@ -294,12 +294,12 @@ pub fn typical(look: Look, size: (u16, u16)) -> Scene {
     data.inbox.insert(0, asked_item(now - 4 * MINUTE));
     data.verbs = ["add", "hold", "hook", "list", "show"].map(str::to_owned).to_vec();
     data.agents = ["claude", "codex", "print"].map(str::to_owned).to_vec();
-    scene.board.apply(Input::Changed);
+    scene.board.apply(BoardInput::Changed);
     scene.press("Home");
     scene
 }
 
-impl Scene {
+impl BoardScene {
     /// Selects a todo in the panel with the cursor.
     pub fn select(&mut self, id: &str) {
         self.press("Home");
@@ -336,9 +336,9 @@ fn asked_item(since: i64) -> punch_core::inbox::InboxItem {
     }
 }
 
-pub fn question(id: u64, todo: Uid, asked_at: i64) -> Question {
+pub fn question(id: u64, todo: Uid, asked_at: i64) -> DisplayedQuestion {
     let option = |id: &str, label: &str, allows| QuestionOption { id: id.into(), label: label.into(), allows };
-    Question {
+    DisplayedQuestion {
         id,
         todo: Some(todo),
         agent: "claude".into(),
@@ -351,8 +351,8 @@ pub fn question(id: u64, todo: Uid, asked_at: i64) -> Question {
 }
 
 /// A plan with this many todos, in phases from 50 todos on, each fifth one depending on the one before it.
-pub fn large(look: Look, size: (u16, u16), todos: usize) -> Scene {
-    let mut scene = Scene::new(look, size);
+pub fn large(look: BoardLook, size: (u16, u16), todos: usize) -> BoardScene {
+    let mut scene = BoardScene::new(look, size);
     let one = |n: usize| {
         let needs = if n > 0 && n.is_multiple_of(5) { vec![id(&format!("T-{n}"))] } else { Vec::new() };
         let phase = punch_core::PhaseRef::Name(format!("Phase {}", n * 4 / todos.max(1) + 1));

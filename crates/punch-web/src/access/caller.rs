@@ -11,7 +11,7 @@ words! {
     /// What a token is good for.
     #[derive(serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
-    pub enum Role {
+    pub enum TokenRole {
         /// Reads the board and the API.
         Reader = "reader",
         /// Reads and writes the plan.
@@ -25,7 +25,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// Reader or owner.
-    pub role: Role,
+    pub role: TokenRole,
     /// The name under which changes are signed; `None` for the user who started the server.
     pub name: Option<String>,
     /// Proof that the user holds the session, which lets it answer questions.
@@ -34,7 +34,7 @@ pub struct Rights {
 
 /// Who sends a request.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct WebCaller {
     /// What it may do.
     pub rights: Rights,
     /// The hash of the session's secret; `None` if it has no session.
@@ -47,17 +47,17 @@ pub struct Caller {
     pub expires_at: Option<i64>,
 }
 
-impl Caller {
+impl WebCaller {
     /// Whether it may change the plan.
     pub fn can_write(&self) -> bool {
-        self.rights.role == Role::Owner
+        self.rights.role == TokenRole::Owner
     }
 
     /// Returns this caller without the right to write or answer, for a server where nobody may write.
     #[must_use]
     pub fn reading(mut self) -> Self {
-        if self.rights.role == Role::Owner {
-            self.rights.role = Role::Reader;
+        if self.rights.role == TokenRole::Owner {
+            self.rights.role = TokenRole::Reader;
         }
         self.rights.link = None;
         self
@@ -101,7 +101,7 @@ impl Caller {
     }
 }
 
-impl From<StoredToken> for Caller {
+impl From<StoredToken> for WebCaller {
     fn from(token: StoredToken) -> Self {
         let rights = Rights { role: token.role, name: Some(token.name.clone()), link: None };
         Self { rights, key: None, expires_at: token.expires_at, token: Some(token), by_cookie: false }

@@ -6,8 +6,8 @@ mod sessions;
 mod site;
 mod tokens;
 
-pub use caller::Role;
-pub(crate) use caller::{Caller, Rights};
+pub use caller::TokenRole;
+pub(crate) use caller::{Rights, WebCaller};
 pub(crate) use rate::Rate;
 pub(crate) use sessions::Sessions;
 pub use site::Site;
@@ -26,7 +26,7 @@ use crate::ApiProblem;
 pub(crate) const COOKIE_NAME: &str = "__Host-punch";
 
 /// Everything by which requests are judged.
-pub(crate) struct Access {
+pub(crate) struct AccessControl {
     pub site: Site,
     pub sessions: Sessions,
     pub tokens: Option<TokenFile>,
@@ -35,9 +35,9 @@ pub(crate) struct Access {
     pub read_only: bool,
 }
 
-impl Access {
+impl AccessControl {
     /// Who a request comes from: the session or the token that it carries.
-    pub fn caller(&self, head: &Parts, now: i64) -> Result<Caller, ApiProblem> {
+    pub fn caller(&self, head: &Parts, now: i64) -> Result<WebCaller, ApiProblem> {
         let found = match (bearer(&head.headers), cookie(&head.headers)) {
             (Ok(Some(secret)), _) => self.by_secret(secret, now),
             (Ok(None), Some(secret)) if !self.site.is_loopback => {
@@ -68,7 +68,7 @@ impl Access {
             self.rate.asked("mcp", now).map_err(too_often)?;
             return Ok(None);
         }
-        let Some(caller) = self.by_secret(secret, now).filter(|caller| caller.rights.role == Role::Agent) else {
+        let Some(caller) = self.by_secret(secret, now).filter(|caller| caller.rights.role == TokenRole::Agent) else {
             self.rate.failed(peer(head), now).map_err(too_often)?;
             return Err(Denial::Token);
         };
@@ -77,13 +77,13 @@ impl Access {
     }
 
     /// Whose secret this is. A session that lives in a cookie does not count as a token.
-    pub fn by_secret(&self, secret: &str, now: i64) -> Option<Caller> {
+    pub fn by_secret(&self, secret: &str, now: i64) -> Option<WebCaller> {
         let session = self.sessions.find(secret, now).filter(|caller| !caller.by_cookie);
-        session.or_else(|| self.tokens.as_ref()?.find(secret, now).map(Caller::from))
+        session.or_else(|| self.tokens.as_ref()?.find(secret, now).map(WebCaller::from))
     }
 
     /// Whether the session of a caller still counts.
-    pub fn still_counts(&self, caller: &Caller, now: i64) -> bool {
+    pub fn still_counts(&self, caller: &WebCaller, now: i64) -> bool {
         let has_token = |token: &StoredToken| self.tokens.as_ref().is_some_and(|tokens| tokens.has(token, now));
         caller.key.is_none_or(|key| self.sessions.has(key, now)) && caller.token.as_ref().is_none_or(has_token)
     }
@@ -124,9 +124,9 @@ mod tests {
     use super::*;
 
     /// Everything beyond loopback, with tokens in a folder.
-    fn access(folder: &std::path::Path) -> Access {
+    fn access(folder: &std::path::Path) -> AccessControl {
         let address = std::net::SocketAddr::from(([192, 0, 2, 1], 443));
-        Access {
+        AccessControl {
             site: Site::public(address, &["board.test".into()], true),
             sessions: Sessions::default(),
             tokens: Some(TokenFile::in_folder(folder)),
@@ -150,13 +150,13 @@ mod tests {
         let api = |token: &str, now| access.caller(&head(token), now).map_err(|problem| problem.code).err();
         let mcp = |token: &str, now| access.agent(&head(token), &file, now).err();
         let too_many = Some("too_many_requests".to_owned());
-        let rights = Rights { role: Role::Reader, name: None, link: None };
+        let rights = Rights { role: TokenRole::Reader, name: None, link: None };
         let session = access.sessions.open(rights, false, None, 0).unwrap().0;
-        for token in [made("phone", Role::Owner), made("wall", Role::Reader), session] {
+        for token in [made("phone", TokenRole::Owner), made("wall", TokenRole::Reader), session] {
             assert!((0..1_200).all(|_| api(&token, 0).is_none()));
             assert_eq!((api(&token, 59_999), api(&token, 60_000)), (too_many.clone(), None));
         }
-        for token in [made("ci", Role::Agent), made("other", Role::Agent), shared.trim().to_owned()] {
+        for token in [made("ci", TokenRole::Agent), made("other", TokenRole::Agent), shared.trim().to_owned()] {
             assert!((0..1_200).all(|_| mcp(&token, 0).is_none()));
             assert_eq!((mcp(&token, 59_999), mcp(&token, 60_000)), (Some(Denial::TooOften), None));
         }

@@ -23,7 +23,7 @@ const MINUTE: i64 = 60_000;
 
 /// What is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Counted {
+enum RateKey {
     /// Requests of a caller.
     Caller(String),
     /// Requests of an address that need no token.
@@ -32,14 +32,14 @@ enum Counted {
     Failures(IpAddr),
 }
 
-struct Count {
+struct RateCount {
     since: i64,
     seen: u32,
 }
 
 /// Counts requests and wrong tokens.
 pub(crate) struct Rate {
-    counts: Option<Mutex<HashMap<Counted, Count>>>,
+    counts: Option<Mutex<HashMap<RateKey, RateCount>>>,
 }
 
 impl Rate {
@@ -50,20 +50,20 @@ impl Rate {
 
     /// Refuses a caller that asks too often.
     pub fn asked(&self, caller: &str, now: i64) -> Result<(), ApiProblem> {
-        self.count(Some(Counted::Caller(caller.to_owned())), REQUESTS, now)
+        self.count(Some(RateKey::Caller(caller.to_owned())), REQUESTS, now)
     }
 
     /// Refuses an address that asks too often for what needs no token.
     pub fn probed(&self, peer: Option<IpAddr>, now: i64) -> Result<(), ApiProblem> {
-        self.count(peer.map(Counted::Address), REQUESTS, now)
+        self.count(peer.map(RateKey::Address), REQUESTS, now)
     }
 
     /// Records a wrong token. Refuses an address that has sent too many.
     pub fn failed(&self, peer: Option<IpAddr>, now: i64) -> Result<(), ApiProblem> {
-        self.count(peer.map(Counted::Failures), FAILURES, now)
+        self.count(peer.map(RateKey::Failures), FAILURES, now)
     }
 
-    fn count(&self, what: Option<Counted>, most: u32, now: i64) -> Result<(), ApiProblem> {
+    fn count(&self, what: Option<RateKey>, most: u32, now: i64) -> Result<(), ApiProblem> {
         let (Some(counts), Some(what)) = (&self.counts, what) else { return Ok(()) };
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= COUNTS {
@@ -72,9 +72,9 @@ impl Rate {
                 counts.clear();
             }
         }
-        let count = counts.entry(what).or_insert(Count { since: now, seen: 0 });
+        let count = counts.entry(what).or_insert(RateCount { since: now, seen: 0 });
         if now - count.since >= MINUTE {
-            *count = Count { since: now, seen: 0 };
+            *count = RateCount { since: now, seen: 0 };
         }
         count.seen = count.seen.saturating_add(1);
         if count.seen <= most {

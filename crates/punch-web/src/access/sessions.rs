@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use punch_serve::new_secret;
 use sha2::{Digest, Sha256};
 
-use super::{Caller, Rights, StoredToken};
+use super::{Rights, StoredToken, WebCaller};
 
 /// How long a link can be used.
 const LINK: i64 = 10 * 60 * 1_000;
@@ -22,7 +22,7 @@ pub(crate) fn hash(secret: &str) -> [u8; 32] {
 }
 
 /// Something that ends.
-struct Kept<T> {
+struct Expiring<T> {
     what: T,
     ends: i64,
 }
@@ -30,8 +30,8 @@ struct Kept<T> {
 /// Sessions and one-time links.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    links: Mutex<HashMap<[u8; 32], Kept<Rights>>>,
-    open: Mutex<HashMap<[u8; 32], Kept<OpenSession>>>,
+    links: Mutex<HashMap<[u8; 32], Expiring<Rights>>>,
+    open: Mutex<HashMap<[u8; 32], Expiring<OpenSession>>>,
 }
 
 /// A session: what it is good for, whether it lives in a cookie, and the stored token that opened it.
@@ -46,7 +46,7 @@ impl Sessions {
     /// Makes the secret of a link that can be used once.
     pub fn link(&self, rights: Rights, now: i64) -> std::io::Result<String> {
         let secret = new_secret()?;
-        keep(&self.links, &secret, Kept { what: rights, ends: now + LINK }, now);
+        keep(&self.links, &secret, Expiring { what: rights, ends: now + LINK }, now);
         Ok(secret)
     }
 
@@ -63,17 +63,17 @@ impl Sessions {
         by_cookie: bool,
         token: Option<StoredToken>,
         now: i64,
-    ) -> std::io::Result<(String, Caller)> {
+    ) -> std::io::Result<(String, WebCaller)> {
         let secret = new_secret()?;
         let (key, ends) = (hash(&secret), now + SESSION);
         let session = OpenSession { rights, by_cookie, token };
         let caller = session.caller(key, ends);
-        keep(&self.open, &secret, Kept { what: session, ends }, now);
+        keep(&self.open, &secret, Expiring { what: session, ends }, now);
         Ok((secret, caller))
     }
 
     /// Whose session this secret opens.
-    pub fn find(&self, secret: &str, now: i64) -> Option<Caller> {
+    pub fn find(&self, secret: &str, now: i64) -> Option<WebCaller> {
         let key = hash(secret);
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let found = open.get(&key).filter(|session| now < session.ends)?;
@@ -93,13 +93,13 @@ impl Sessions {
 }
 
 impl OpenSession {
-    fn caller(&self, key: [u8; 32], ends: i64) -> Caller {
+    fn caller(&self, key: [u8; 32], ends: i64) -> WebCaller {
         let Self { rights, by_cookie, token } = self.clone();
-        Caller { rights, key: Some(key), token, by_cookie, expires_at: Some(ends) }
+        WebCaller { rights, key: Some(key), token, by_cookie, expires_at: Some(ends) }
     }
 }
 
-fn keep<T>(all: &Mutex<HashMap<[u8; 32], Kept<T>>>, secret: &str, what: Kept<T>, now: i64) {
+fn keep<T>(all: &Mutex<HashMap<[u8; 32], Expiring<T>>>, secret: &str, what: Expiring<T>, now: i64) {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|_, kept| now < kept.ends);
     while all.len() >= KEPT {
@@ -112,12 +112,12 @@ fn keep<T>(all: &Mutex<HashMap<[u8; 32], Kept<T>>>, secret: &str, what: Kept<T>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Role;
+    use crate::access::TokenRole;
 
     const NOW: i64 = 1_000_000;
 
     fn rights() -> Rights {
-        Rights { role: Role::Owner, name: None, link: None }
+        Rights { role: TokenRole::Owner, name: None, link: None }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use punch_serve::{new_secret, same_secret};
 use punch_store::{Replacement, create_own_folder, platform, read_own, update_own};
 use serde::{Deserialize, Serialize};
 
-use super::Role;
+use super::TokenRole;
 use super::sessions::hash;
 
 /// What a token begins with.
@@ -54,7 +54,7 @@ pub struct StoredToken {
     /// Its name: changes are signed with it.
     pub name: String,
     /// What it is good for.
-    pub role: Role,
+    pub role: TokenRole,
     /// When it was made.
     pub created_at: i64,
     /// When it ends; `None` if it does not.
@@ -81,7 +81,7 @@ pub struct NewToken {
     /// Its name.
     pub name: String,
     /// What it is good for.
-    pub role: Role,
+    pub role: TokenRole,
     /// When it ends.
     pub expires_at: Option<i64>,
 }

@@ -136,10 +136,10 @@ fn tokens_have_a_role_a_name_and_an_end() {
     let add = |name: &str, role, expires_at| {
         file.add(&punch_web::NewToken { name: name.into(), role, expires_at }, now).unwrap()
     };
-    let owner = add("phone", punch_web::Role::Owner, None);
-    let reader = add("wall", punch_web::Role::Reader, None);
-    let agent = add("ci", punch_web::Role::Agent, None);
-    let old = add("old", punch_web::Role::Owner, Some(now - 1));
+    let owner = add("phone", punch_web::TokenRole::Owner, None);
+    let reader = add("wall", punch_web::TokenRole::Reader, None);
+    let agent = add("ci", punch_web::TokenRole::Agent, None);
+    let old = add("old", punch_web::TokenRole::Owner, Some(now - 1));
     let write = |token: &str| {
         server.post_as(token, "/plans/main/ops", &json!({"ops": [{"op": "note", "id": "T-1", "text": "hi"}]}))
     };
@@ -160,7 +160,7 @@ fn tokens_have_a_role_a_name_and_an_end() {
     }
     assert!(file.revoke("phone").is_err());
     for wrong in ["", "a b", "ü", "wall"] {
-        let new = punch_web::NewToken { name: wrong.into(), role: punch_web::Role::Reader, expires_at: None };
+        let new = punch_web::NewToken { name: wrong.into(), role: punch_web::TokenRole::Reader, expires_at: None };
         assert!(file.add(&new, now).is_err(), "{wrong}");
     }
 }
@@ -181,16 +181,16 @@ fn a_session_ends_with_the_token_that_opened_it_even_if_another_token_gets_its_n
         let body = json!({"ops": [{"op": "note", "id": "T-1", "text": "hi"}]});
         server.post_as(token, "/plans/main/ops", &body).status
     };
-    let revoked = login(&add(punch_web::Role::Owner, None, now));
+    let revoked = login(&add(punch_web::TokenRole::Owner, None, now));
     assert_eq!(write(&revoked), 200);
     file.revoke("phone").unwrap();
     let expires = now + 3_600_000;
-    let token = add(punch_web::Role::Owner, Some(expires), now);
+    let token = add(punch_web::TokenRole::Owner, Some(expires), now);
     assert_eq!(write(&revoked), 401, "its token was revoked");
     let expired = login(&token);
     assert_eq!(write(&expired), 200);
     // A token that has expired gives its name to the next one.
-    let reader = add(punch_web::Role::Reader, None, expires);
+    let reader = add(punch_web::TokenRole::Reader, None, expires);
     assert_eq!(write(&expired), 401, "its token has expired");
     assert_eq!((write(&reader), write(&login(&reader))), (403, 403));
 }
@@ -201,7 +201,7 @@ fn the_token_file_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let file = punch_web::TokenFile::in_folder(folder.path());
-    let new = punch_web::NewToken { name: "a".into(), role: punch_web::Role::Reader, expires_at: None };
+    let new = punch_web::NewToken { name: "a".into(), role: punch_web::TokenRole::Reader, expires_at: None };
     file.add(&new, 0).unwrap();
     let mode = std::fs::metadata(folder.path().join("punch").join("web-tokens.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -267,19 +267,19 @@ fn beyond_loopback_sessions_live_in_a_strict_cookie() {
 
 #[test]
 fn other_machines_need_an_encrypted_connection_and_a_name() {
-    use punch_web::Listen;
-    let code = |listen: Listen| listen.judge().err().map(|error| error.code());
-    let at = |address: &str| Listen { address: Some(address.into()), ..Listen::default() };
-    assert_eq!(code(Listen::default()), None);
+    use punch_web::ListenAddress;
+    let code = |listen: ListenAddress| listen.judge().err().map(|error| error.code());
+    let at = |address: &str| ListenAddress { address: Some(address.into()), ..ListenAddress::default() };
+    assert_eq!(code(ListenAddress::default()), None);
     assert_eq!(code(at("127.0.0.1:0")), None);
     for address in ["0.0.0.0:80", "192.168.1.2:80", "[::]:80", "192.168.1.2"] {
         assert_eq!(code(at(address)), Some("serve_needs_tls"), "{address}");
     }
     assert_eq!(code(at("nonsense")), Some("serve"));
-    let proxy = Listen { behind_proxy: true, ..at("0.0.0.0:80") };
+    let proxy = ListenAddress { behind_proxy: true, ..at("0.0.0.0:80") };
     assert_eq!(code(proxy.clone()), Some("serve_needs_host"));
-    assert_eq!(code(Listen { hosts: vec!["a.example".into()], ..proxy }), None);
-    let missing = Listen { tls: Some(("missing.pem".into(), "missing.key".into())), ..at("0.0.0.0:80") };
+    assert_eq!(code(ListenAddress { hosts: vec!["a.example".into()], ..proxy }), None);
+    let missing = ListenAddress { tls: Some(("missing.pem".into(), "missing.key".into())), ..at("0.0.0.0:80") };
     assert_eq!(code(missing), Some("serve_certificate"));
 }
 

@@ -1,11 +1,11 @@
 //! Agents at `/mcp`: who gets in, whose name their changes carry, what a server that only reads offers them, and their limits.
 
-use punch_web::{NewToken, Role, TokenFile};
+use punch_web::{NewToken, TokenFile, TokenRole};
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Options, Server, clock};
 
-fn made(server: &Server, name: &str, role: Role) -> String {
+fn made(server: &Server, name: &str, role: TokenRole) -> String {
     let new = NewToken { name: name.into(), role, expires_at: None };
     TokenFile::in_folder(server.folder.path()).add(&new, clock()).unwrap()
 }
@@ -44,7 +44,7 @@ fn add(server: &Server, token: &str, content: &str) -> Answer {
 #[test]
 fn agents_come_in_with_their_own_tokens_and_sign_with_the_name_of_the_token() {
     let server = Server::start();
-    let ci = made(&server, "ci", Role::Agent);
+    let ci = made(&server, "ci", TokenRole::Agent);
     for (token, by) in [(ci.as_str(), "ci"), (server.file_token().as_str(), "tester")] {
         let answer = add(&server, token, by);
         assert!(answer.status == 200 && answer.body.contains(by), "{}{}", answer.head, answer.body);
@@ -52,8 +52,8 @@ fn agents_come_in_with_their_own_tokens_and_sign_with_the_name_of_the_token() {
     }
     let link = server.post_as("none", "/session", &json!({"token": server.link()})).json();
     for token in [
-        made(&server, "phone", Role::Owner),
-        made(&server, "wall", Role::Reader),
+        made(&server, "phone", TokenRole::Owner),
+        made(&server, "wall", TokenRole::Reader),
         server.token.clone(),
         link["token"].as_str().unwrap().to_owned(),
         "guess".to_owned(),
@@ -70,8 +70,8 @@ fn agents_come_in_with_their_own_tokens_and_sign_with_the_name_of_the_token() {
 fn a_read_only_server_offers_agents_nothing_that_writes() {
     let server = Server::with(Options { read_only: true, ..Options::default() });
     let engine = crate::client::engine(&server.database(), true).unwrap();
-    let plan = engine.choose_or_create(&punch_engine::Choice::default()).unwrap();
-    let token = made(&server, "ci", Role::Agent);
+    let plan = engine.choose_or_create(&punch_engine::PlanChoice::default()).unwrap();
+    let token = made(&server, "ci", TokenRole::Agent);
     for token in [&token, &server.file_token()] {
         let listed = ask(&server, &server.host(), token, "tools/list", "", json!({}));
         assert!(listed.body.contains("todo_read") && !listed.body.contains("todo_write"), "{}", listed.body);
@@ -90,6 +90,6 @@ fn agents_behind_a_proxy_cannot_guess_tokens_and_valid_ones_still_count() {
     let list = |token: &str| ask(&server, host, token, "tools/list", "", json!({})).status;
     let guessed: Vec<u16> = (0..12).map(|n| list(&format!("punch_{n}"))).collect();
     assert_eq!((&guessed[..10], &guessed[10..]), (&[401; 10][..], &[429; 2][..]));
-    assert_eq!(list(&made(&server, "ci", Role::Agent)), 200, "valid tokens get in");
+    assert_eq!(list(&made(&server, "ci", TokenRole::Agent)), 200, "valid tokens get in");
     assert_eq!(list(&server.file_token()), 200);
 }

@@ -102,7 +102,7 @@ fn a_key_of_one_caller_says_nothing_about_the_writes_of_another() {
     let server = Server::start();
     let file = punch_web::TokenFile::in_folder(server.folder.path());
     let owner = |name: &str| {
-        let new = punch_web::NewToken { name: name.into(), role: punch_web::Role::Owner, expires_at: None };
+        let new = punch_web::NewToken { name: name.into(), role: punch_web::TokenRole::Owner, expires_at: None };
         file.add(&new, crate::client::clock()).unwrap()
     };
     let login = |token: &str| {
@@ -259,9 +259,10 @@ fn a_report_is_one_page_without_script() {
     let id = engine.named_plan("main").unwrap().id;
     let plan = engine.whole(id).unwrap();
     let history = engine.history(id, 10).unwrap();
-    let story = |entry: &punch_engine::RevisionEntry| entry.row(&plan, &punch_core::view::Story::of(&entry.events));
+    let story =
+        |entry: &punch_engine::RevisionEntry| entry.row(&plan, &punch_core::view::RevisionStory::of(&entry.events));
     let history: Vec<_> = history.iter().map(story).collect();
-    let html = punch_web::report::Report { name: hostile, plan: &plan, history: &history, now: 0 }.html();
+    let html = punch_web::report::PlanReport { name: hostile, plan: &plan, history: &history, now: 0 }.html();
     let allowed = [
         "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "progress", "ul", "li", "span",
         "b", "small", "details", "summary", "a", "code", "table", "tr", "td", "th", "div", "svg", "path", "g", "rect",

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use punch_engine::call::Dialect;
-use punch_engine::config::{Config, Inputs, Settings};
-use punch_engine::{Choice, Engine, WorkTree};
-use punch_serve::{Identity, Log, Offer, PlanToolService, ServedProject, Tag, Token};
+use punch_engine::config::{Config, ConfigInputs, Settings};
+use punch_engine::{Engine, PlanChoice, WorkTree};
+use punch_serve::{CallerIdentity, ConversationTag, PlanToolService, ServeLog, ServedProject, Token, ToolOffers};
 use punch_store::{OpenMode, open_file};
-use punch_web::{ApiProblem, Board, Listen, Ready, StartedBy, TokenFile, WebSetup};
+use punch_web::{ApiProblem, ListenAddress, ListeningBoard, ServedBoard, StartedBy, TokenFile, WebSetup};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -34,7 +34,7 @@ pub struct Options {
 
 pub struct Server {
     pub folder: tempfile::TempDir,
-    pub ready: Arc<Ready>,
+    pub ready: Arc<ListeningBoard>,
     pub address: SocketAddr,
     pub token: String,
     end: Option<oneshot::Sender<()>>,
@@ -43,7 +43,7 @@ pub struct Server {
 
 fn settings(given: &[(&str, &str)]) -> Settings {
     let flags = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings
+    Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap().settings
 }
 
 pub fn clock() -> i64 {
@@ -62,19 +62,19 @@ pub fn engine(database: &Path, create: bool) -> Option<Engine> {
 /// The store of a test, for agents.
 struct AgentStore(PathBuf);
 
-impl punch_serve::Project for AgentStore {
-    fn open(&self, create: bool) -> Result<Option<Engine>, punch_serve::Problem> {
+impl punch_serve::ProjectStore for AgentStore {
+    fn open(&self, create: bool) -> Result<Option<Engine>, punch_serve::ServeProblem> {
         Ok(engine(&self.0, create))
     }
 }
 
 /// The server for agents, and the file with its token.
 fn agents(folder: &Path, database: &Path) -> (punch_serve::Server, Token) {
-    let presented = punch_serve::Settings {
-        offer: Offer::new(Dialect::Native, &[]),
+    let presented = punch_serve::ServerSettings {
+        offer: ToolOffers::new(Dialect::Native, &[]),
         structured: false,
-        identity: Identity::default(),
-        tag: Tag::new("test"),
+        identity: CallerIdentity::default(),
+        tag: ConversationTag::new("test"),
     };
     let opened = ServedProject {
         project: Box::new(AgentStore(database.to_owned())),
@@ -88,7 +88,7 @@ fn agents(folder: &Path, database: &Path) -> (punch_serve::Server, Token) {
         checks: None,
         after_write: None,
     };
-    let (service, log) = (Arc::new(PlanToolService::new(opened)), Log::default());
+    let (service, log) = (Arc::new(PlanToolService::new(opened)), ServeLog::default());
     let server = punch_serve::Server::start(presented, service, log).unwrap();
     (server, Token::read_or_create(&Token::path_in(folder)).unwrap())
 }
@@ -114,7 +114,7 @@ impl Server {
                 let mode = if create { OpenMode::Create } else { OpenMode::Existing };
                 Ok(Some(Engine::new(open_file(&opened, mode, wait).map_err(wrong)?, Box::new(clock))))
             }),
-            choice: Choice::default(),
+            choice: PlanChoice::default(),
             worktree: Box::new(|_, _, _| None),
             agent_log: Box::new(|_, _, _| None),
             agents: Box::new(Vec::new),
@@ -128,8 +128,14 @@ impl Server {
         let hosts: Vec<String> = options.proxy.iter().chain(&options.tls).cloned().collect();
         let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/certificate");
         let tls = options.tls.as_ref().map(|_| (files.join("cert.pem"), files.join("key.pem")));
-        let listen = Listen { port: Some(0), behind_proxy: options.proxy.is_some(), hosts, tls, ..Listen::default() };
-        let board = Board {
+        let listen = ListenAddress {
+            port: Some(0),
+            behind_proxy: options.proxy.is_some(),
+            hosts,
+            tls,
+            ..ListenAddress::default()
+        };
+        let board = ServedBoard {
             setup,
             tokens: Some(TokenFile::in_folder(folder.path())),
             read_only: options.read_only,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use punch_core::{Actor, Op, Ref, WorkerId};
-use punch_engine::{Engine, Request, WorkerBody, WorkerName};
+use punch_engine::{Engine, WorkerBody, WorkerName, WriteRequest};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn register(engine: &Engine, name: &str, host: &str, lease: i64) -> WorkerName {
 fn claim(engine: &Engine, worker: &WorkerName, uid: u64) {
     let plan = engine.named_plan("main").unwrap().id;
     let owner = WorkerId { run: 1, epoch: worker.epoch, number: uid, fleet: Some(worker.name.clone()) }.to_string();
-    let request = Request::of(Actor::runner(1, Some(&owner)));
+    let request = WriteRequest::of(Actor::runner(1, Some(&owner)));
     let key = SessionKey::new(format!("s-{owner}"), None);
     engine.claim_for_worker(plan, &request, &key, punch_core::Uid(uid), LEASE).unwrap();
 }
@@ -55,7 +55,9 @@ fn every_surface_shows_the_same_fleet() {
         std::thread::yield_now();
     }
     let plan = engine.named_plan("main").unwrap().id;
-    engine.submit(plan, &Request::of(Actor::user()), &[Op::Note(Ref::Id("T-3".into()), "looked at".into())]).unwrap();
+    engine
+        .submit(plan, &WriteRequest::of(Actor::user()), &[Op::Note(Ref::Id("T-3".into()), "looked at".into())])
+        .unwrap();
     let view = engine.fleet().unwrap();
     let list = view.lines(engine.now()).join("\n");
     for part in ["near on lab", "working", "T-1 of plan main", "dead on attic: lost", "stuck: T-2 of plan main"] {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::view::BoardRow;
 use punch_core::{Op, Ref};
-use punch_engine::Request;
+use punch_engine::WriteRequest;
 use serde_json::{Value, json};
 
 use crate::client::{Server, clock, engine};
@@ -85,7 +85,7 @@ fn after_random_cuts_the_picture_equals_the_store() {
                                     },
                                     ..Default::default()
                                 };
-                                let request = Request::by("user", None);
+                                let request = WriteRequest::by("user", None);
                                 engine.submit(plan, &request, &[Op::Add(add)]).unwrap();
                             }
                         }
@@ -131,7 +131,7 @@ fn after_random_cuts_the_picture_equals_the_store() {
         let expected = Page::read(server);
         let engine = engine(&server.database(), false).unwrap();
         let plan = engine.whole(engine.named_plan("main").unwrap().id).unwrap();
-        let rows = BoardRow::all(Reader::new(&plan, clock()));
+        let rows = BoardRow::all(PlanReader::new(&plan, clock()));
         let fresh: BTreeMap<u64, Value> = rows.iter().map(|row| (row.uid.0, json!(row))).collect();
         assert_eq!(expected.rows, fresh, "rows that are kept up to date equal rows that are made anew");
         for follower in followers {
@@ -182,7 +182,7 @@ fn a_stream_ends_with_its_session_or_token_and_is_sent_nothing_more() {
     let server = Server::start();
     server.ops(json!([{"op": "add", "content": "A"}]));
     let file = punch_web::TokenFile::in_folder(server.folder.path());
-    let new = punch_web::NewToken { name: "wall".into(), role: punch_web::Role::Reader, expires_at: None };
+    let new = punch_web::NewToken { name: "wall".into(), role: punch_web::TokenRole::Reader, expires_at: None };
     let token = file.add(&new, clock()).unwrap();
     let login = |secret: &str| {
         let session = server.post_as("none", "/session", &json!({"token": secret})).json();

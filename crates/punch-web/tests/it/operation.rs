@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use punch_web::{NewToken, Role, TokenFile};
+use punch_web::{NewToken, TokenFile, TokenRole};
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Options, Server, clock};
@@ -47,8 +47,8 @@ fn metrics_need_a_token_that_may_read() {
     assert_eq!(with_token(&server, "/metrics", "guess").status, 401);
     let tokens = TokenFile::in_folder(server.folder.path());
     let made = |name: &str, role| tokens.add(&NewToken { name: name.into(), role, expires_at: None }, clock()).unwrap();
-    assert_eq!(with_token(&server, "/metrics", &made("prometheus", Role::Reader)).status, 200);
-    assert_eq!(with_token(&server, "/metrics", &made("bot", Role::Agent)).problem(), (403, "forbidden".into()));
+    assert_eq!(with_token(&server, "/metrics", &made("prometheus", TokenRole::Reader)).status, 200);
+    assert_eq!(with_token(&server, "/metrics", &made("bot", TokenRole::Agent)).problem(), (403, "forbidden".into()));
 }
 
 #[test]
@@ -86,7 +86,8 @@ fn every_request_leaves_a_record_without_secrets() {
     let records: Arc<Mutex<Vec<Value>>> = Arc::default();
     let server = Server::with(Options { log: Some(Arc::clone(&records)), ..Options::default() });
     let tokens = TokenFile::in_folder(server.folder.path());
-    let token = tokens.add(&NewToken { name: "phone".into(), role: Role::Owner, expires_at: None }, clock()).unwrap();
+    let token =
+        tokens.add(&NewToken { name: "phone".into(), role: TokenRole::Owner, expires_at: None }, clock()).unwrap();
     server.ops(json!([{"op": "add", "content": "hush"}]));
     with_token(&server, "/api/v1/plans/main/todos?f=hush", &token);
     with_token(&server, "/api/v1/plans", "guess");

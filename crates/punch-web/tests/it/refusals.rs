@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use punch_core::{Op, Ref};
-use punch_engine::Request;
+use punch_engine::WriteRequest;
 use serde_json::{Value, json};
 
 use crate::client::{Options, Server, engine};
@@ -33,7 +33,7 @@ fn server(settings: &[(&'static str, &'static str)]) -> Server {
     let engine = engine(&server.database(), true).unwrap();
     let note = Op::Note(Ref::Id("T-5".into()), "remains".into());
     let plan = engine.named_plan("main").unwrap().id;
-    engine.submit(plan, &Request::by("codex", Some("codex")), &[note]).unwrap();
+    engine.submit(plan, &WriteRequest::by("codex", Some("codex")), &[note]).unwrap();
     server
 }
 

@@ -1,4 +1,4 @@
-//! `todo_checkpoint`, which [`crate::Group::Checkpoint`] adds to every dialect.
+//! `todo_checkpoint`, which [`crate::ToolGroup::Checkpoint`] adds to every dialect.
 
 use serde::{Deserialize, Serialize};
 

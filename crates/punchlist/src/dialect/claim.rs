@@ -1,4 +1,4 @@
-//! `todo_claim`, which [`crate::Group::Claim`] adds to every dialect.
+//! `todo_claim`, which [`crate::ToolGroup::Claim`] adds to every dialect.
 
 use serde::{Deserialize, Serialize};
 

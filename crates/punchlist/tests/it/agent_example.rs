@@ -1,14 +1,19 @@
 //! The example agent against a scripted model.
 
-use punch_testkit::scripted::{Options as Serving, Script, Server};
+use punch_testkit::scripted::{AgentScript, ScriptedServer, ServerOptions};
 use punchlist::{Options, Reason, Session, Status};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Problem};
 
-fn play(script: Value, session: &Session, folder: &std::path::Path) -> (Result<Reason, Problem>, String, Server) {
-    let script = Script::from_value(script).unwrap();
-    let server = Server::start(script, &Serving { tag: "t".to_owned(), ..Serving::default() }).unwrap();
+fn play(
+    script: Value,
+    session: &Session,
+    folder: &std::path::Path,
+) -> (Result<Reason, Problem>, String, ScriptedServer) {
+    let script = AgentScript::from_value(script).unwrap();
+    let server =
+        ScriptedServer::start(script, &ServerOptions { tag: "t".to_owned(), ..ServerOptions::default() }).unwrap();
     let (url, mut said) = (format!("{}/v1", server.url()), String::new());
     let mut say = |text: &str| said.push_str(text);
     let reason = Agent { session, url: &url, model: "scripted", folder, say: &mut say }.work("Build a greeting");

@@ -1,6 +1,6 @@
 //! Tools and calls, in every dialect, whatever a model sends.
 
-use punchlist::{Answer, Dialect, Group, Op, Options, Role, Session, Shape, Status, View, tools};
+use punchlist::{Answer, Dialect, Op, Options, Role, Session, Shape, Status, ToolGroup, View, tools};
 use serde_json::{Value, json};
 
 fn session(dialect: Dialect) -> Session {
@@ -10,7 +10,7 @@ fn session(dialect: Dialect) -> Session {
 #[test]
 fn every_dialect_has_its_tools_in_every_shape() {
     for dialect in &Dialect::ALL {
-        let shapes: Vec<Vec<Value>> = Shape::ALL.iter().map(|shape| tools(*dialect, &Group::ALL, *shape)).collect();
+        let shapes: Vec<Vec<Value>> = Shape::ALL.iter().map(|shape| tools(*dialect, &ToolGroup::ALL, *shape)).collect();
         let [anthropic, chat, responses, mcp, gemini] = shapes.as_slice() else { panic!() };
         for (n, tool) in anthropic.iter().enumerate() {
             assert_eq!(chat[n]["function"]["name"], tool["name"]);

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use punchlist::dialect::{checkpoint, claim, cursor, extended, native, phases, read, refused, todowrite};
-use punchlist::{Dialect, Group, NewTodo, Op, Options, Session, Shape, tools};
+use punchlist::{Dialect, NewTodo, Op, Options, Session, Shape, ToolGroup, tools};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 /// The properties of one item of a tool's list.
 fn properties(dialect: Dialect, list: &str) -> BTreeSet<String> {
-    let groups = if dialect == Dialect::Native { &[Group::Fields][..] } else { &[] };
+    let groups = if dialect == Dialect::Native { &[ToolGroup::Fields][..] } else { &[] };
     let tool = tools(dialect, groups, Shape::Anthropic).remove(0);
     let items = &tool["input_schema"]["properties"][list]["items"]["properties"];
     items.as_object().unwrap().keys().cloned().collect()
@@ -85,7 +85,7 @@ fn typed<T: Serialize + DeserializeOwned>(session: &Session, tool: &str, call: &
 }
 
 fn session(dialect: Dialect) -> Session {
-    Session::in_memory(Options::new("t").dialect(dialect).group(Group::Claim).group(Group::Checkpoint)).unwrap()
+    Session::in_memory(Options::new("t").dialect(dialect).group(ToolGroup::Claim).group(ToolGroup::Checkpoint)).unwrap()
 }
 
 /// Compares a call with what it is read back as.

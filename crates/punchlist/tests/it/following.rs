@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use punchlist::{Kind, Op, Options, Proof, Session, Status, Update};
+use punchlist::{EventKind, Op, Options, Proof, Session, Status, Update};
 use serde_json::json;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -56,9 +56,9 @@ fn events_tell_what_others_did_in_order_and_once() {
         let Some(Update::Events(more)) = events.wait(SOON).unwrap() else { panic!("nothing after {seen:?}") };
         seen.extend(more.into_iter().filter(|event| event.kind.is_some()));
     }
-    let told: Vec<(Kind, &str, &str)> =
+    let told: Vec<(EventKind, &str, &str)> =
         seen.iter().map(|e| (e.kind.unwrap(), e.by.as_str(), e.todo.as_ref().unwrap().content.as_str())).collect();
-    assert_eq!(told, [(Kind::Added, "theirs", "After"), (Kind::Completed, "theirs", "After")]);
+    assert_eq!(told, [(EventKind::Added, "theirs", "After"), (EventKind::Completed, "theirs", "After")]);
     assert_eq!(seen[1].todo.as_ref().unwrap().status, Status::Completed);
     assert_eq!(events.wait(Duration::ZERO).unwrap(), None);
     assert_eq!(events.seen(), mine.revision().unwrap());

@@ -2,7 +2,8 @@
 //! (oh-my-pi), TodoWrite (gencode), the extended format with its scheduler, continuous execution (SuperOpenCode).
 
 use punchlist::{
-    Ask, ContextUse, Dialect, Ending, Finish, Format, Import, NewTodo, Next, Op, Options, Reason, Session, View,
+    ContextUse, Dialect, Ending, Finish, Format, Import, NewTodo, Next, Op, Options, Reason, ScheduleRequest, Session,
+    View,
 };
 use serde_json::json;
 
@@ -75,7 +76,7 @@ fn the_extended_scheduler_fills_windows_of_seventy_percent() {
         todo("T-5", "large", &["T-2"]),
     ];
     session.call("todo_write", &json!({"mode": "patch", "todos": todos})).unwrap();
-    let schedule = session.schedule(&Ask { context: 100_000, ..Ask::default() }).unwrap();
+    let schedule = session.schedule(&ScheduleRequest { context: 100_000, ..ScheduleRequest::default() }).unwrap();
     assert_eq!(schedule.budget, 70_000);
     let groups: Vec<&[String]> = schedule.groups.iter().map(|group| group.todos.as_slice()).collect();
     assert_eq!(groups, [&["T-1", "T-3", "T-7"].map(String::from)[..], &["T-2".to_owned()], &["T-5".to_owned()]]);

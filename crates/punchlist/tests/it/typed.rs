@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use punchlist::{
-    Ask, Dialect, Finish, Format, HoldKind, Import, NewTodo, Next, Op, Options, Panel, QuestionOption, Reason, Reply,
-    Session, State, Status, View,
+    Dialect, Finish, Format, HoldKind, Import, NewTodo, Next, Op, Options, Panel, QuestionOption, Reason, RecordStatus,
+    Reply, ScheduleRequest, Session, Status, View,
 };
 use serde_json::json;
 
@@ -47,7 +47,7 @@ fn a_todo_fails_after_one_retry_and_can_be_reopened() {
     session.apply(&[Op::fail("d", "timeout again")]).unwrap();
     assert_eq!(statuses(&session), [("d".into(), Status::Failed)]);
     session.apply(&[Op::reopen("d")]).unwrap();
-    assert_eq!(session.todos().unwrap()[0].status, State::Stored(Status::Pending));
+    assert_eq!(session.todos().unwrap()[0].status, RecordStatus::Stored(Status::Pending));
 }
 
 #[test]
@@ -218,6 +218,6 @@ fn batches_fit_a_budget() {
     session.apply(&[todo("a", 8_000), todo("b", 8_000), todo("c", 100_000)]).unwrap();
     let batch = session.next_batch(30_000).unwrap();
     assert_eq!(batch.todos.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    let schedule = session.schedule(&Ask { agents: 2, ..Ask::default() }).unwrap();
+    let schedule = session.schedule(&ScheduleRequest { agents: 2, ..ScheduleRequest::default() }).unwrap();
     assert_eq!(schedule.windows.iter().map(|window| window.todos.len()).sum::<usize>(), 3);
 }

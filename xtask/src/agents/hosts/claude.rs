@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Acp, Conversation, ERRORS, OUTPUT, Trial};
-use crate::agents::child::{Group, appended};
-use crate::agents::trial::Wiring;
+use super::{AcpCommand, ERRORS, OUTPUT, Trial, TrialConversation};
+use crate::agents::child::{ProgramGroup, appended};
+use crate::agents::trial::TrialWiring;
 
 /// Any key does: the model is ours.
 const KEY: &str = "sk-scripted";
@@ -20,7 +20,11 @@ pub static TRIAL: Trial = Trial {
     name: "claude",
     package: ("@anthropic-ai/claude-code", "2.1.325"),
     plugin: None,
-    acp: Acp::Package { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", program: "claude-agent-acp" },
+    acp: AcpCommand::Package {
+        name: "@agentclientprotocol/claude-agent-acp",
+        version: "0.99.1",
+        program: "claude-agent-acp",
+    },
     takes_many_prompts: true,
     environment: |wiring| {
         let mut out = environment(wiring);
@@ -33,7 +37,7 @@ pub static TRIAL: Trial = Trial {
     converse,
 };
 
-fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &TrialWiring) -> Result<(), String> {
     let place = wiring.place;
     if wiring.is_installed() {
         // Something to be found again as it was.
@@ -52,7 +56,7 @@ fn configure(wiring: &Wiring) -> Result<(), String> {
 }
 
 /// What leads it to the model, and nowhere else.
-fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &TrialWiring) -> Vec<(&'static str, String)> {
     let (model, key) = (wiring.model.clone(), KEY.to_owned());
     let mut out = vec![("ANTHROPIC_BASE_URL", model), ("ANTHROPIC_API_KEY", key)];
     out.push(("ANTHROPIC_MODEL", "claude-sonnet-4-5".to_owned()));
@@ -69,7 +73,7 @@ fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
 }
 
 /// As after the questions that the user is asked at the first start: colors, the key, the folder.
-fn greeted(wiring: &Wiring) -> Value {
+fn greeted(wiring: &TrialWiring) -> Value {
     let project = json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true});
     json!({
         "hasCompletedOnboarding": true,
@@ -81,7 +85,7 @@ fn greeted(wiring: &Wiring) -> Value {
 }
 
 /// The words that start it with its own screen.
-fn screen(wiring: &Wiring) -> Vec<String> {
+fn screen(wiring: &TrialWiring) -> Vec<String> {
     let home = |file: &str| wiring.place.home.join(file).display().to_string();
     let mut words = ["claude", "--dangerously-skip-permissions", "--strict-mcp-config"].map(str::to_owned).to_vec();
     words.extend(["--settings".to_owned(), home("settings.json"), "--mcp-config".to_owned(), home("mcp.json")]);
@@ -89,7 +93,7 @@ fn screen(wiring: &Wiring) -> Vec<String> {
 }
 
 /// The id of the first conversation, from the name of the file that Claude Code writes it to.
-fn first_conversation(wiring: &Wiring) -> Option<String> {
+fn first_conversation(wiring: &TrialWiring) -> Option<String> {
     let projects = fs::read_dir(wiring.place.home.join(".claude/projects"));
     let folders = projects.into_iter().flatten().flatten().filter_map(|folder| fs::read_dir(folder.path()).ok());
     let files = folders.flatten().flatten().map(|file| file.path());
@@ -98,7 +102,7 @@ fn first_conversation(wiring: &Wiring) -> Option<String> {
     Some(oldest?.file_stem()?.to_string_lossy().into_owned())
 }
 
-fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+fn converse(wiring: &TrialWiring, conversation: &mut TrialConversation) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("claude");
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
@@ -114,11 +118,11 @@ fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, Str
     talk(command, wiring, conversation)
 }
 
-fn talk(mut command: Command, wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+fn talk(mut command: Command, wiring: &TrialWiring, conversation: &mut TrialConversation) -> Result<i32, String> {
     let end = Instant::now() + wiring.limit;
     let mut output = appended(&wiring.place.file(OUTPUT))?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(appended(&wiring.place.file(ERRORS))?);
-    let mut group = Group::start(&mut command)?;
+    let mut group = ProgramGroup::start(&mut command)?;
     let (Some(mut stdin), Some(stdout)) = (group.0.stdin.take(), group.0.stdout.take()) else {
         return Err("no pipes".to_owned());
     };

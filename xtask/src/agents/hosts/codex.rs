@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::{Acp, ERRORS, OUTPUT, Trial};
+use super::{AcpCommand, ERRORS, OUTPUT, Trial};
 use crate::agents::child;
-use crate::agents::trial::Wiring;
+use crate::agents::trial::TrialWiring;
 
 pub static TRIAL: Trial = Trial {
     name: "codex",
     package: ("@openai/codex", "0.166.0"),
     plugin: None,
-    acp: Acp::Package { name: "@agentclientprotocol/codex-acp", version: "2.6.0", program: "codex-acp" },
+    acp: AcpCommand::Package { name: "@agentclientprotocol/codex-acp", version: "2.6.0", program: "codex-acp" },
     takes_many_prompts: false,
     environment: |wiring| {
         let mut out = environment(wiring);
@@ -23,7 +23,7 @@ pub static TRIAL: Trial = Trial {
     converse: |wiring, _| converse(wiring),
 };
 
-fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &TrialWiring) -> Result<(), String> {
     let place = wiring.place;
     if wiring.is_installed() {
         return place.configure(".codex/config.toml", &settings(wiring));
@@ -33,12 +33,12 @@ fn configure(wiring: &Wiring) -> Result<(), String> {
 }
 
 /// Where its settings are, and a key that they name.
-fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &TrialWiring) -> Vec<(&'static str, String)> {
     let home = wiring.place.home.join(".codex").display().to_string();
     vec![("CODEX_HOME", home), ("SCRIPTED_KEY", "x".to_owned())]
 }
 
-fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &TrialWiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("codex");
     command.envs(environment(wiring)).envs(wiring.env());
@@ -52,7 +52,7 @@ fn converse(wiring: &Wiring) -> Result<i32, String> {
 }
 
 /// Strings of JSON are strings of TOML.
-fn settings(wiring: &Wiring) -> String {
+fn settings(wiring: &TrialWiring) -> String {
     let (repo, model) = (json!(wiring.place.repo), &wiring.model);
     format!(
         r#"model = "gpt-5.1-codex"
@@ -80,7 +80,7 @@ trust_level = "trusted"
     )
 }
 
-fn server(wiring: &Wiring) -> String {
+fn server(wiring: &TrialWiring) -> String {
     let (punch, server) = (json!(wiring.place.punch), json!(wiring.server()));
     format!("[mcp_servers.punch]\ncommand = {punch}\nargs = {server}\nstartup_timeout_sec = 30\n")
 }

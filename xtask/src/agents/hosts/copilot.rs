@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::{Acp, ERRORS, OUTPUT, Trial};
+use super::{AcpCommand, ERRORS, OUTPUT, Trial};
 use crate::agents::child;
-use crate::agents::trial::Wiring;
+use crate::agents::trial::TrialWiring;
 
 pub static TRIAL: Trial = Trial {
     name: "copilot",
     package: ("@github/copilot", "1.0.102"),
     plugin: None,
     // It takes no server over standard input from its client.
-    acp: Acp::Never,
+    acp: AcpCommand::Never,
     takes_many_prompts: false,
     environment,
     configure,
@@ -20,7 +20,7 @@ pub static TRIAL: Trial = Trial {
     converse: |wiring, _| converse(wiring),
 };
 
-fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &TrialWiring) -> Result<(), String> {
     let place = wiring.place;
     if wiring.is_installed() {
         return Ok(());
@@ -31,7 +31,7 @@ fn configure(wiring: &Wiring) -> Result<(), String> {
 }
 
 /// What leads it to the model, and nowhere else. `true` also trusts the folder.
-fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &TrialWiring) -> Vec<(&'static str, String)> {
     let set = |name: &'static str, value: &str| (name, value.to_owned());
     vec![
         set("COPILOT_PROVIDER_BASE_URL", &format!("{}/v1", wiring.model)),
@@ -43,7 +43,7 @@ fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &TrialWiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("copilot");
     command.envs(environment(wiring)).envs(wiring.env());

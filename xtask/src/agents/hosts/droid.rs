@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::{Acp, ERRORS, OUTPUT, Trial};
+use super::{AcpCommand, ERRORS, OUTPUT, Trial};
 use crate::agents::child;
-use crate::agents::trial::Wiring;
+use crate::agents::trial::TrialWiring;
 
 pub static TRIAL: Trial = Trial {
     name: "droid",
     package: ("droid", "0.215.0"),
     plugin: None,
-    acp: Acp::Never,
+    acp: AcpCommand::Never,
     takes_many_prompts: false,
     environment: |_| environment(),
     configure,
@@ -19,7 +19,7 @@ pub static TRIAL: Trial = Trial {
     converse: |wiring, _| converse(wiring),
 };
 
-fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &TrialWiring) -> Result<(), String> {
     let place = wiring.place;
     let model = json!({
         "model": "scripted-1",
@@ -44,7 +44,7 @@ fn environment() -> Vec<(&'static str, String)> {
     vec![("FACTORY_DISABLE_AUTO_UPDATE", "1".to_owned())]
 }
 
-fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &TrialWiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("droid");
     command.envs(environment()).envs(wiring.env());

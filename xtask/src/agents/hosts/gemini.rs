@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{Acp, ERRORS, OUTPUT, Trial};
+use super::{AcpCommand, ERRORS, OUTPUT, Trial};
 use crate::agents::child;
-use crate::agents::trial::Wiring;
+use crate::agents::trial::TrialWiring;
 
 pub static TRIAL: Trial = Trial {
     name: "gemini",
     package: ("@google/gemini-cli", "0.61.0"),
     plugin: None,
-    acp: Acp::Own("--acp --skip-trust -m gemini-2.5-pro"),
+    acp: AcpCommand::Own("--acp --skip-trust -m gemini-2.5-pro"),
     takes_many_prompts: false,
     environment,
     configure,
@@ -19,13 +19,13 @@ pub static TRIAL: Trial = Trial {
     converse: |wiring, _| converse(wiring),
 };
 
-fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &TrialWiring) -> Result<(), String> {
     let settings = settings(wiring, "gemini", "gemini-api-key");
     wiring.place.configure(".gemini/settings.json", &settings.to_string())
 }
 
 /// What leads it to the model.
-fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &TrialWiring) -> Vec<(&'static str, String)> {
     let set = |name: &'static str, value: &str| (name, value.to_owned());
     vec![
         set("GEMINI_API_KEY", "scripted"),
@@ -35,7 +35,7 @@ fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &TrialWiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("gemini");
     command.envs(environment(wiring)).envs(wiring.env());
@@ -48,7 +48,7 @@ fn converse(wiring: &Wiring) -> Result<i32, String> {
 }
 
 /// The settings that both read.
-pub fn settings(wiring: &Wiring, agent: &str, login: &str) -> Value {
+pub fn settings(wiring: &TrialWiring, agent: &str, login: &str) -> Value {
     let mut out = json!({
         "security": {"auth": {"selectedType": login}, "folderTrust": {"enabled": false}},
         "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},

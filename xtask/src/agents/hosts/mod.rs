@@ -17,7 +17,7 @@ use punch_agents::{AGENTS, Adapter};
 use serde::de::{Deserialize, Deserializer, Error};
 
 use super::scenario::By;
-use super::trial::Wiring;
+use super::trial::TrialWiring;
 use super::trial_folders::TrialFolders;
 
 /// The agents that can be tried, in any order: each names its adapter.
@@ -33,24 +33,24 @@ pub struct Trial {
     /// An npm package of the same version that it would fetch on its first start in an empty home.
     pub plugin: Option<&'static str>,
     /// How `punch run` drives it over the Agent Client Protocol.
-    pub acp: Acp,
+    pub acp: AcpCommand,
     /// One start can take several prompts.
     pub takes_many_prompts: bool,
     /// The variables that lead it to the scripted model.
-    pub environment: fn(&Wiring) -> Vec<(&'static str, String)>,
+    pub environment: fn(&TrialWiring) -> Vec<(&'static str, String)>,
     /// Writes its settings: the model behind it, and our server and hooks unless `punch install` writes them.
-    pub configure: fn(&Wiring) -> Result<(), String>,
+    pub configure: fn(&TrialWiring) -> Result<(), String>,
     /// The words that start it with its own screen; none if no scenario does.
-    pub screen: Option<fn(&Wiring) -> Vec<String>>,
+    pub screen: Option<fn(&TrialWiring) -> Vec<String>>,
     /// Finds the id of its first conversation, where it writes that down.
-    pub first_conversation: Option<fn(&Wiring) -> Option<String>>,
+    pub first_conversation: Option<fn(&TrialWiring) -> Option<String>>,
     /// Starts it, and waits for its end: the exit code.
-    pub converse: fn(&Wiring, &mut Conversation) -> Result<i32, String>,
+    pub converse: fn(&TrialWiring, &mut TrialConversation) -> Result<i32, String>,
 }
 
 /// How an agent speaks the Agent Client Protocol.
 #[derive(Clone, Copy, Debug)]
-pub enum Acp {
+pub enum AcpCommand {
     /// By itself, with these arguments.
     Own(&'static str),
     /// By the program of another npm package.
@@ -68,7 +68,7 @@ pub enum Acp {
 
 /// An agent that can be tried.
 #[derive(Clone, Copy)]
-pub struct Host {
+pub struct TrialAgent {
     adapter: &'static Adapter,
     /// How it is tried.
     pub trial: &'static Trial,
@@ -76,7 +76,7 @@ pub struct Host {
 
 /// What is kept between the runs of a scenario.
 #[derive(Default)]
-pub struct Conversation {
+pub struct TrialConversation {
     /// The agent's own name for it, where the agent needs one to resume.
     pub id: Option<String>,
 }
@@ -86,7 +86,7 @@ pub const OUTPUT: &str = "output.jsonl";
 /// Its standard error.
 pub const ERRORS: &str = "errors.txt";
 
-impl Host {
+impl TrialAgent {
     /// All of them, in the order of their adapters.
     pub fn all() -> impl Iterator<Item = Self> {
         AGENTS.into_iter().filter_map(|adapter| {
@@ -109,35 +109,35 @@ impl Host {
     pub fn spec(self, by: By, place: &TrialFolders) -> Option<String> {
         match (by, self.trial.acp) {
             (By::Headless, _) => self.adapter.headless.map(|_| self.name().to_owned()),
-            (By::Acp, Acp::Own(arguments)) => Some(format!("acp:{} {arguments}", self.name())),
-            (By::Acp, Acp::Package { program, .. }) => {
+            (By::Acp, AcpCommand::Own(arguments)) => Some(format!("acp:{} {arguments}", self.name())),
+            (By::Acp, AcpCommand::Package { program, .. }) => {
                 Some(format!("acp:node {}", place.adapters.join(program).display()))
             }
-            (By::Acp, Acp::Never) => None,
+            (By::Acp, AcpCommand::Never) => None,
         }
     }
 }
 
-impl PartialEq for Host {
+impl PartialEq for TrialAgent {
     fn eq(&self, other: &Self) -> bool {
         self.adapter == other.adapter
     }
 }
 
-impl fmt::Debug for Host {
+impl fmt::Debug for TrialAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl<'de> Deserialize<'de> for Host {
+impl<'de> Deserialize<'de> for TrialAgent {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
         Self::parse(&name).ok_or_else(|| D::Error::custom(format!("no agent `{name}`")))
     }
 }
 
-impl Conversation {
+impl TrialConversation {
     /// Everything the agent has printed so far.
     pub fn output(&self, place: &TrialFolders) -> String {
         let read = |name| fs::read(place.file(name)).unwrap_or_default();
@@ -151,6 +151,6 @@ mod tests {
 
     #[test]
     fn every_trial_belongs_to_an_adapter() {
-        assert_eq!(Host::all().count(), TRIALS.len());
+        assert_eq!(TrialAgent::all().count(), TRIALS.len());
     }
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Acp, Conversation, ERRORS, OUTPUT, Trial};
-use crate::agents::child::{Group, appended};
+use super::{AcpCommand, ERRORS, OUTPUT, Trial, TrialConversation};
+use crate::agents::child::{ProgramGroup, appended};
 use crate::agents::http;
-use crate::agents::trial::Wiring;
+use crate::agents::trial::TrialWiring;
 use crate::agents::trial_folders::TrialFolders;
 use crate::process;
 
@@ -25,7 +25,7 @@ pub static TRIAL: Trial = Trial {
     name: "opencode",
     package: ("opencode-ai", "1.18.33"),
     plugin: Some("@opencode-ai/plugin"),
-    acp: Acp::Own("acp"),
+    acp: AcpCommand::Own("acp"),
     takes_many_prompts: true,
     environment: |_| environment(),
     configure,
@@ -34,7 +34,7 @@ pub static TRIAL: Trial = Trial {
     converse,
 };
 
-fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &TrialWiring) -> Result<(), String> {
     wiring.place.configure(".config/opencode/opencode.json", &settings(wiring)?.to_string())?;
     furnish(wiring.place);
     Ok(())
@@ -52,7 +52,7 @@ fn environment() -> Vec<(&'static str, String)> {
     switches.map(|name| (name, "1".to_owned())).to_vec()
 }
 
-fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, String> {
+fn converse(wiring: &TrialWiring, conversation: &mut TrialConversation) -> Result<i32, String> {
     let place = wiring.place;
     let end = Instant::now() + wiring.limit;
     let mut command = place.command("opencode");
@@ -63,7 +63,7 @@ fn converse(wiring: &Wiring, conversation: &mut Conversation) -> Result<i32, Str
     let port = free_port()?;
     command.args(["serve", "--hostname", "127.0.0.1", "--port", &port.to_string()]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(appended(&place.file(ERRORS))?);
-    let mut server = Group::start(&mut command)?;
+    let mut server = ProgramGroup::start(&mut command)?;
     let address = listening(&mut server, end)?;
     let session = match conversation.id.as_ref().filter(|_| wiring.run.resume) {
         Some(id) => id.clone(),
@@ -96,7 +96,7 @@ fn furnish(place: &TrialFolders) {
     let _ = std::os::unix::fs::symlink(place.plugin.join("node_modules"), folder.join("node_modules"));
 }
 
-fn settings(wiring: &Wiring) -> Result<Value, String> {
+fn settings(wiring: &TrialWiring) -> Result<Value, String> {
     let place = wiring.place;
     let plugin = process::root().join("plugins/opencode/punch.js");
     let plugin = plugin.canonicalize().map_err(|cause| format!("{}: {cause}", plugin.display()))?;
@@ -128,7 +128,7 @@ fn free_port() -> Result<u16, String> {
 }
 
 /// Waits until it says where it listens.
-fn listening(server: &mut Group, end: Instant) -> Result<String, String> {
+fn listening(server: &mut ProgramGroup, end: Instant) -> Result<String, String> {
     let stdout = server.0.stdout.take().ok_or("no pipe")?;
     let (send, lines) = channel();
     // Reads on to the end, so that the server can always write.

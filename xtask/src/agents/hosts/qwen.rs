@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::{Acp, ERRORS, OUTPUT, Trial, gemini};
+use super::{AcpCommand, ERRORS, OUTPUT, Trial, gemini};
 use crate::agents::child;
-use crate::agents::trial::Wiring;
+use crate::agents::trial::TrialWiring;
 
 pub static TRIAL: Trial = Trial {
     name: "qwen",
     package: ("@qwen-code/qwen-code", "0.24.4"),
     plugin: None,
     // By itself it asks the model what may be done.
-    acp: Acp::Own("--acp --auth-type openai --approval-mode default"),
+    acp: AcpCommand::Own("--acp --auth-type openai --approval-mode default"),
     takes_many_prompts: false,
     environment,
     configure,
@@ -20,7 +20,7 @@ pub static TRIAL: Trial = Trial {
     converse: |wiring, _| converse(wiring),
 };
 
-fn configure(wiring: &Wiring) -> Result<(), String> {
+fn configure(wiring: &TrialWiring) -> Result<(), String> {
     let mut settings = gemini::settings(wiring, "qwen", "openai");
     // Both are off or hidden otherwise.
     if !wiring.is_installed() {
@@ -35,7 +35,7 @@ fn configure(wiring: &Wiring) -> Result<(), String> {
 }
 
 /// What leads it to the model.
-fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
+fn environment(wiring: &TrialWiring) -> Vec<(&'static str, String)> {
     let set = |name: &'static str, value: &str| (name, value.to_owned());
     vec![
         set("OPENAI_API_KEY", "scripted"),
@@ -45,7 +45,7 @@ fn environment(wiring: &Wiring) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn converse(wiring: &Wiring) -> Result<i32, String> {
+fn converse(wiring: &TrialWiring) -> Result<i32, String> {
     let place = wiring.place;
     let mut command = place.command("qwen");
     command.envs(environment(wiring)).envs(wiring.env());

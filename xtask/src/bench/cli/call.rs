@@ -9,7 +9,7 @@ use wait4::Wait4;
 
 /// What one call took.
 #[derive(Clone, Copy, Debug)]
-pub struct Cost {
+pub struct CallCost {
     /// User and system time.
     pub cpu: Duration,
     /// From start to end.
@@ -26,21 +26,21 @@ pub fn program(path: &Path, folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Runs it to its end without input or output; anything but success is an error.
-pub fn call(command: &mut Command) -> Result<Cost, String> {
+pub fn call(command: &mut Command) -> Result<CallCost, String> {
     spend(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
 /// Runs a command without input or output; any exit code but `code` is an error.
-pub fn call_to(command: &mut Command, code: i32) -> Result<Cost, String> {
+pub fn call_to(command: &mut Command, code: i32) -> Result<CallCost, String> {
     spend_to(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()), code)
 }
 
 /// Runs a command with the input and output that it was given; anything but success is an error.
-pub fn spend(command: &mut Command) -> Result<Cost, String> {
+pub fn spend(command: &mut Command) -> Result<CallCost, String> {
     spend_to(command, 0)
 }
 
-fn spend_to(command: &mut Command, code: i32) -> Result<Cost, String> {
+fn spend_to(command: &mut Command, code: i32) -> Result<CallCost, String> {
     let start = Instant::now();
     let child = command.spawn();
     let child = child.map_err(|cause| format!("`{command:?}` does not start: {cause}"))?;
@@ -51,16 +51,16 @@ fn spend_to(command: &mut Command, code: i32) -> Result<Cost, String> {
         let said = output.map(|o| String::from_utf8_lossy(&[o.stdout, o.stderr].concat()).into_owned());
         return Err(format!("`{command:?}` ended with {}; again it said: {}", used.status, said.unwrap_or_default()));
     }
-    Ok(Cost { cpu: used.rusage.utime + used.rusage.stime, wall, resident: used.rusage.maxrss })
+    Ok(CallCost { cpu: used.rusage.utime + used.rusage.stime, wall, resident: used.rusage.maxrss })
 }
 
 /// What many calls of the same kind took.
 #[derive(Clone, Debug, Default)]
-pub struct Costs(Vec<Cost>);
+pub struct Costs(Vec<CallCost>);
 
 impl Costs {
     /// Adds one.
-    pub fn push(&mut self, cost: Cost) {
+    pub fn push(&mut self, cost: CallCost) {
         self.0.push(cost);
     }
 

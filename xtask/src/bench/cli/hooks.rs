@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use super::call::{Cost, spend};
-use super::plan::Plan;
+use super::call::{CallCost, spend};
+use super::plan::BenchPlan;
 
 /// The hooks: looking, deciding, copying.
 pub const HOOKS: [&str; 3] = ["hook PreToolUse", "hook Stop", "hook TodoWrite"];
@@ -15,9 +15,9 @@ pub const HOOKS: [&str; 3] = ["hook PreToolUse", "hook Stop", "hook TodoWrite"];
 /// The session that all reports are about.
 const SESSION: &str = "5e551041-0000-4000-8000-000000000001";
 
-impl Plan<'_> {
+impl BenchPlan<'_> {
     /// Runs a hook once more. The first `hook TodoWrite` binds the session.
-    pub fn hook(&mut self, name: &str) -> Result<Cost, String> {
+    pub fn hook(&mut self, name: &str) -> Result<CallCost, String> {
         let mut command = self.hook_command(name)?;
         spend(&mut command)
     }

@@ -16,13 +16,13 @@ use std::path::Path;
 use call::{Costs, call};
 use crowd::Crowd;
 use hooks::HOOKS;
-use plan::{Plan, VERBS};
-use programs::Programs;
+use plan::{BenchPlan, VERBS};
+use programs::BenchPrograms;
 use rivals::{Bare, Warrior};
-use table::{Table, Target, ms};
+use table::{FigureBound, ResultTable, ms};
 
 use super::tools;
-use crate::{Done, process};
+use crate::{TaskResult, process};
 
 const SIZES: [u32; 3] = [100, 1_000, 100_000];
 const COMPARED: u32 = 1_000;
@@ -37,10 +37,10 @@ const SHOWN: u32 = 10_000;
 
 /// Medians by name and size.
 #[derive(Default)]
-struct Seen(BTreeMap<(&'static str, u32), Costs>);
+struct Medians(BTreeMap<(&'static str, u32), Costs>);
 
-impl Seen {
-    fn add(&mut self, name: &'static str, size: u32, cost: call::Cost) {
+impl Medians {
+    fn add(&mut self, name: &'static str, size: u32, cost: call::CallCost) {
         self.0.entry((name, size)).or_default().push(cost);
     }
 
@@ -50,19 +50,19 @@ impl Seen {
 }
 
 /// Measures, prints one table, and fails if a target is missed.
-pub fn run() -> Done {
+pub fn run() -> TaskResult {
     // Not the system's folder for temporary files: it may be in memory, where nothing has to be made durable.
     let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
     let room = room.path();
-    let programs = Programs::build(room)?;
+    let programs = BenchPrograms::build(room)?;
     let bare = Bare::make(&programs, room, COMPARED)?;
     let mut warrior = Warrior::make(room, COMPARED).inspect_err(|why| println!("NOT COMPARED: {why}")).ok();
     let mut plans = Vec::new();
     for size in SIZES {
-        plans.push(Plan::make(&programs, room.join(format!("plan-{size}")), size)?.0);
+        plans.push(BenchPlan::make(&programs, room.join(format!("plan-{size}")), size)?.0);
     }
-    let shown = Plan::make(&programs, room.join("shown"), SHOWN)?.0;
-    let mut seen = Seen::default();
+    let shown = BenchPlan::make(&programs, room.join("shown"), SHOWN)?.0;
+    let mut seen = Medians::default();
     for round in 0..ROUNDS {
         seen.add("/bin/true", 0, call(&mut call::program(Path::new("/bin/true"), room, &[]))?);
         seen.add("bare query", COMPARED, call(&mut bare.query())?);
@@ -94,14 +94,14 @@ pub fn run() -> Done {
 }
 
 /// Measures only the hooks, among the same calls of verbs: what a session costs depends on what the user adds meanwhile.
-pub fn hooks() -> Done {
+pub fn hooks() -> TaskResult {
     let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
     let room = room.path();
-    let programs = Programs::build(room)?;
+    let programs = BenchPrograms::build(room)?;
     let bare = Bare::make(&programs, room, COMPARED)?;
-    let mut seen = Seen::default();
+    let mut seen = Medians::default();
     for size in SIZES {
-        let mut plan = Plan::make(&programs, room.join(format!("plan-{size}")), size)?.0;
+        let mut plan = BenchPlan::make(&programs, room.join(format!("plan-{size}")), size)?.0;
         for round in 0..ROUNDS {
             seen.add("bare update", COMPARED, call(&mut bare.update())?);
             seen.add("--version", 0, call(&mut plan.punch(&["--version"]))?);
@@ -116,31 +116,36 @@ pub fn hooks() -> Done {
             }
         }
     }
-    let mut table = Table::begin();
+    let mut table = ResultTable::begin();
     judge_hooks(&seen, &mut table);
     table.end()
 }
 
-fn judge_hooks(seen: &Seen, table: &mut Table) {
+fn judge_hooks(seen: &Medians, table: &mut ResultTable) {
     for hook in HOOKS {
         let (base, size, most) =
             if hook == "hook PreToolUse" { ("--version", 0, 3.0) } else { ("bare update", COMPARED, 1.5) };
         for at in SIZES {
             let cost = seen.cpu(hook, at);
-            table.judge((hook, at, &ms(cost)), &format!("x {base}"), cost / seen.cpu(base, size), Target::AtMost(most));
+            table.judge(
+                (hook, at, &ms(cost)),
+                &format!("x {base}"),
+                cost / seen.cpu(base, size),
+                FigureBound::AtMost(most),
+            );
         }
     }
 }
 
-fn import(programs: &Programs, room: &Path, seen: &mut Seen) -> Done {
+fn import(programs: &BenchPrograms, room: &Path, seen: &mut Medians) -> TaskResult {
     for n in 0..3 {
-        seen.add("import", IMPORTED, Plan::make(programs, room.join(format!("import-{n}")), IMPORTED)?.1);
+        seen.add("import", IMPORTED, BenchPlan::make(programs, room.join(format!("import-{n}")), IMPORTED)?.1);
     }
     Ok(())
 }
 
 /// Ours and the bare program's, in turns.
-fn crowds(bare: &Bare<'_>, plans: &[Plan<'_>]) -> Result<[Crowd; 2], String> {
+fn crowds(bare: &Bare<'_>, plans: &[BenchPlan<'_>]) -> Result<[Crowd; 2], String> {
     let Some(plan) = plans.iter().find(|plan| plan.size == COMPARED) else { return Err("no plan to crowd".into()) };
     let mut crowds = [Crowd::default(); 2];
     for _ in 0..3 {
@@ -150,10 +155,16 @@ fn crowds(bare: &Bare<'_>, plans: &[Plan<'_>]) -> Result<[Crowd; 2], String> {
     Ok(crowds)
 }
 
-fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, crowds: &[Crowd; 2]) -> Done {
+fn report(
+    seen: &Medians,
+    bare: &Bare<'_>,
+    plans: &mut [BenchPlan<'_>],
+    warrior: bool,
+    crowds: &[Crowd; 2],
+) -> TaskResult {
     let counting = tools::install("valgrind", "valgrind").inspect_err(|why| println!("NOT COUNTED: {why}")).is_ok();
     let count = |command: &std::process::Command| counting.then(|| tools::instructions(command)).transpose();
-    let mut table = Table::begin();
+    let mut table = ResultTable::begin();
     table.plain("/bin/true", None, &ms(seen.cpu("/bin/true", 0)), None);
     table.plain("--version", None, &ms(seen.cpu("--version", 0)), None);
     let bares = [
@@ -176,21 +187,21 @@ fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, c
     }
     let alone = seen.cpu("punch alone", SHOWN);
     let version = seen.cpu("--version", 0);
-    table.judge(("punch alone", SHOWN, &*ms(alone)), "x --version", alone / version, Target::AtMost(4.0));
+    table.judge(("punch alone", SHOWN, &*ms(alone)), "x --version", alone / version, FigureBound::AtMost(4.0));
     for verb in VERBS {
         let cost = seen.cpu(verb, COMPARED);
         let row = (verb, COMPARED, &*ms(cost));
         let base = if matches!(verb, "next" | "ready" | "show") { "bare query" } else { "bare update" };
-        table.judge(row, &format!("x {base}"), cost / seen.cpu(base, COMPARED), Target::AtMost(2.0));
+        table.judge(row, &format!("x {base}"), cost / seen.cpu(base, COMPARED), FigureBound::AtMost(2.0));
         if warrior {
             let theirs = seen.cpu(warrior_name(verb), COMPARED);
-            table.judge(row, "x less than Taskwarrior", theirs / cost, Target::AtLeast(15.0));
+            table.judge(row, "x less than Taskwarrior", theirs / cost, FigureBound::AtLeast(15.0));
         }
     }
     for verb in VERBS {
         for size in SIZES.into_iter().skip(1) {
             let cost = seen.cpu(verb, size);
-            table.judge((verb, size, &ms(cost)), "x at 100", cost / seen.cpu(verb, SIZES[0]), Target::AtMost(1.5));
+            table.judge((verb, size, &ms(cost)), "x at 100", cost / seen.cpu(verb, SIZES[0]), FigureBound::AtMost(1.5));
         }
     }
     judge_hooks(seen, &mut table);
@@ -199,19 +210,24 @@ fn report(seen: &Seen, bare: &Bare<'_>, plans: &mut [Plan<'_>], warrior: bool, c
     match warrior {
         true => {
             let ten = 10.0 * seen.cpu(warrior_name("add"), COMPARED);
-            table.judge(row, "x 10 adds of Taskwarrior", cost / ten, Target::AtMost(1.0));
+            table.judge(row, "x 10 adds of Taskwarrior", cost / ten, FigureBound::AtMost(1.0));
         }
         false => table.plain(row.0, Some(row.1), row.2, None),
     }
     for size in SIZES {
         let resident = seen.0.get(&("next", size)).map_or(f64::NAN, Costs::resident);
-        table.judge(("next, resident", size, ""), "MB", resident, Target::AtMost(15.0));
+        table.judge(("next, resident", size, ""), "MB", resident, FigureBound::AtMost(15.0));
     }
     let [ours, theirs] = crowds;
     let row = ("eight at once", COMPARED, &*format!("{:.0}/s", ours.pace()));
-    table.judge(row, &format!("x {:.0}/s of bare", theirs.pace()), ours.pace() / theirs.pace(), Target::AtLeast(0.6));
+    table.judge(
+        row,
+        &format!("x {:.0}/s of bare", theirs.pace()),
+        ours.pace() / theirs.pace(),
+        FigureBound::AtLeast(0.6),
+    );
     let theirs = format!("s the slowest (bare {:.2} s)", theirs.slowest.as_secs_f64());
-    table.judge(row, &theirs, ours.slowest.as_secs_f64(), Target::AtMost(1.0));
+    table.judge(row, &theirs, ours.slowest.as_secs_f64(), FigureBound::AtMost(1.0));
     table.end()
 }
 

@@ -6,8 +6,8 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::call::{self, Cost, call};
-use super::programs::Programs;
+use super::call::{self, CallCost, call};
+use super::programs::BenchPrograms;
 use super::shape;
 use crate::process;
 
@@ -15,8 +15,8 @@ use crate::process;
 pub const VERBS: [&str; 7] = ["next", "ready", "show", "start", "done", "add", "add --needs"];
 
 /// A git repository with a store in it.
-pub struct Plan<'p> {
-    programs: &'p Programs,
+pub struct BenchPlan<'p> {
+    programs: &'p BenchPrograms,
     /// How many todos it began with.
     pub size: u32,
     folder: PathBuf,
@@ -27,9 +27,9 @@ pub struct Plan<'p> {
     hooked: u32,
 }
 
-impl<'p> Plan<'p> {
+impl<'p> BenchPlan<'p> {
     /// Imports it into a new folder; what the import cost comes along.
-    pub fn make(programs: &'p Programs, folder: PathBuf, size: u32) -> Result<(Self, Cost), String> {
+    pub fn make(programs: &'p BenchPrograms, folder: PathBuf, size: u32) -> Result<(Self, CallCost), String> {
         let fresh = folder.join("fresh");
         let plan = Self { programs, size, folder, fresh, ready: VecDeque::new(), added: 0, hooked: 0 };
         let file = plan.folder.join("plan.json");
@@ -93,7 +93,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Runs the next call of a verb.
-    pub fn run(&mut self, verb: &str) -> Result<Cost, String> {
+    pub fn run(&mut self, verb: &str) -> Result<CallCost, String> {
         call(&mut self.command(verb)?)
     }
 

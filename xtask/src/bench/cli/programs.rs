@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::{install, process};
 
 /// Where they are.
-pub struct Programs {
+pub struct BenchPrograms {
     /// Ours.
     pub punch: PathBuf,
     /// The least that such a command can cost, as cargo builds it.
@@ -15,7 +15,7 @@ pub struct Programs {
     pub bare_alike: PathBuf,
 }
 
-impl Programs {
+impl BenchPrograms {
     /// Builds them with the release profile and installs them in a folder. A linker writes its file in small pieces,
     /// and the system keeps it so in memory; started from there, a program pays for every piece. People start copies.
     pub fn build(room: &Path) -> Result<Self, String> {

@@ -5,22 +5,22 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::call::{self, Cost, call};
-use super::programs::Programs;
+use super::call::{self, CallCost, call};
+use super::programs::BenchPrograms;
 use super::shape;
 use crate::bench::tools;
 use crate::process;
 
 /// The bare program with a table.
 pub struct Bare<'p> {
-    programs: &'p Programs,
+    programs: &'p BenchPrograms,
     folder: PathBuf,
     size: u32,
 }
 
 impl<'p> Bare<'p> {
     /// Makes a table of that many rows below a folder.
-    pub fn make(programs: &'p Programs, room: &Path, size: u32) -> Result<Self, String> {
+    pub fn make(programs: &'p BenchPrograms, room: &Path, size: u32) -> Result<Self, String> {
         let bare = Self { programs, folder: room.to_owned(), size };
         call(&mut bare.command(&["make", &size.to_string()]))?;
         Ok(bare)
@@ -74,7 +74,7 @@ impl Warrior {
     }
 
     /// Runs what comes nearest to a verb of ours.
-    pub fn run(&mut self, verb: &str) -> Result<Cost, String> {
+    pub fn run(&mut self, verb: &str) -> Result<CallCost, String> {
         let uuid = shape::uuid(self.taken);
         let [a, b, c] = [900, 901, 902].map(shape::uuid);
         let mut command = match verb {

@@ -2,7 +2,7 @@
 
 /// A bound on a number.
 #[derive(Clone, Copy, Debug)]
-pub enum Target {
+pub enum FigureBound {
     /// Not more.
     AtMost(f64),
     /// Not less.
@@ -11,11 +11,11 @@ pub enum Target {
 
 /// Prints rows as they come and remembers what was missed.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct ResultTable {
     missed: Vec<String>,
 }
 
-impl Table {
+impl ResultTable {
     /// Prints the heading.
     pub fn begin() -> Self {
         println!("{:<22} {:>8} {:>10} {:>9}  relation", "call", "todos", "cost", "M instr");
@@ -28,10 +28,10 @@ impl Table {
     }
 
     /// A row with a target.
-    pub fn judge(&mut self, (what, size, cost): (&str, u32, &str), relation: &str, value: f64, target: Target) {
+    pub fn judge(&mut self, (what, size, cost): (&str, u32, &str), relation: &str, value: f64, target: FigureBound) {
         let (met, sign, bound) = match target {
-            Target::AtMost(bound) => (value <= bound, "<=", bound),
-            Target::AtLeast(bound) => (value >= bound, ">=", bound),
+            FigureBound::AtMost(bound) => (value <= bound, "<=", bound),
+            FigureBound::AtLeast(bound) => (value >= bound, ">=", bound),
         };
         let verdict = if met { "met" } else { "MISSED" };
         let relation = format!("{value:.2} {relation}, target {sign} {bound}: {verdict}");

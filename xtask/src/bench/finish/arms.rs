@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::Play;
+use super::PlayedPlan;
 use super::draws::Draw;
-use super::harness::{Harness, Judge, Nothing, OwnList, PlanFile};
-use super::model::{Belief, Model, Spent, work};
+use super::harness::{Harness, Judge, Nothing, OwnList, PlanFileLoop};
+use super::model::{Belief, RunCost, SimulatedModel, work};
 use super::profile::{Profile, TURN};
-use super::real::{Connected, Place, Setup};
+use super::real::{ConnectedConversation, PunchProject, PunchSetup};
 use super::runner;
 use super::transcript::Transcript;
-use super::world::World;
+use super::world::TaskWorld;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arm {
@@ -73,11 +73,11 @@ impl Arm {
     }
 
     /// Plays one plan to its end in a folder of its own.
-    pub fn play(self, punch: &Path, folder: &Path, play: &Play) -> Result<Outcome, String> {
+    pub fn play(self, punch: &Path, folder: &Path, play: &PlayedPlan) -> Result<ArmOutcome, String> {
         let profile = &play.profile;
-        let world = World::new(folder.join("project"), play.seed, play.todos, profile)?;
-        let place = || Place::new(punch, &world.folder, folder.join("home"));
-        let connected = |setup| Connected::new(place()?, setup, play.todos);
+        let world = TaskWorld::new(folder.join("project"), play.seed, play.todos, profile)?;
+        let place = || PunchProject::new(punch, &world.folder, folder.join("home"));
+        let connected = |setup| ConnectedConversation::new(place()?, setup, play.todos);
         let one = |harness: &mut dyn Harness| match play.is_printed {
             true => one_conversation(&world, profile, &mut Transcript { harness }),
             false => one_conversation(&world, profile, harness),
@@ -88,9 +88,9 @@ impl Arm {
             Self::Judge => one(&mut Judge::default()),
             Self::NamingJudge => one(&mut Judge::naming()),
             Self::FreshContext => fresh_contexts(&world, profile),
-            Self::Default => one(&mut connected(Setup::Default)?),
-            Self::Checks => one(&mut connected(Setup::Checks)?),
-            Self::Evidence => one(&mut connected(Setup::Evidence)?),
+            Self::Default => one(&mut connected(PunchSetup::Default)?),
+            Self::Checks => one(&mut connected(PunchSetup::Checks)?),
+            Self::Evidence => one(&mut connected(PunchSetup::Evidence)?),
             Self::Run => runner::play(&world, profile, &place()?),
         }
     }
@@ -98,7 +98,7 @@ impl Arm {
 
 /// How one plan ended.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ArmOutcome {
     /// Share of the todos that an agent can do whose work is true.
     pub share: f64,
     /// All of them are.
@@ -113,8 +113,8 @@ pub struct Outcome {
     pub reason: Option<String>,
 }
 
-impl Outcome {
-    pub fn of(world: &World, called_done: &[bool], tokens: usize, own: usize, halted: bool) -> Self {
+impl ArmOutcome {
+    pub fn of(world: &TaskWorld, called_done: &[bool], tokens: usize, own: usize, halted: bool) -> Self {
         let is_true: Vec<bool> = (0..world.tasks.len()).map(|todo| world.is_true(todo)).collect();
         let done = is_true.iter().filter(|is_true| **is_true).count();
         let falsely = called_done.iter().zip(&is_true).filter(|(called, is_true)| **called && !**is_true).count();
@@ -125,12 +125,12 @@ impl Outcome {
     }
 }
 
-fn one_conversation(world: &World, profile: &Profile, harness: &mut dyn Harness) -> Result<Outcome, String> {
-    let mut model = Model::told(world, profile);
+fn one_conversation(world: &TaskWorld, profile: &Profile, harness: &mut dyn Harness) -> Result<ArmOutcome, String> {
+    let mut model = SimulatedModel::told(world, profile);
     work(&mut model, harness)?;
     let called_done = harness.called_done(&model)?;
-    let outcome = Outcome::of(world, &called_done, model.spent.tokens, harness.own_tokens(), model.spent.halted);
-    Ok(Outcome { reason: harness.end_reason(), ..outcome })
+    let outcome = ArmOutcome::of(world, &called_done, model.spent.tokens, harness.own_tokens(), model.spent.halted);
+    Ok(ArmOutcome { reason: harness.end_reason(), ..outcome })
 }
 
 /// Iterations of a fresh-context loop.
@@ -138,18 +138,18 @@ const ITERATIONS: u32 = 50;
 
 /// A loop that starts the agent again with a fresh context and a plan file, until it promises that everything is done.
 /// A model that stops early promises it falsely as often as it calls a todo done that is not.
-fn fresh_contexts(world: &World, profile: &Profile) -> Result<Outcome, String> {
+fn fresh_contexts(world: &TaskWorld, profile: &Profile) -> Result<ArmOutcome, String> {
     let mut beliefs = vec![Belief::Open; world.tasks.len()];
-    let mut spent = Spent::default();
+    let mut spent = RunCost::default();
     let mut own = 0;
     for iteration in 0..ITERATIONS {
         // It reads the plan and gets to know the code, in every iteration but the first.
         if iteration > 0 {
             (spent.tokens, spent.turns, own) = (spent.tokens + TURN, spent.turns + 1, own + TURN);
         }
-        let mut model = Model::new(world, profile, beliefs, spent);
+        let mut model = SimulatedModel::new(world, profile, beliefs, spent);
         model.conversation = iteration;
-        work(&mut model, &mut PlanFile)?;
+        work(&mut model, &mut PlanFileLoop)?;
         spent = model.spent;
         let finished = model.open().is_empty();
         // The file knows what was ticked and what waits for the user, and nothing else.
@@ -157,10 +157,10 @@ fn fresh_contexts(world: &World, profile: &Profile) -> Result<Outcome, String> {
             Belief::Done { ticked: true } | Belief::Waiting => *belief,
             _ => Belief::Open,
         };
-        let called_done = PlanFile.called_done(&model)?;
+        let called_done = PlanFileLoop.called_done(&model)?;
         beliefs = model.beliefs.iter().map(kept).collect();
         if finished || world.draws.hits(Draw::Promise, 0, iteration, profile.falsely) || iteration + 1 == ITERATIONS {
-            return Ok(Outcome::of(world, &called_done, spent.tokens, own, spent.halted));
+            return Ok(ArmOutcome::of(world, &called_done, spent.tokens, own, spent.halted));
         }
     }
     Err("a loop of no iterations".to_owned())

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::profile::PROFILES;
-use super::table::Figures;
+use super::table::ArmFigures;
 
 const WIDTH: f64 = 760.0;
 const LABEL: f64 = 190.0;
@@ -12,7 +12,7 @@ const GROUP: f64 = 46.0;
 const TOP: f64 = 56.0;
 const COLORS: [&str; 3] = ["#0a7d5a", "#3b82c4", "#b7791f"];
 
-pub fn svg(figures: &Figures) -> String {
+pub fn svg(figures: &ArmFigures) -> String {
     let groups = f64::from(u8::try_from(figures.arms.len()).unwrap_or(u8::MAX));
     let height = TOP + GROUP * groups + 34.0;
     let scale = WIDTH - LABEL - 60.0;

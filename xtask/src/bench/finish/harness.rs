@@ -5,28 +5,28 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::draws::Draw;
-use super::model::{Belief, Model};
+use super::model::{Belief, SimulatedModel};
 use super::profile::JUDGE;
 use super::world;
 use crate::bench::tokenizer::tokens;
 
 /// A line of a list.
-pub struct Row {
+pub struct TodoLine {
     pub todo: usize,
     pub status: &'static str,
 }
 
 /// A call that the model makes, with the tokens that it writes and reads, and the text that it understands.
-pub type Called = Result<(usize, String), String>;
+pub type ModelCall = Result<(usize, String), String>;
 
 /// Everything a model meets in a conversation. Texts are what it reads.
 pub trait Harness {
-    fn begin(&mut self, _model: &Model<'_>) -> Result<String, String> {
+    fn begin(&mut self, _model: &SimulatedModel<'_>) -> Result<String, String> {
         Ok(String::new())
     }
 
     /// The model starts a todo that was not marked in progress.
-    fn start(&mut self, _model: &Model<'_>, _todo: usize) -> Called {
+    fn start(&mut self, _model: &SimulatedModel<'_>, _todo: usize) -> ModelCall {
         Ok((0, String::new()))
     }
 
@@ -34,11 +34,11 @@ pub trait Harness {
         Ok(String::new())
     }
 
-    fn tick(&mut self, _model: &Model<'_>, _todo: usize) -> Called {
+    fn tick(&mut self, _model: &SimulatedModel<'_>, _todo: usize) -> ModelCall {
         Ok((0, String::new()))
     }
 
-    fn compacted(&mut self, _model: &Model<'_>) -> Result<String, String> {
+    fn compacted(&mut self, _model: &SimulatedModel<'_>) -> Result<String, String> {
         Ok(String::new())
     }
 
@@ -57,10 +57,10 @@ pub trait Harness {
     }
 
     /// The model wants to stop: the text that makes it continue, or nothing.
-    fn stop(&mut self, model: &Model<'_>) -> Result<Option<String>, String>;
+    fn stop(&mut self, model: &SimulatedModel<'_>) -> Result<Option<String>, String>;
 
     /// The todos that count as done for the user when everything is over.
-    fn called_done(&mut self, model: &Model<'_>) -> Result<Vec<bool>, String> {
+    fn called_done(&mut self, model: &SimulatedModel<'_>) -> Result<Vec<bool>, String> {
         Ok(model.beliefs.iter().map(|belief| matches!(belief, Belief::Done { .. })).collect())
     }
 
@@ -76,8 +76,8 @@ pub trait Harness {
 }
 
 /// A list as agents write it, whole at every change.
-pub fn written(rows: &[Row]) -> Value {
-    let row = |row: &Row| {
+pub fn written(rows: &[TodoLine]) -> Value {
+    let row = |row: &TodoLine| {
         let content = world::content(row.todo);
         json!({"content": content, "status": row.status, "activeForm": content})
     };
@@ -88,7 +88,7 @@ pub fn written(rows: &[Row]) -> Value {
 pub struct Nothing;
 
 impl Harness for Nothing {
-    fn stop(&mut self, _model: &Model<'_>) -> Result<Option<String>, String> {
+    fn stop(&mut self, _model: &SimulatedModel<'_>) -> Result<Option<String>, String> {
         Ok(None)
     }
 }
@@ -103,32 +103,32 @@ pub struct OwnList {
 const LOOKS_BACK: f64 = 0.5;
 
 impl OwnList {
-    fn shown(model: &Model<'_>) -> String {
+    fn shown(model: &SimulatedModel<'_>) -> String {
         let open = model.open().into_iter().map(|todo| format!("[ ] {}\n", world::content(todo)));
         open.collect()
     }
 }
 
 impl Harness for OwnList {
-    fn start(&mut self, model: &Model<'_>, _todo: usize) -> Called {
+    fn start(&mut self, model: &SimulatedModel<'_>, _todo: usize) -> ModelCall {
         Ok((tokens(&written(&model.list()).to_string()), String::new()))
     }
 
-    fn tick(&mut self, model: &Model<'_>, _todo: usize) -> Called {
+    fn tick(&mut self, model: &SimulatedModel<'_>, _todo: usize) -> ModelCall {
         Ok((tokens(&written(&model.list()).to_string()), String::new()))
     }
 
-    fn compacted(&mut self, model: &Model<'_>) -> Result<String, String> {
+    fn compacted(&mut self, model: &SimulatedModel<'_>) -> Result<String, String> {
         Ok(Self::shown(model))
     }
 
-    fn stop(&mut self, model: &Model<'_>) -> Result<Option<String>, String> {
+    fn stop(&mut self, model: &SimulatedModel<'_>) -> Result<Option<String>, String> {
         self.looks += 1;
         let continues = !model.open().is_empty() && model.world.draws.hits(Draw::LookBack, 0, self.looks, LOOKS_BACK);
         Ok(continues.then(|| Self::shown(model)))
     }
 
-    fn called_done(&mut self, model: &Model<'_>) -> Result<Vec<bool>, String> {
+    fn called_done(&mut self, model: &SimulatedModel<'_>) -> Result<Vec<bool>, String> {
         Ok(model.beliefs.iter().map(|belief| *belief == Belief::Done { ticked: true }).collect())
     }
 }
@@ -159,7 +159,7 @@ const MOST_ROUNDS: u32 = 50;
 const MOST_IDLE: u32 = 8;
 
 impl Harness for Judge {
-    fn stop(&mut self, model: &Model<'_>) -> Result<Option<String>, String> {
+    fn stop(&mut self, model: &SimulatedModel<'_>) -> Result<Option<String>, String> {
         let open = model.open();
         self.rounds += 1;
         self.idle = if open.len() < self.open { 0 } else { self.idle + 1 };
@@ -196,14 +196,14 @@ impl Harness for Judge {
 }
 
 /// One iteration of a loop that starts a fresh conversation on a plan file again and again. The file keeps the ticks.
-pub struct PlanFile;
+pub struct PlanFileLoop;
 
-impl Harness for PlanFile {
-    fn tick(&mut self, _model: &Model<'_>, todo: usize) -> Called {
+impl Harness for PlanFileLoop {
+    fn tick(&mut self, _model: &SimulatedModel<'_>, todo: usize) -> ModelCall {
         Ok((tokens(&format!("- [x] {}", world::content(todo))), String::new()))
     }
 
-    fn stop(&mut self, _model: &Model<'_>) -> Result<Option<String>, String> {
+    fn stop(&mut self, _model: &SimulatedModel<'_>) -> Result<Option<String>, String> {
         Ok(None)
     }
 }

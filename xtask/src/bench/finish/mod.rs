@@ -22,18 +22,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::{Done, process};
-use arms::{Arm, Outcome};
+use crate::{TaskResult, process};
+use arms::{Arm, ArmOutcome};
 use profile::Profile;
 
-pub use real::{Place, output};
+pub use real::{PunchProject, output};
 pub use runner::agent;
 
 /// Todos of a plan.
 const TODOS: usize = 20;
 
 /// One plan, played in one arm.
-struct Play {
+struct PlayedPlan {
     arm: Arm,
     profile: Profile,
     seed: u64,
@@ -43,8 +43,8 @@ struct Play {
 }
 
 /// `bench finish [--binary PATH] [--seeds N] [--arms NAME,…] [--no-sweep] [--small] [--write] [--transcript SEED]`.
-pub fn run(arguments: &[&str]) -> Done {
-    let mut options = Options { binary: None, seeds: 40, arms: Arm::ALL.to_vec(), write: false, sweep: true };
+pub fn run(arguments: &[&str]) -> TaskResult {
+    let mut options = FinishOptions { binary: None, seeds: 40, arms: Arm::ALL.to_vec(), write: false, sweep: true };
     let mut is_small = false;
     let mut transcript: Option<u64> = None;
     let mut arguments = arguments.iter();
@@ -88,7 +88,7 @@ pub fn run(arguments: &[&str]) -> Done {
 }
 
 /// What a run of the benchmark is asked for.
-struct Options {
+struct FinishOptions {
     binary: Option<PathBuf>,
     /// Seeds for each real arm; the others get more.
     seeds: u64,
@@ -99,17 +99,17 @@ struct Options {
 }
 
 /// Plays one plan of the middle model in each arm, and prints what happens.
-fn print(punch: &Path, arms: &[Arm], seed: u64) -> Done {
+fn print(punch: &Path, arms: &[Arm], seed: u64) -> TaskResult {
     for arm in arms.iter().copied() {
         println!("== {}, seed {seed}", arm.title());
-        let play = Play { arm, profile: profile::MIDDLE, seed, todos: TODOS, is_printed: true };
+        let play = PlayedPlan { arm, profile: profile::MIDDLE, seed, todos: TODOS, is_printed: true };
         println!("{:?}", arm.play(punch, scratch()?.path(), &play)?);
     }
     Ok(())
 }
 
 /// Every arm in small, as a step of the gate.
-pub fn small() -> Done {
+pub fn small() -> TaskResult {
     let punch = process::build_punch()?;
     let figures = table::small(&punch)?;
     println!("{figures}");
@@ -122,9 +122,9 @@ fn release() -> Result<PathBuf, String> {
 }
 
 /// Plays everything on all cores; outcomes are in the order of the plays.
-fn play_all(punch: &Path, plays: &[Play]) -> Result<Vec<Outcome>, String> {
+fn play_all(punch: &Path, plays: &[PlayedPlan]) -> Result<Vec<ArmOutcome>, String> {
     let next = AtomicUsize::new(0);
-    let outcomes: Mutex<Vec<Option<Result<Outcome, String>>>> = Mutex::new(plays.iter().map(|_| None).collect());
+    let outcomes: Mutex<Vec<Option<Result<ArmOutcome, String>>>> = Mutex::new(plays.iter().map(|_| None).collect());
     let worker = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use super::draws::Draw;
-use super::harness::{Harness, Row};
+use super::harness::{Harness, TodoLine};
 use super::profile::{COMPACTED, Profile, TURN, TURNS_PER_REPAIR, WINDOW};
 use super::reading::{Saying, read};
-use super::world::World;
+use super::world::TaskWorld;
 
 /// Turns after which a run counts as one that does not halt.
 const LONGEST: u32 = 1_000;
@@ -38,12 +38,12 @@ enum Chore {
 }
 
 /// A model in one conversation.
-pub struct Model<'a> {
-    pub world: &'a World,
+pub struct SimulatedModel<'a> {
+    pub world: &'a TaskWorld,
     pub profile: &'a Profile,
     pub beliefs: Vec<Belief>,
     pub current: Option<usize>,
-    pub spent: Spent,
+    pub spent: RunCost,
     /// Which conversation about the same plan this is, so that its draws are not those of the one before.
     pub conversation: u32,
     context: usize,
@@ -64,21 +64,21 @@ pub struct Model<'a> {
 
 /// What a run has cost so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
+pub struct RunCost {
     pub turns: u32,
     pub tokens: usize,
     pub halted: bool,
 }
 
-impl<'a> Model<'a> {
-    pub fn new(world: &'a World, profile: &'a Profile, beliefs: Vec<Belief>, spent: Spent) -> Self {
+impl<'a> SimulatedModel<'a> {
+    pub fn new(world: &'a TaskWorld, profile: &'a Profile, beliefs: Vec<Belief>, spent: RunCost) -> Self {
         let todos = world.tasks.len();
         Self {
             world,
             profile,
             beliefs,
             current: None,
-            spent: Spent { halted: true, ..spent },
+            spent: RunCost { halted: true, ..spent },
             conversation: 0,
             context: 0,
             chores: VecDeque::new(),
@@ -95,17 +95,17 @@ impl<'a> Model<'a> {
     }
 
     /// A model that knows the whole plan because the user has just given it.
-    pub fn told(world: &'a World, profile: &'a Profile) -> Self {
-        Self::new(world, profile, vec![Belief::Open; world.tasks.len()], Spent::default())
+    pub fn told(world: &'a TaskWorld, profile: &'a Profile) -> Self {
+        Self::new(world, profile, vec![Belief::Open; world.tasks.len()], RunCost::default())
     }
 
     /// The list as the model would write it now: what it forgot is not in it.
-    pub fn list(&self) -> Vec<Row> {
+    pub fn list(&self) -> Vec<TodoLine> {
         let row = |(todo, belief): (usize, &Belief)| match belief {
             Belief::Forgotten => None,
-            Belief::Done { ticked: true } => Some(Row { todo, status: "completed" }),
-            _ if self.current == Some(todo) => Some(Row { todo, status: "in_progress" }),
-            _ => Some(Row { todo, status: "pending" }),
+            Belief::Done { ticked: true } => Some(TodoLine { todo, status: "completed" }),
+            _ if self.current == Some(todo) => Some(TodoLine { todo, status: "in_progress" }),
+            _ => Some(TodoLine { todo, status: "pending" }),
         };
         self.beliefs.iter().enumerate().filter_map(row).collect()
     }
@@ -222,7 +222,7 @@ impl Chore {
 }
 
 /// One conversation, until the harness allows the model to stop.
-pub fn work(model: &mut Model<'_>, harness: &mut dyn Harness) -> Result<(), String> {
+pub fn work(model: &mut SimulatedModel<'_>, harness: &mut dyn Harness) -> Result<(), String> {
     let text = harness.begin(model)?;
     model.hear(&text);
     while model.spent.turns < LONGEST {
@@ -248,7 +248,7 @@ pub fn work(model: &mut Model<'_>, harness: &mut dyn Harness) -> Result<(), Stri
 }
 
 /// Returns true if the model wants to stop afterwards although it knows of more.
-fn carry_out(model: &mut Model<'_>, harness: &mut dyn Harness, chore: Chore) -> Result<bool, String> {
+fn carry_out(model: &mut SimulatedModel<'_>, harness: &mut dyn Harness, chore: Chore) -> Result<bool, String> {
     let todo = chore.todo();
     match chore {
         Chore::Work(todo) if model.beliefs[todo] == Belief::Open => return do_todo(model, harness, todo),
@@ -274,7 +274,7 @@ fn carry_out(model: &mut Model<'_>, harness: &mut dyn Harness, chore: Chore) -> 
     Ok(false)
 }
 
-fn do_todo(model: &mut Model<'_>, harness: &mut dyn Harness, todo: usize) -> Result<bool, String> {
+fn do_todo(model: &mut SimulatedModel<'_>, harness: &mut dyn Harness, todo: usize) -> Result<bool, String> {
     let (world, profile) = (model.world, model.profile);
     let task = &world.tasks[todo];
     if model.current != Some(todo) {
@@ -304,7 +304,7 @@ fn do_todo(model: &mut Model<'_>, harness: &mut dyn Harness, todo: usize) -> Res
 }
 
 /// Repairs work whose check fails, and reports it again.
-fn repair(model: &mut Model<'_>, harness: &mut dyn Harness, todo: usize) -> Result<bool, String> {
+fn repair(model: &mut SimulatedModel<'_>, harness: &mut dyn Harness, todo: usize) -> Result<bool, String> {
     let world = model.world;
     model.edit(harness, todo, TURNS_PER_REPAIR)?;
     model.repaired[todo] += 1;
@@ -318,7 +318,7 @@ fn repair(model: &mut Model<'_>, harness: &mut dyn Harness, todo: usize) -> Resu
     Ok(wants_to_stop(model, todo))
 }
 
-fn verify(model: &mut Model<'_>, harness: &mut dyn Harness, id: &str) -> Result<(), String> {
+fn verify(model: &mut SimulatedModel<'_>, harness: &mut dyn Harness, id: &str) -> Result<(), String> {
     model.turn(harness)?;
     let text = harness.shell(&["verify", id])?;
     model.hear(&text);
@@ -329,7 +329,7 @@ fn verify(model: &mut Model<'_>, harness: &mut dyn Harness, id: &str) -> Result<
 const TRIES: u32 = 3;
 
 /// Runs a check of its own choice if it feels like it. A check that reveals false work leads to repairs.
-fn check(model: &mut Model<'_>, harness: &mut dyn Harness, todo: usize) -> Result<bool, String> {
+fn check(model: &mut SimulatedModel<'_>, harness: &mut dyn Harness, todo: usize) -> Result<bool, String> {
     let (world, profile) = (model.world, model.profile);
     model.checked[todo] += 1;
     let time = model.checked[todo];
@@ -357,7 +357,7 @@ fn check(model: &mut Model<'_>, harness: &mut dyn Harness, todo: usize) -> Resul
     Ok(wants_to_stop(model, todo))
 }
 
-fn wants_to_stop(model: &mut Model<'_>, todo: usize) -> bool {
+fn wants_to_stop(model: &mut SimulatedModel<'_>, todo: usize) -> bool {
     model.finished[todo] += 1;
     model.world.draws.hits(Draw::Stop, todo, model.time(todo), model.profile.stop)
 }

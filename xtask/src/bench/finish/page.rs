@@ -6,9 +6,9 @@ use std::path::Path;
 
 use super::chart;
 use super::profile::{MIDDLE, PARAMETERS, PROFILES, STRONG, WEAK};
-use super::real::Place;
-use super::table::Figures;
-use super::world::World;
+use super::real::PunchProject;
+use super::table::ArmFigures;
+use super::world::TaskWorld;
 use super::{TODOS, scratch};
 use crate::bench::generated;
 use crate::process;
@@ -16,8 +16,8 @@ use crate::process;
 /// The settings that decide how agents are continued and what `done` requires, as a fresh install has them.
 pub fn settings(punch: &Path) -> Result<String, String> {
     let folder = scratch()?;
-    let world = World::new(folder.path().join("project"), 0, TODOS, &MIDDLE)?;
-    let place = Place::new(punch, &world.folder, folder.path().join("home"))?;
+    let world = TaskWorld::new(folder.path().join("project"), 0, TODOS, &MIDDLE)?;
+    let place = PunchProject::new(punch, &world.folder, folder.path().join("home"))?;
     place.user(&["install", "claude", "--yes"])?;
     let all = place.user(&["config", "show"])?;
     let matters =
@@ -26,7 +26,7 @@ pub fn settings(punch: &Path) -> Result<String, String> {
 }
 
 /// Writes the tables of a run into the page, and the chart beside it.
-pub fn write(figures: &Figures) -> Result<(), String> {
+pub fn write(figures: &ArmFigures) -> Result<(), String> {
     let folder = process::root().join("docs/benchmarks");
     let path = folder.join("finish.md");
     let page = fs::read_to_string(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
@@ -35,7 +35,7 @@ pub fn write(figures: &Figures) -> Result<(), String> {
 }
 
 /// The page with the tables of a run. What the run did not measure stays as it is.
-fn filled(mut page: String, figures: &Figures) -> Result<String, String> {
+fn filled(mut page: String, figures: &ArmFigures) -> Result<String, String> {
     for (name, text) in [
         ("settings", Some(format!("```text\n{}\n```", figures.settings))),
         ("parameters", Some(parameters())),
@@ -63,7 +63,7 @@ fn parameters() -> String {
     out
 }
 
-fn results(figures: &Figures) -> String {
+fn results(figures: &ArmFigures) -> String {
     let mut out = format!(
         "![Share of the plan that is truly done, by arm and model](finish.svg)\n\n{} plans of {TODOS} todos for each row, the \
          same seeds in every arm.\n",
@@ -100,7 +100,7 @@ fn capital(word: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-fn sweep(figures: &Figures) -> String {
+fn sweep(figures: &ArmFigures) -> String {
     let titles: Vec<&str> = figures.arms.iter().map(|arm| arm.title()).collect();
     let mut out =
         format!("| parameter | factor | {} |\n|---|---|{}\n", titles.join(" | "), "---|".repeat(titles.len()));
@@ -111,7 +111,7 @@ fn sweep(figures: &Figures) -> String {
     out
 }
 
-fn resume(figures: &Figures) -> String {
+fn resume(figures: &ArmFigures) -> String {
     let mut out =
         "| what the new conversation has | turns | done twice | how the figure came about |\n|---|---|---|---|\n"
             .to_owned();
@@ -130,7 +130,8 @@ mod tests {
         let part = |name: &str| format!("<!-- {name} -->\n{name} before\n<!-- /{name} -->\n");
         let page: String = ["settings", "parameters", "results", "sweep", "resume"].map(part).concat();
         let (settings, arms) = ("a = 1".to_owned(), Vec::new());
-        let figures = Figures { settings, arms, seeds: 1, rows: Vec::new(), sweeps: Vec::new(), resumed: Vec::new() };
+        let figures =
+            ArmFigures { settings, arms, seeds: 1, rows: Vec::new(), sweeps: Vec::new(), resumed: Vec::new() };
         let after = filled(page, &figures).unwrap();
         assert!(after.contains("sweep before") && after.contains("resume before"), "{after}");
         assert!(after.contains("a = 1") && !after.contains("results before"), "{after}");

@@ -19,7 +19,7 @@ pub enum Saying {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReplyReading {
     pub sayings: Vec<(usize, Saying)>,
     /// What a text says about todos that it names by their id alone.
     pub by_id: Vec<(String, Saying)>,
@@ -31,9 +31,9 @@ pub struct Reading {
     pub asks_to_verify: bool,
 }
 
-pub fn read(text: &str, todos: usize) -> Reading {
+pub fn read(text: &str, todos: usize) -> ReplyReading {
     let asks_to_verify = text.contains("punch verify");
-    let mut reading = Reading { explains_hold: text.contains("hold"), asks_to_verify, ..Reading::default() };
+    let mut reading = ReplyReading { explains_hold: text.contains("hold"), asks_to_verify, ..ReplyReading::default() };
     let mut next_id: Option<String> = None;
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("<todo id=\"") {

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::harness::{Called, Harness, written};
-use super::model::{Belief, Model};
+use super::harness::{Harness, ModelCall, written};
+use super::model::{Belief, SimulatedModel};
 use super::world;
 use crate::bench::tokenizer::tokens;
 use crate::bench::tool_server::ToolServer;
@@ -19,7 +19,7 @@ const HELD: &str = "only the user can do this";
 
 /// How the agent is connected and what the user has set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setup {
+pub enum PunchSetup {
     /// `punch install`, nothing set. The agent writes the plan with punch's tools.
     Default,
     /// The user's plan has a check for each todo; `policy.verify = "command"`. The agent writes its own list.
@@ -29,13 +29,13 @@ pub enum Setup {
 }
 
 /// `punch` in a project and a home of its own.
-pub struct Place {
+pub struct PunchProject {
     pub punch: PathBuf,
     pub folder: PathBuf,
     pub home: PathBuf,
 }
 
-impl Place {
+impl PunchProject {
     /// A project in git, with a commit.
     pub fn new(punch: &Path, folder: &Path, home: PathBuf) -> Result<Self, String> {
         let place = Self { punch: punch.to_owned(), folder: folder.to_owned(), home };
@@ -99,9 +99,9 @@ impl Place {
 }
 
 /// A conversation of Claude Code with punch connected.
-pub struct Connected {
-    pub place: Place,
-    setup: Setup,
+pub struct ConnectedConversation {
+    pub place: PunchProject,
+    setup: PunchSetup,
     session: String,
     /// The events that `punch install` subscribed to.
     events: Vec<String>,
@@ -110,19 +110,19 @@ pub struct Connected {
     own: usize,
 }
 
-impl Connected {
-    pub fn new(place: Place, setup: Setup, todos: usize) -> Result<Self, String> {
+impl ConnectedConversation {
+    pub fn new(place: PunchProject, setup: PunchSetup, todos: usize) -> Result<Self, String> {
         match setup {
-            Setup::Default => {}
-            Setup::Checks => {
+            PunchSetup::Default => {}
+            PunchSetup::Checks => {
                 place.user(&["config", "set", "policy.verify", "command"])?;
                 place.plan_with_checks(todos)?;
             }
-            Setup::Evidence => {
+            PunchSetup::Evidence => {
                 place.user(&["config", "set", "policy.verify", "evidence"])?;
             }
         }
-        let tools = if setup == Setup::Default { "punch" } else { "own" };
+        let tools = if setup == PunchSetup::Default { "punch" } else { "own" };
         place.user(&["install", "claude", "--tools", tools, "--yes"])?;
         let settings = place.folder.join(".claude/settings.local.json");
         let settings = fs::read_to_string(&settings).map_err(|cause| cause.to_string())?;
@@ -168,7 +168,7 @@ impl Connected {
     }
 
     /// A call of punch's own tool.
-    fn write(&mut self, ops: &Value) -> Called {
+    fn write(&mut self, ops: &Value) -> ModelCall {
         let Some(server) = &mut self.server else { return Err("punch's tools are not connected".to_owned()) };
         let call = json!({"ops": ops});
         let answer = server.call("todo_write", &call)?;
@@ -179,7 +179,7 @@ impl Connected {
 
     /// A call that starts a todo. If another one is still in progress, the model says first what became of that one, as the
     /// refusal asks, and repeats the call.
-    fn write_start(&mut self, model: &Model<'_>, ops: &Value) -> Called {
+    fn write_start(&mut self, model: &SimulatedModel<'_>, ops: &Value) -> ModelCall {
         let (spent, text) = self.write(ops)?;
         if !text.starts_with("Error in_progress_limit") {
             return Ok((spent, text));
@@ -198,7 +198,7 @@ impl Connected {
     }
 
     /// The agent writes its own list.
-    fn list(&mut self, model: &Model<'_>) -> Called {
+    fn list(&mut self, model: &SimulatedModel<'_>) -> ModelCall {
         let list = written(&model.list());
         let text = self.tool("TodoWrite", &list, &json!({}))?;
         Ok((tokens(&list.to_string()) + tokens(&text), text))
@@ -207,7 +207,7 @@ impl Connected {
     /// Starts the conversation: its texts, and punch's server where it is connected.
     pub fn open(&mut self, prompt: &str) -> Result<String, String> {
         let mut text = self.hook("SessionStart", &json!({"source": "startup"}))?;
-        if self.setup == Setup::Default {
+        if self.setup == PunchSetup::Default {
             let server = ToolServer::start(self.place.agent(&self.session), &[])?;
             self.own += server.definitions + server.instructions;
             self.server = Some(server);
@@ -217,20 +217,20 @@ impl Connected {
     }
 }
 
-impl Harness for Connected {
-    fn begin(&mut self, model: &Model<'_>) -> Result<String, String> {
+impl Harness for ConnectedConversation {
+    fn begin(&mut self, model: &SimulatedModel<'_>) -> Result<String, String> {
         let mut text = self.open("Work through the whole plan.")?;
-        if self.setup == Setup::Default {
+        if self.setup == PunchSetup::Default {
             let add = |todo| json!({"op": "add", "id": world::name(todo), "content": world::content(todo)});
             text += &self.write(&(0..model.beliefs.len()).map(add).collect())?.1;
         }
         Ok(text)
     }
 
-    fn start(&mut self, model: &Model<'_>, todo: usize) -> Called {
+    fn start(&mut self, model: &SimulatedModel<'_>, todo: usize) -> ModelCall {
         match self.setup {
-            Setup::Default => self.write_start(model, &json!([{"op": "start", "id": world::name(todo)}])),
-            Setup::Checks | Setup::Evidence => self.list(model),
+            PunchSetup::Default => self.write_start(model, &json!([{"op": "start", "id": world::name(todo)}])),
+            PunchSetup::Checks | PunchSetup::Evidence => self.list(model),
         }
     }
 
@@ -238,18 +238,18 @@ impl Harness for Connected {
         self.tool("Edit", &json!({"file_path": file}), &json!({}))
     }
 
-    fn tick(&mut self, model: &Model<'_>, todo: usize) -> Called {
+    fn tick(&mut self, model: &SimulatedModel<'_>, todo: usize) -> ModelCall {
         match self.setup {
-            Setup::Default => {
+            PunchSetup::Default => {
                 let mut ops = vec![json!({"op": "done", "id": world::name(todo)})];
                 ops.extend(model.current.map(|next| json!({"op": "start", "id": world::name(next)})));
                 self.write_start(model, &Value::Array(ops))
             }
-            Setup::Checks | Setup::Evidence => self.list(model),
+            PunchSetup::Checks | PunchSetup::Evidence => self.list(model),
         }
     }
 
-    fn compacted(&mut self, _model: &Model<'_>) -> Result<String, String> {
+    fn compacted(&mut self, _model: &SimulatedModel<'_>) -> Result<String, String> {
         let before = self.hook("PreCompact", &json!({"trigger": "auto"}))?;
         Ok(before + &self.hook("SessionStart", &json!({"source": "compact"}))?)
     }
@@ -266,8 +266,8 @@ impl Harness for Connected {
 
     fn hold(&mut self, id: &str, todo: usize) -> Result<String, String> {
         match self.setup {
-            Setup::Default => Ok(self.write(&json!([{"op": "hold", "id": world::name(todo), "text": HELD}]))?.1),
-            Setup::Checks | Setup::Evidence => self.shell(&["hold", id, HELD]),
+            PunchSetup::Default => Ok(self.write(&json!([{"op": "hold", "id": world::name(todo), "text": HELD}]))?.1),
+            PunchSetup::Checks | PunchSetup::Evidence => self.shell(&["hold", id, HELD]),
         }
     }
 
@@ -285,12 +285,12 @@ impl Harness for Connected {
         }
     }
 
-    fn stop(&mut self, _model: &Model<'_>) -> Result<Option<String>, String> {
+    fn stop(&mut self, _model: &SimulatedModel<'_>) -> Result<Option<String>, String> {
         let text = self.hook("Stop", &json!({"stop_hook_active": false, "background_tasks": []}))?;
         Ok((!text.is_empty()).then_some(text))
     }
 
-    fn called_done(&mut self, model: &Model<'_>) -> Result<Vec<bool>, String> {
+    fn called_done(&mut self, model: &SimulatedModel<'_>) -> Result<Vec<bool>, String> {
         self.place.completed(model.beliefs.len())
     }
 

@@ -6,14 +6,14 @@ use std::path::Path;
 use serde_json::json;
 
 use super::harness::Harness;
-use super::model::{Belief, Model};
+use super::model::{Belief, SimulatedModel};
 use super::profile::{MIDDLE, Profile};
 use super::reading::read;
-use super::real::{Connected, Place, Setup};
-use super::world::{self, World};
+use super::real::{ConnectedConversation, PunchProject, PunchSetup};
+use super::world::{self, TaskWorld};
 use super::{TODOS, scratch};
 
-pub struct Resumed {
+pub struct ResumeResult {
     pub title: &'static str,
     /// Turns up to and including the first that changes what is missing.
     pub turns: u32,
@@ -26,33 +26,33 @@ pub struct Resumed {
 /// A model that never errs: what is measured is what it gets to read.
 const ABLE: Profile = Profile { stop: 0.0, falsely: 0.0, untick: 0.0, user: 0.0, ..MIDDLE };
 
-pub fn measure(punch: &Path) -> Result<Vec<Resumed>, String> {
+pub fn measure(punch: &Path) -> Result<Vec<ResumeResult>, String> {
     let half = u32::try_from(TODOS / 2).unwrap_or_default();
     Ok(vec![
-        Resumed {
+        ResumeResult {
             title: "nothing, or a list that ended with the conversation",
             turns: 1 + half + 1 + 1,
             again: 0,
             how: "rule: reads the request, then one result per turn until one is missing, then works",
         },
-        Resumed {
+        ResumeResult {
             title: "a plan file with ticks",
             turns: 1 + 1 + 1,
             again: 0,
             how: "rule: reads the file, looks at the todo that was begun, then works",
         },
-        connected(punch, Setup::Checks, "punch, the agent's own list")?,
-        connected(punch, Setup::Default, "punch, punch's tools")?,
+        connected(punch, PunchSetup::Checks, "punch, the agent's own list")?,
+        connected(punch, PunchSetup::Default, "punch, punch's tools")?,
     ])
 }
 
 /// Works through half of a plan, dies without a word, and begins again.
-fn connected(punch: &Path, setup: Setup, title: &'static str) -> Result<Resumed, String> {
+fn connected(punch: &Path, setup: PunchSetup, title: &'static str) -> Result<ResumeResult, String> {
     let folder = scratch()?;
-    let world = World::new(folder.path().join("project"), 1, TODOS, &ABLE)?;
-    let place = Place::new(punch, &world.folder, folder.path().join("home"))?;
-    let mut connected = Connected::new(place, setup, TODOS)?;
-    let mut model = Model::told(&world, &ABLE);
+    let world = TaskWorld::new(folder.path().join("project"), 1, TODOS, &ABLE)?;
+    let place = PunchProject::new(punch, &world.folder, folder.path().join("home"))?;
+    let mut connected = ConnectedConversation::new(place, setup, TODOS)?;
+    let mut model = SimulatedModel::told(&world, &ABLE);
     connected.begin(&model)?;
     for todo in 0..TODOS / 2 {
         model.current = Some(todo);
@@ -78,7 +78,7 @@ fn connected(punch: &Path, setup: Setup, title: &'static str) -> Result<Resumed,
             _ if knows => {
                 let again = open.iter().filter(|todo| world.is_true(**todo)).count();
                 let how = "measured: what the hook puts before the new conversation";
-                return Ok(Resumed { title, turns, again, how });
+                return Ok(ResumeResult { title, turns, again, how });
             }
             Some(word) => text = connected.shell(&[word])?,
             None => return Err(format!("{title}: nothing says what is open: {text} {}", json!(world::content(0)))),

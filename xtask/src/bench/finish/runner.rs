@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::arms::Outcome;
+use super::arms::ArmOutcome;
 use super::draws::Draw;
 use super::profile::{Profile, TURN, TURNS_PER_REPAIR};
-use super::real::Place;
-use super::world::{self, World};
+use super::real::PunchProject;
+use super::world::{self, TaskWorld};
 use crate::bench::tokenizer::tokens;
 
 /// The file that tells the agent of a run who it is.
@@ -18,7 +18,7 @@ const AGENT: &str = "agent.json";
 /// What the agents of a run have spent, a line for each conversation.
 const JOURNAL: &str = "spent.jsonl";
 
-pub fn play(world: &World, profile: &Profile, place: &Place) -> Result<Outcome, String> {
+pub fn play(world: &TaskWorld, profile: &Profile, place: &PunchProject) -> Result<ArmOutcome, String> {
     let todos = world.tasks.len();
     place.plan_with_checks(todos)?;
     // A pause after a crash changes no outcome, only the time that this takes.
@@ -43,7 +43,7 @@ pub fn play(world: &World, profile: &Profile, place: &Place) -> Result<Outcome, 
     let own = rows.iter().filter_map(|row| row["prompt"].as_str()).map(tokens).sum();
     let turns = rows.iter().filter_map(|row| row["turns"].as_u64()).sum::<u64>();
     let turns = usize::try_from(turns).unwrap_or_default();
-    Ok(Outcome::of(world, &place.completed(todos)?, turns * TURN + own, own, true))
+    Ok(ArmOutcome::of(world, &place.completed(todos)?, turns * TURN + own, own, true))
 }
 
 /// The agent of a run: reads the prompt, works on the one todo that it names, and reports by its exit code.
@@ -57,7 +57,7 @@ pub fn agent(home: &Path) -> Result<(), String> {
     let profile = Profile { name: "", stop, falsely, remember, untick, user, repair, check, reveal };
     let todos = about["todos"].as_u64().and_then(|todos| usize::try_from(todos).ok()).unwrap_or_default();
     let folder = about["folder"].as_str().unwrap_or_default();
-    let world = World::new(folder.into(), about["seed"].as_u64().unwrap_or_default(), todos, &profile)?;
+    let world = TaskWorld::new(folder.into(), about["seed"].as_u64().unwrap_or_default(), todos, &profile)?;
     let mut prompt = String::new();
     std::io::stdin().read_to_string(&mut prompt).map_err(|cause| cause.to_string())?;
     let todo = (0..todos).find(|todo| prompt.contains(&world::name(*todo))).ok_or("the prompt names no todo")?;
@@ -71,7 +71,7 @@ pub fn agent(home: &Path) -> Result<(), String> {
 }
 
 /// Turns of one conversation about one todo.
-fn conversation(world: &World, profile: &Profile, todo: usize, knows_failure: bool) -> Result<u32, String> {
+fn conversation(world: &TaskWorld, profile: &Profile, todo: usize, knows_failure: bool) -> Result<u32, String> {
     let task = &world.tasks[todo];
     if task.needs_user {
         return Ok(1);

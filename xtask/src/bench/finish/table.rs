@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::arms::{Arm, Outcome};
+use super::arms::{Arm, ArmOutcome};
 use super::profile::{MIDDLE, PARAMETERS, PROFILES, Profile};
-use super::resume::{self, Resumed};
-use super::{Options, Play, TODOS, play_all};
+use super::resume::{self, ResumeResult};
+use super::{FinishOptions, PlayedPlan, TODOS, play_all};
 
 /// Seeds of each cell of the sweep.
 const SWEPT: u64 = 6;
 
 /// The outcomes of one arm with one profile.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ArmOutcomes {
     pub arm: Arm,
     pub profile: &'static str,
     /// Mean share of the doable todos that is truly done, and the standard error of that mean.
@@ -31,28 +31,29 @@ pub struct Row {
     pub reasons: BTreeMap<String, usize>,
 }
 
-/// The share truly done with one parameter halved and doubled, in the order of [`Figures::arms`].
+/// The share truly done with one parameter halved and doubled, in the order of [`ArmFigures::arms`].
 pub struct Sweep {
     pub parameter: &'static str,
     pub factor: f64,
     pub shares: Vec<f64>,
 }
 
-pub struct Figures {
+pub struct ArmFigures {
     pub settings: String,
     pub arms: Vec<Arm>,
     pub seeds: u64,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ArmOutcomes>,
     pub sweeps: Vec<Sweep>,
-    pub resumed: Vec<Resumed>,
+    pub resumed: Vec<ResumeResult>,
 }
 
-pub fn measure(punch: &Path, options: &Options) -> Result<Figures, String> {
+pub fn measure(punch: &Path, options: &FinishOptions) -> Result<ArmFigures, String> {
     let settings = super::page::settings(punch)?;
     println!("Settings after `punch install claude`:\n{settings}");
     let arms = playable(punch, &options.arms)?;
     let rows = rows(punch, &arms, options.seeds, TODOS, &PROFILES)?;
-    let mut figures = Figures { settings, arms, seeds: options.seeds, rows, sweeps: Vec::new(), resumed: Vec::new() };
+    let mut figures =
+        ArmFigures { settings, arms, seeds: options.seeds, rows, sweeps: Vec::new(), resumed: Vec::new() };
     println!("{}", figures.text());
     if options.sweep {
         figures.sweeps = sweeps(punch, &figures.arms)?;
@@ -66,7 +67,7 @@ pub fn small(punch: &Path) -> Result<String, String> {
     let arms = Arm::ALL.to_vec();
     let rows = rows(punch, &arms, 2, 6, &[MIDDLE])?;
     let resumed = resume::measure(punch)?;
-    let figures = Figures { settings: String::new(), arms, seeds: 2, rows, sweeps: Vec::new(), resumed };
+    let figures = ArmFigures { settings: String::new(), arms, seeds: 2, rows, sweeps: Vec::new(), resumed };
     if let Some(row) = figures.rows.iter().find(|row| row.endless > 0) {
         return Err(format!("{}: a plan did not come to an end\n{}", row.arm.title(), figures.text()));
     }
@@ -82,7 +83,7 @@ fn playable(punch: &Path, arms: &[Arm]) -> Result<Vec<Arm>, String> {
     let mut out = Vec::new();
     for arm in arms {
         let folder = super::scratch()?;
-        let play = Play { arm: *arm, profile: MIDDLE, seed: 0, todos: 1, is_printed: false };
+        let play = PlayedPlan { arm: *arm, profile: MIDDLE, seed: 0, todos: 1, is_printed: false };
         match arm.play(punch, folder.path(), &play) {
             Ok(_) => out.push(*arm),
             Err(cause) => println!("left out: {}: {}", arm.title(), cause.trim()),
@@ -91,26 +92,33 @@ fn playable(punch: &Path, arms: &[Arm]) -> Result<Vec<Arm>, String> {
     Ok(out)
 }
 
-fn rows(punch: &Path, arms: &[Arm], seeds: u64, todos: usize, profiles: &[Profile]) -> Result<Vec<Row>, String> {
+fn rows(
+    punch: &Path,
+    arms: &[Arm],
+    seeds: u64,
+    todos: usize,
+    profiles: &[Profile],
+) -> Result<Vec<ArmOutcomes>, String> {
     let mut plays = Vec::new();
     for profile in profiles {
         for arm in arms.iter().copied() {
-            plays.extend((0..seeds).map(|seed| Play { arm, profile: *profile, seed, todos, is_printed: false }));
+            plays.extend((0..seeds).map(|seed| PlayedPlan { arm, profile: *profile, seed, todos, is_printed: false }));
         }
     }
     let outcomes = play_all(punch, &plays)?;
     let per_row = usize::try_from(seeds).map_err(|_| "too many seeds")?;
-    let row = |(plays, outcomes): (&[Play], &[Outcome])| condense(plays[0].arm, plays[0].profile.name, outcomes);
+    let row =
+        |(plays, outcomes): (&[PlayedPlan], &[ArmOutcome])| condense(plays[0].arm, plays[0].profile.name, outcomes);
     Ok(plays.chunks(per_row).zip(outcomes.chunks(per_row)).map(row).collect())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-fn condense(arm: Arm, profile: &'static str, outcomes: &[Outcome]) -> Row {
+fn condense(arm: Arm, profile: &'static str, outcomes: &[ArmOutcome]) -> ArmOutcomes {
     let count = outcomes.len() as f64;
-    let mean = |of: &dyn Fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>() / count;
+    let mean = |of: &dyn Fn(&ArmOutcome) -> f64| outcomes.iter().map(of).sum::<f64>() / count;
     let share = mean(&|outcome| outcome.share);
     let variance = mean(&|outcome| (outcome.share - share).powi(2));
-    Row {
+    ArmOutcomes {
         arm,
         profile,
         share,
@@ -141,8 +149,8 @@ fn sweeps(punch: &Path, arms: &[Arm]) -> Result<Vec<Sweep>, String> {
     Ok(out)
 }
 
-impl Figures {
-    pub fn row(&self, arm: Arm, profile: &str) -> Option<&Row> {
+impl ArmFigures {
+    pub fn row(&self, arm: Arm, profile: &str) -> Option<&ArmOutcomes> {
         self.rows.iter().find(|row| row.arm == arm && row.profile == profile)
     }
 
@@ -213,10 +221,10 @@ impl Figures {
 mod tests {
     use super::*;
 
-    fn figures(profile: &'static str, own: f64) -> Figures {
-        let row = Row { own, ..condense(Arm::Default, profile, &[]) };
-        let row = Row { share: 1.0, tokens: 1000.0, ..row };
-        Figures {
+    fn figures(profile: &'static str, own: f64) -> ArmFigures {
+        let row = ArmOutcomes { own, ..condense(Arm::Default, profile, &[]) };
+        let row = ArmOutcomes { share: 1.0, tokens: 1000.0, ..row };
+        ArmFigures {
             settings: String::new(),
             arms: vec![Arm::Default],
             seeds: 1,

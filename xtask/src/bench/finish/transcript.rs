@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::harness::{Called, Harness};
-use super::model::{Belief, Model};
+use super::harness::{Harness, ModelCall};
+use super::model::{Belief, SimulatedModel};
 
 /// A harness with a transcript.
 pub struct Transcript<'h> {
@@ -19,7 +19,7 @@ impl Transcript<'_> {
         }
     }
 
-    fn called(what: &str, called: Called) -> Called {
+    fn called(what: &str, called: ModelCall) -> ModelCall {
         if let Ok((_, text)) = &called {
             Self::say(what, text);
         }
@@ -35,11 +35,11 @@ impl Transcript<'_> {
 }
 
 impl Harness for Transcript<'_> {
-    fn begin(&mut self, model: &Model<'_>) -> Result<String, String> {
+    fn begin(&mut self, model: &SimulatedModel<'_>) -> Result<String, String> {
         Self::text("begin", self.harness.begin(model))
     }
 
-    fn start(&mut self, model: &Model<'_>, todo: usize) -> Called {
+    fn start(&mut self, model: &SimulatedModel<'_>, todo: usize) -> ModelCall {
         Self::called(&format!("start {todo:02}"), self.harness.start(model, todo))
     }
 
@@ -48,12 +48,12 @@ impl Harness for Transcript<'_> {
         Self::text(&format!("edit {name}"), self.harness.edited(file))
     }
 
-    fn tick(&mut self, model: &Model<'_>, todo: usize) -> Called {
+    fn tick(&mut self, model: &SimulatedModel<'_>, todo: usize) -> ModelCall {
         let truth = if model.world.is_true(todo) { "true" } else { "false" };
         Self::called(&format!("tick {todo:02} ({truth})"), self.harness.tick(model, todo))
     }
 
-    fn compacted(&mut self, model: &Model<'_>) -> Result<String, String> {
+    fn compacted(&mut self, model: &SimulatedModel<'_>) -> Result<String, String> {
         Self::text("compaction", self.harness.compacted(model))
     }
 
@@ -70,7 +70,7 @@ impl Harness for Transcript<'_> {
         Self::text(&format!("test of {todo:02} {verdict}"), self.harness.ran_check(todo, passes))
     }
 
-    fn stop(&mut self, model: &Model<'_>) -> Result<Option<String>, String> {
+    fn stop(&mut self, model: &SimulatedModel<'_>) -> Result<Option<String>, String> {
         let stop = self.harness.stop(model);
         if let Ok(text) = &stop {
             let beliefs: String = model.beliefs.iter().map(letter).collect();
@@ -79,7 +79,7 @@ impl Harness for Transcript<'_> {
         stop
     }
 
-    fn called_done(&mut self, model: &Model<'_>) -> Result<Vec<bool>, String> {
+    fn called_done(&mut self, model: &SimulatedModel<'_>) -> Result<Vec<bool>, String> {
         let called = self.harness.called_done(model)?;
         for (todo, called) in called.iter().enumerate() {
             if model.world.is_true(todo) != *called {

@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use super::draws::{Draw, Draws};
 use super::profile::{Profile, TURNS_PER_TODO};
 
-pub struct Task {
+pub struct WorldTask {
     /// Turns that it takes.
     pub turns: u32,
     /// Only the user can do it.
     pub needs_user: bool,
 }
 
-pub struct World {
+pub struct TaskWorld {
     /// The project's folder.
     pub folder: PathBuf,
     pub draws: Draws,
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<WorldTask>,
 }
 
-impl World {
+impl TaskWorld {
     pub fn new(folder: PathBuf, seed: u64, todos: usize, profile: &Profile) -> Result<Self, String> {
         fs::create_dir_all(&folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
         let draws = Draws { seed };
-        let tasks = (0..todos).map(|todo| Task {
+        let tasks = (0..todos).map(|todo| WorldTask {
             turns: turns(draws.unit(Draw::Turns, todo, 0)),
             needs_user: draws.hits(Draw::User, todo, 0, profile.user),
         });

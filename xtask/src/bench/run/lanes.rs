@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{ROUNDS, each, project, punch};
 use crate::bench::cli::call::{call, program};
-use crate::bench::cli::programs::Programs;
+use crate::bench::cli::programs::BenchPrograms;
 
 /// Todos of a round.
 const TODOS: usize = 30;
@@ -15,7 +15,7 @@ const TODOS: usize = 30;
 const FILES: usize = 50;
 
 /// Milliseconds for each todo: git alone, and a run.
-pub fn measure(programs: &Programs, room: &Path) -> Result<(f64, f64), String> {
+pub fn measure(programs: &BenchPrograms, room: &Path) -> Result<(f64, f64), String> {
     let (mut plain, mut ours) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         plain.push(by_hand(&room.join(format!("plain{round}")))?);

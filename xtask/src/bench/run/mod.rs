@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::cli::call::{Cost, call, call_to, program, spend};
-use super::cli::programs::Programs;
-use crate::{Done, process};
+use super::cli::call::{CallCost, call, call_to, program, spend};
+use super::cli::programs::BenchPrograms;
+use crate::{TaskResult, process};
 
 /// Todos of a round, and rounds.
 const TODOS: usize = 100;
@@ -30,11 +30,11 @@ const WORKED_ON: usize = 100;
 const LIMIT: i32 = 4;
 
 /// Measures, prints, and fails if a target is missed.
-pub fn run() -> Done {
+pub fn run() -> TaskResult {
     // Not the system's folder for temporary files: it may be in memory, where nothing has to be made durable.
     let room = tempfile::tempdir_in(process::target()?).map_err(|cause| format!("no room: {cause}"))?;
     let room = room.path();
-    let programs = Programs::build(room)?;
+    let programs = BenchPrograms::build(room)?;
     let (mut bare, mut ours) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         bare.push(floor(room).map_err(|cause| format!("cannot measure the floor: {cause}"))?);
@@ -73,7 +73,7 @@ fn each(mut times: Vec<Duration>, todos: usize) -> f64 {
 }
 
 /// What a todo of a small plan costs, and one of a large plan, when equally many are worked on.
-fn sizes(programs: &Programs, room: &Path) -> Result<(f64, f64), String> {
+fn sizes(programs: &BenchPrograms, room: &Path) -> Result<(f64, f64), String> {
     let (mut small, mut large) = (Vec::new(), Vec::new());
     let turns = WORKED_ON.to_string();
     let worked = ["run", "--agent", "exec:true", "--max-turns", &turns];
@@ -100,14 +100,14 @@ fn floor(room: &Path) -> std::io::Result<Duration> {
     Ok(begun.elapsed())
 }
 
-fn think(programs: &Programs, folder: &Path) -> Result<Cost, String> {
+fn think(programs: &BenchPrograms, folder: &Path) -> Result<CallCost, String> {
     let project = project(programs, folder, AGENTS)?;
     let (agents, agent) = (AGENTS.to_string(), format!("exec:sleep {SECONDS}"));
     call(&mut punch(programs, &project, &["run", "--agents", &agents, "--agent", &agent]))
 }
 
 /// A project with that many todos.
-fn project(programs: &Programs, folder: &Path, todos: usize) -> Result<PathBuf, String> {
+fn project(programs: &BenchPrograms, folder: &Path, todos: usize) -> Result<PathBuf, String> {
     let failed = |cause: std::io::Error| format!("cannot make a project: {cause}");
     fs::create_dir_all(folder).map_err(failed)?;
     // A repository of its own: this one has a store of its own too, which is none of our business.
@@ -120,6 +120,6 @@ fn project(programs: &Programs, folder: &Path, todos: usize) -> Result<PathBuf, 
     Ok(folder.to_owned())
 }
 
-fn punch(programs: &Programs, folder: &Path, arguments: &[&str]) -> Command {
+fn punch(programs: &BenchPrograms, folder: &Path, arguments: &[&str]) -> Command {
     program(&programs.punch, folder, arguments)
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::headless::json::DETAIL;
 
-fn heard(stream: &mut Stream, lines: &[&str]) -> Vec<Event> {
+fn heard(stream: &mut ClaudeStream, lines: &[&str]) -> Vec<AgentEvent> {
     lines.iter().flat_map(|line| stream.hear(line).events).collect()
 }
 
@@ -14,35 +14,37 @@ const TOOL: &str = r#"{"type":"assistant","message":{"id":"msg_1","role":"assist
 const ASKS: &str = r#"{"type":"control_request","request_id":"2edbabe9","request":{"subtype":"can_use_tool","tool_name":"Bash","display_name":"Bash","input":{"command":"touch x.txt","description":"make x"},"description":"make x","permission_suggestions":[],"tool_use_id":"toolu_1"}}"#;
 const RESULT: &str = r#"{"duration_api_ms":178,"stop_reason":"end_turn","session_id":"0afe943c","total_cost_usd":0.058059,"usage":{"input_tokens":19193,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":32},"modelUsage":{"claude-sonnet-4-5":{"inputTokens":19193,"outputTokens":32,"costUSD":0.058059}},"permission_denials":[],"terminal_reason":"completed","is_error":false,"num_turns":2,"subtype":"success","result":"one done","type":"result","model_usage_since_last_result":{"claude-sonnet-4-5":{"inputTokens":19193,"outputTokens":32,"cacheReadInputTokens":0,"cacheCreationInputTokens":0,"costUSD":0.058059}}}"#;
 
-fn spent(tokens_in: u64, tokens_out: u64, cached: u64, cost_micros: Option<u64>, turns: u32) -> Event {
-    Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros, turns, ..Spending::default() })
+fn spent(tokens_in: u64, tokens_out: u64, cached: u64, cost_micros: Option<u64>, turns: u32) -> AgentEvent {
+    AgentEvent::Usage(TokenSpending { tokens_in, tokens_out, cached, cost_micros, turns, ..TokenSpending::default() })
 }
 
 /// Adds to a usage event what is known about the context.
-fn in_context(event: Event, grown: u64, context: u64) -> Event {
+fn in_context(event: AgentEvent, grown: u64, context: u64) -> AgentEvent {
     match event {
-        Event::Usage(spent) => Event::Usage(Spending { grown: Some(grown), context: Some(context), ..spent }),
+        AgentEvent::Usage(spent) => {
+            AgentEvent::Usage(TokenSpending { grown: Some(grown), context: Some(context), ..spent })
+        }
         other => other,
     }
 }
 
-fn over(finish: Finish) -> Event {
-    Event::TurnEnded { finish }
+fn over(finish: AgentTurnEnd) -> AgentEvent {
+    AgentEvent::TurnEnded { finish }
 }
 
 #[test]
 fn a_turn_is_told_in_neutral_words_and_counted_once() {
-    let mut stream = Stream::new(false);
+    let mut stream = ClaudeStream::new(false);
     assert!(stream.prompt("go").unwrap()[0].contains(r#""text":"go""#));
     assert_eq!(
         heard(&mut stream, &[INIT, WORDS, TOOL, INIT, RESULT]),
         [
-            Event::Started { session: "0afe943c".into() },
+            AgentEvent::Started { session: "0afe943c".into() },
             spent(9627, 0, 100, None, 1),
-            Event::Text("work one".into()),
-            Event::ToolUsed { name: "Bash".into() },
+            AgentEvent::Text("work one".into()),
+            AgentEvent::ToolUsed { name: "Bash".into() },
             in_context(spent(9566, 32, 0, Some(58_059), 0), 32, 9627),
-            over(Finish::Natural),
+            over(AgentTurnEnd::Natural),
         ]
     );
     assert_eq!(stream.gone(Some(0)), None);
@@ -56,11 +58,11 @@ fn sums_of_cost_are_told_as_differences_and_not_at_all_where_the_beginning_is_un
         )
     };
     let (first, second) = (result(0.5), result(0.75));
-    let mut fresh = Stream::new(false);
+    let mut fresh = ClaudeStream::new(false);
     let events = heard(&mut fresh, &[&first, &second]);
     assert_eq!(events[0], spent(10, 2, 0, Some(500_000), 1));
     assert_eq!(events[2], spent(10, 2, 0, Some(250_000), 1));
-    let mut resumed = Stream::new(true);
+    let mut resumed = ClaudeStream::new(true);
     let events = heard(&mut resumed, &[&first, &second]);
     assert_eq!(events[0], spent(10, 2, 0, None, 1));
     assert_eq!(events[2], spent(10, 2, 0, Some(250_000), 1));
@@ -68,11 +70,11 @@ fn sums_of_cost_are_told_as_differences_and_not_at_all_where_the_beginning_is_un
 
 #[test]
 fn a_request_for_permission_is_answered_with_its_own_input() {
-    let mut stream = Stream::new(false);
+    let mut stream = ClaudeStream::new(false);
     let options = vec![("allow".into(), "Allow".into(), true), ("deny".into(), "Refuse".into(), false)];
     let (what, detail) = ("touch x.txt".into(), "Bash\ncommand: touch x.txt\ndescription: make x".into());
-    let wanted = Permission { id: "2edbabe9".into(), what, detail, tool: Some("Bash".into()), options };
-    assert_eq!(heard(&mut stream, &[ASKS]), [Event::Permission(wanted)]);
+    let wanted = PermissionRequest { id: "2edbabe9".into(), what, detail, tool: Some("Bash".into()), options };
+    assert_eq!(heard(&mut stream, &[ASKS]), [AgentEvent::Permission(wanted)]);
     assert_eq!(stream.answer("nobody", Some("allow"), None), [""; 0]);
     let answer = stream.answer("2edbabe9", Some("allow"), None);
     assert_eq!(
@@ -93,7 +95,7 @@ fn a_request_for_permission_is_answered_with_its_own_input() {
 
 #[test]
 fn other_requests_and_too_many_are_refused_at_once() {
-    let mut stream = Stream::new(false);
+    let mut stream = ClaudeStream::new(false);
     let heard = stream.hear(r#"{"type":"control_request","request_id":"h","request":{"subtype":"hook_callback"}}"#);
     assert!(heard.events.is_empty() && heard.replies[0].contains(r#""subtype":"error""#));
     for n in 0..1000 {
@@ -106,51 +108,51 @@ fn other_requests_and_too_many_are_refused_at_once() {
 fn ends_are_told_apart() {
     let result = |rest: &str| format!(r#"{{"type":"result","num_turns":0,{rest}}}"#);
     for (line, wanted) in [
-        (result(r#""subtype":"error_max_turns","is_error":true"#), Finish::Limit),
-        (result(r#""subtype":"error_max_budget_usd","is_error":true"#), Finish::Limit),
+        (result(r#""subtype":"error_max_turns","is_error":true"#), AgentTurnEnd::Limit),
+        (result(r#""subtype":"error_max_budget_usd","is_error":true"#), AgentTurnEnd::Limit),
         (
             result(r#""subtype":"success","is_error":true,"result":"API Error: 529\nOverloaded""#),
-            Finish::Failed("API Error: 529".into()),
+            AgentTurnEnd::Failed("API Error: 529".into()),
         ),
         (
             result(r#""subtype":"error_during_execution","is_error":true,"errors":["it broke"]"#),
-            Finish::Failed("it broke".into()),
+            AgentTurnEnd::Failed("it broke".into()),
         ),
         (
             result(r#""subtype":"error_during_execution","is_error":true"#),
-            Finish::Failed("error_during_execution".into()),
+            AgentTurnEnd::Failed("error_during_execution".into()),
         ),
     ] {
-        let mut stream = Stream::new(false);
+        let mut stream = ClaudeStream::new(false);
         stream.prompt("go");
         assert_eq!(heard(&mut stream, &[&line]).last(), Some(&over(wanted)), "{line}");
         assert_eq!(stream.gone(Some(1)), None, "the turn was over already");
     }
-    let mut stream = Stream::new(false);
+    let mut stream = ClaudeStream::new(false);
     assert_eq!(stream.cancel(), [""; 0], "there is no turn");
     stream.prompt("go");
     assert!(stream.cancel()[0].contains("interrupt"));
     let aborted =
         r#"{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming"}"#;
-    assert_eq!(heard(&mut stream, &[aborted]).last(), Some(&over(Finish::Cancelled)));
+    assert_eq!(heard(&mut stream, &[aborted]).last(), Some(&over(AgentTurnEnd::Cancelled)));
 }
 
 #[test]
 fn a_host_that_dies_in_its_turn_says_so_and_garbage_is_counted() {
-    let mut stream = Stream::new(false);
+    let mut stream = ClaudeStream::new(false);
     stream.prompt("go");
     heard(&mut stream, &["Segmentation fault", "", "{\"type\":"]);
-    let wanted = Finish::Failed("it ended with exit code 139, and none of its 2 lines was understood".into());
+    let wanted = AgentTurnEnd::Failed("it ended with exit code 139, and none of its 2 lines was understood".into());
     assert_eq!(stream.gone(Some(139)), Some(wanted));
     heard(&mut stream, &[INIT]);
-    assert_eq!(stream.gone(None), Some(Finish::Failed("it could not be ended".into())));
+    assert_eq!(stream.gone(None), Some(AgentTurnEnd::Failed("it could not be ended".into())));
 }
 
 #[test]
 fn the_own_list_of_the_agent_is_passed_on_and_subagents_are_only_counted() {
-    let mut stream = Stream::new(false);
+    let mut stream = ClaudeStream::new(false);
     let todo = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"TodoWrite","input":{"todos":[{"content":"a","status":"in_progress","activeForm":"A"}]}}],"usage":{"input_tokens":1}},"parent_tool_use_id":null}"#;
-    assert_eq!(heard(&mut stream, &[todo])[1], Event::PlanSaid(vec![entry("a", "in_progress")]));
+    assert_eq!(heard(&mut stream, &[todo])[1], AgentEvent::PlanSaid(vec![entry("a", "in_progress")]));
     let sub =
         WORDS.replace("\"parent_tool_use_id\":null", "\"parent_tool_use_id\":\"toolu_9\"").replace("msg_1", "msg_2");
     assert_eq!(heard(&mut stream, &[&sub]), [spent(9627, 0, 100, None, 1)]);
@@ -158,7 +160,7 @@ fn the_own_list_of_the_agent_is_passed_on_and_subagents_are_only_counted() {
 
 #[test]
 fn everything_that_is_passed_on_is_short_and_harmless() {
-    let mut stream = Stream::new(false);
+    let mut stream = ClaudeStream::new(false);
     let long = "x\u{1b}[31m".repeat(20_000);
     let line = json!({"type": "assistant", "parent_tool_use_id": null, "message": {"id": long, "content": [
         {"type": "text", "text": long}, {"type": "tool_use", "name": long},
@@ -170,13 +172,13 @@ fn everything_that_is_passed_on_is_short_and_harmless() {
     for event in heard(&mut stream, &lines.each_ref().map(String::as_str)) {
         let size = format!("{event:?}").len();
         match event {
-            Event::PlanSaid(entries) => {
+            AgentEvent::PlanSaid(entries) => {
                 assert_eq!(entries.len(), 200);
                 assert!(entries.iter().all(|entry| entry.content.chars().count() <= 500));
             }
-            Event::Permission(permission) => {
+            AgentEvent::Permission(permission) => {
                 assert!(permission.detail.chars().count() <= DETAIL && !permission.detail.contains('\u{1b}'));
-                let rest = format!("{:?}", Permission { detail: String::new(), ..permission });
+                let rest = format!("{:?}", PermissionRequest { detail: String::new(), ..permission });
                 assert!(rest.len() < 1_500 && !rest.contains("\\u{1b}"), "{}", rest.len());
             }
             other => assert!(size < 1_500 && !format!("{other:?}").contains("\\u{1b}"), "{size}"),
@@ -200,7 +202,7 @@ fn the_arguments_hand_over_our_server_and_the_conversation() {
 proptest! {
     #[test]
     fn any_line_is_taken_without_harm(lines in prop::collection::vec(any::<String>(), 0..20)) {
-        let mut stream = Stream::new(false);
+        let mut stream = ClaudeStream::new(false);
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         heard(&mut stream, &lines);
     }
@@ -210,7 +212,7 @@ proptest! {
     fn broken_lines_are_taken_without_harm(which in 0..5usize, cut in 0..2000usize, put in any::<Option<char>>()) {
         let line = [INIT, WORDS, TOOL, ASKS, RESULT][which];
         let at = (0..=cut.min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
-        let mut stream = Stream::new(false);
+        let mut stream = ClaudeStream::new(false);
         stream.hear(&line[..at]);
         let put = put.map(String::from).unwrap_or_default();
         stream.hear(&format!("{}{put}{}", &line[..at], line.get(at + 1..).unwrap_or_default()));
@@ -241,12 +243,12 @@ fn a_usage_limit_ends_a_turn_with_its_reset_time() {
         (Some(REJECTED), false, "all done", None),
         (None, true, "API Error: 500", None),
     ] {
-        let mut stream = Stream::new(false);
+        let mut stream = ClaudeStream::new(false);
         stream.prompt("go");
         let lines: Vec<String> = event.map(str::to_owned).into_iter().chain([result(is_error, text)]).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let reset = heard(&mut stream, &lines).into_iter().find_map(|event| match event {
-            Event::TurnEnded { finish: Finish::UsageLimit(limit) } => Some(limit.reset),
+            AgentEvent::TurnEnded { finish: AgentTurnEnd::UsageLimit(limit) } => Some(limit.reset),
             _ => None,
         });
         assert_eq!(reset, wanted, "{event:?} {text}");

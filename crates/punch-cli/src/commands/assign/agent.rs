@@ -6,10 +6,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use punch_agents::{AGENTS, Adapter, AssignCommand};
 use punch_core::text;
-use punch_engine::Assignment;
+use punch_engine::TodoAssignment;
 
 use crate::failure::Failure;
-use crate::project::Open;
+use crate::project::OpenProject;
 use crate::{environment, output};
 
 /// `--to print` starts no agent and prints the prompt instead.
@@ -53,7 +53,12 @@ impl Recipient {
 
     /// Starts it and waits for its end; `None` if there is nobody to start. What it says goes to standard error:
     /// standard output is for the outcome.
-    pub fn run(&self, open: &Open, given: &Assignment, more: &[OsString]) -> Result<Option<ExitStatus>, Failure> {
+    pub fn run(
+        &self,
+        open: &OpenProject,
+        given: &TodoAssignment,
+        more: &[OsString],
+    ) -> Result<Option<ExitStatus>, Failure> {
         let Some((agent, start)) = self.0 else { return Ok(None) };
         // Some agents print nothing until they have finished.
         output::remark(&format!("{} works on {}; what it prints follows", agent.title, shown(&given.ids)));
@@ -64,8 +69,8 @@ impl Recipient {
     /// hook keeps going.
     pub fn resume(
         &self,
-        open: &Open,
-        given: &Assignment,
+        open: &OpenProject,
+        given: &TodoAssignment,
         (conversation, text): (&str, &str),
         more: &[OsString],
     ) -> Result<Option<ExitStatus>, Failure> {
@@ -86,8 +91,8 @@ fn shown(ids: &[String]) -> String {
 fn say(
     agent: &Adapter,
     start: AssignCommand,
-    open: &Open,
-    given: &Assignment,
+    open: &OpenProject,
+    given: &TodoAssignment,
     text: &str,
     more: &[OsString],
 ) -> Result<ExitStatus, Failure> {

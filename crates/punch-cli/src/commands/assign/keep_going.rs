@@ -6,14 +6,19 @@ use std::process::ExitStatus;
 
 use punch_core::drive::Decision;
 use punch_core::{Footprint, Status};
-use punch_engine::Assignment;
+use punch_engine::TodoAssignment;
 
 use super::To;
 use crate::failure::Failure;
-use crate::project::Open;
+use crate::project::OpenProject;
 
 /// Continues until the hook lets it stop, nothing changes any more, or there were enough rounds.
-pub fn keep_going(open: &Open, given: &Assignment, to: &To, first: ExitStatus) -> Result<ExitStatus, Failure> {
+pub fn keep_going(
+    open: &OpenProject,
+    given: &TodoAssignment,
+    to: &To,
+    first: ExitStatus,
+) -> Result<ExitStatus, Failure> {
     let rules = open.project.config.for_agent(to.to.name()).keep_going();
     let (mut ended, mut idle, mut before, mut since) = (first, 0, statuses(open, given)?, i64::MIN);
     for _ in 0..rules.absolute {
@@ -37,7 +42,7 @@ pub fn keep_going(open: &Open, given: &Assignment, to: &To, first: ExitStatus) -
     Ok(ended)
 }
 
-fn statuses(open: &Open, given: &Assignment) -> Result<Vec<Option<Status>>, Failure> {
+fn statuses(open: &OpenProject, given: &TodoAssignment) -> Result<Vec<Option<Status>>, Failure> {
     let part = Footprint { todos: given.todos.iter().copied().collect(), ..Footprint::default() };
     let plan = open.engine.slice(open.plan, &part)?;
     Ok(given.todos.iter().map(|uid| plan.get(*uid).map(|todo| todo.status)).collect())

@@ -6,15 +6,15 @@ mod keep_going;
 use std::ffi::OsString;
 
 use clap::Args;
-use punch_core::reason::Reader;
+use punch_core::reason::PlanReader;
 use punch_core::{Footprint, Todo, Uid};
 use punch_engine::assignment_key;
 use punch_store::SessionKey;
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
-use crate::project::{Open, Project};
-use crate::reply::{self, Body, Reply};
+use crate::project::{OpenProject, Project};
+use crate::reply::{self, Body, VerbReply};
 use crate::{environment, output};
 use agent::{Recipient, recipients};
 
@@ -30,7 +30,7 @@ Examples:
 /// The arguments of `punch assign`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Assign {
+pub struct AssignArgs {
     /// Ids, or parts of the content
     #[arg(required_unless_present = "session", value_name = "TODO")]
     todos: Vec<String>,
@@ -52,9 +52,9 @@ pub struct To {
     more: Vec<OsString>,
 }
 
-impl Assign {
+impl AssignArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         let open = project.open_named(&self.todos)?;
         if let Some(session) = self.session {
             let key = SessionKey::new(session, None);
@@ -69,22 +69,22 @@ impl Assign {
 
 /// Hands todos out to a new session and tells what came of it. `noted` is called once they are someone's.
 pub fn hand_out(
-    open: &Open,
+    open: &OpenProject,
     todos: &[Uid],
     to: &To,
     noted: impl FnOnce(&str, &[String]) -> Result<(), Failure>,
-) -> Result<Reply, Failure> {
+) -> Result<VerbReply, Failure> {
     hand_out_as(open, &assignment_key(&environment::process_tag()), todos, to, noted)
 }
 
 /// Hands todos out to this session.
 fn hand_out_as(
-    open: &Open,
+    open: &OpenProject,
     key: &SessionKey,
     todos: &[Uid],
     to: &To,
     noted: impl FnOnce(&str, &[String]) -> Result<(), Failure>,
-) -> Result<Reply, Failure> {
+) -> Result<VerbReply, Failure> {
     let given = open.engine.hand_out(open.plan, &open.project.actor(), &open.project.config.settings, key, todos)?;
     noted(key.session_id(), &given.ids)?;
     let Some(ended) = to.to.run(open, &given, &to.more)? else {
@@ -94,14 +94,14 @@ fn hand_out_as(
             key.session_id()
         ));
         let json = json!({"session": key.session_id(), "ids": given.ids, "prompt": given.prompt});
-        return Ok(Reply::new(given.prompt, json).after_write());
+        return Ok(VerbReply::new(given.prompt, json).after_write());
     };
     let ended = keep_going(open, &given, to, ended)?;
     let part = Footprint { todos: given.todos.iter().copied().collect(), ..Footprint::default() };
     let (plan, now) = (open.engine.slice(open.plan, &part)?, open.engine.now());
     let found: Vec<&Todo> = given.todos.iter().filter_map(|uid| plan.get(*uid)).collect();
     let open_ids: Vec<&str> = found.iter().filter(|t| t.status_at(now).is_open()).map(|t| t.id.as_str()).collect();
-    let mut body = Body(reply::lines(Reader::new(&plan, now), found.iter().copied(), open.project.layout(now)));
+    let mut body = Body(reply::lines(PlanReader::new(&plan, now), found.iter().copied(), open.project.layout(now)));
     body.push(match (open_ids.is_empty(), ended.success()) {
         (true, _) => format!("{} has finished", to.to.name()),
         (false, true) => format!("{} ended with {} left open", to.to.name(), open_ids.len()),
@@ -112,5 +112,5 @@ fn hand_out_as(
         "todos": reply::records(&plan, found.iter().copied(), now), "revision": plan.row.revision,
     });
     let exit = if open_ids.is_empty() { Exit::Ok } else { Exit::Refused };
-    Ok(Reply { exit, ..Reply::new(body, json).after_write() })
+    Ok(VerbReply { exit, ..VerbReply::new(body, json).after_write() })
 }

@@ -7,16 +7,16 @@ use std::time::Duration;
 use punch_core::time::utc;
 use punch_core::view::{Glyphs, Layout};
 use punch_core::{Plan, Status, Todo, Uid, text};
-use punch_engine::{ActivityRecord, Cursor, EngineError, Followed, Follower, Gap, Revision, RevisionEntry};
-use punch_store::{Reason, StoreError};
+use punch_engine::{ActivityRecord, Cursor, EngineError, Follower, FollowerItem, Gap, Revision, RevisionEntry};
+use punch_store::{StoreError, StoreObstacle};
 use serde_json::{Value, json};
 
 use super::revision;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::{self, JsonLines};
-use crate::project::{Open, Project};
-use crate::reply::{Reply, with_schema};
+use crate::project::{OpenProject, Project};
+use crate::reply::{VerbReply, with_schema};
 
 /// How often a store that is gone is looked for.
 const AWAY: Duration = Duration::from_millis(500);
@@ -38,8 +38,8 @@ pub(super) struct LogFollower {
 }
 
 /// An open store with the follower of its plan.
-struct Opened {
-    open: Open,
+struct FollowedStore {
+    open: OpenProject,
     follower: Follower,
     /// The only todo whose revisions are printed.
     todo: Option<Uid>,
@@ -53,7 +53,7 @@ impl LogFollower {
     }
 
     /// Prints at most the last `limit` revisions, then every new one until the process is ended.
-    pub fn run(mut self, project: Project, limit: u32) -> Result<Reply, Failure> {
+    pub fn run(mut self, project: Project, limit: u32) -> Result<VerbReply, Failure> {
         let mut first = Some(project);
         loop {
             let project = match first.take() {
@@ -91,7 +91,7 @@ impl LogFollower {
         }
     }
 
-    fn open(&self, project: Project, limit: u32) -> Result<Opened, Failure> {
+    fn open(&self, project: Project, limit: u32) -> Result<FollowedStore, Failure> {
         let missing = |why: &str| Failure::refused(NO_PLAN, why, "`punch add` makes the first todo");
         if !project.location.exists {
             return Err(missing("there is no store yet"));
@@ -111,40 +111,40 @@ impl LogFollower {
         };
         let activity = self.activity.map_or_else(|| open.engine.last_activity(open.plan), Ok)?;
         follower = Follower::new(&open.engine, open.plan, self.within_log(&open, since)?).with_activity(activity);
-        Ok(Opened { open, follower, todo })
+        Ok(FollowedStore { open, follower, todo })
     }
 
     /// What was pruned before this command began is not missing.
-    fn within_log(&self, open: &Open, since: Cursor) -> Result<Cursor, Failure> {
+    fn within_log(&self, open: &OpenProject, since: Cursor) -> Result<Cursor, Failure> {
         let pruned = open.engine.read(open.plan, |snapshot| Ok(snapshot.info()?.pruned))?;
         let is_first = self.cursor.is_none();
         Ok(if is_first && since.revision < pruned { Cursor::at(pruned, open.engine.now()) } else { since })
     }
 
-    fn print_all(&mut self, opened: &mut Opened) -> Result<std::convert::Infallible, Failure> {
+    fn print_all(&mut self, opened: &mut FollowedStore) -> Result<std::convert::Infallible, Failure> {
         loop {
             self.cursor = Some(opened.follower.cursor());
             self.activity = opened.follower.activity();
             let Some(found) = opened.follower.next(&opened.open.engine, WAIT)? else { continue };
             match found {
-                Followed::Revisions(page) => {
+                FollowerItem::Revisions(page) => {
                     for one in page.revisions {
                         if opened.todo.is_none_or(|uid| one.todos().contains(&uid)) {
                             self.revision(one, &page.touched)?;
                         }
                     }
                 }
-                Followed::TimePassed { at, todos } => {
+                FollowerItem::TimePassed { at, todos } => {
                     for todo in todos.iter().filter(|todo| opened.todo.is_none_or(|uid| uid == todo.uid)) {
                         self.time_passed(at, todo)?;
                     }
                 }
-                Followed::Activity(page) => {
+                FollowerItem::Activity(page) => {
                     for one in page.records.iter().filter(|one| opened.todo.is_none() || one.todo == opened.todo) {
                         self.happened(one)?;
                     }
                 }
-                Followed::Gap(gap) => self.gap(gap)?,
+                FollowerItem::Gap(gap) => self.gap(gap)?,
             }
         }
     }
@@ -211,7 +211,10 @@ fn is_away(failure: &Failure) -> bool {
         Failure::Engine(EngineError::Store(error)) => matches!(
             error,
             StoreError::UnknownPlan { .. }
-                | StoreError::Unavailable { reason: Reason::Missing | Reason::Busy | Reason::System, .. }
+                | StoreError::Unavailable {
+                    reason: StoreObstacle::Missing | StoreObstacle::Busy | StoreObstacle::System,
+                    ..
+                }
         ),
         _ => false,
     }

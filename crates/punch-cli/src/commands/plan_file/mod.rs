@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use punch_engine::plan_file::{FileError, SyncOptions};
-use punch_engine::{EngineError, Request};
+use punch_engine::{EngineError, WriteRequest};
 use serde_json::json;
 
 use crate::commands::assign::{To, hand_out};
 use crate::failure::Failure;
 use crate::files;
-use crate::project::{Open, Project};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project};
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +30,7 @@ Examples:
 /// The arguments of `punch plan-file`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct PlanFile {
+pub struct PlanFileArgs {
     #[command(subcommand)]
     what: PlanFileVerb,
 }
@@ -66,16 +66,16 @@ pub enum PlanFileVerb {
     Unlink,
 }
 
-impl PlanFile {
+impl PlanFileArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         self.what.run(project)
     }
 }
 
 impl PlanFileVerb {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         match self {
             PlanFileVerb::Link { file, add } => {
                 let path = absolute(&file)?;
@@ -106,23 +106,23 @@ impl PlanFileVerb {
 }
 
 /// What people just wrote counts; what is completed or cancelled does not.
-fn build(open: &Open, to: &To) -> Result<Reply, Failure> {
+fn build(open: &OpenProject, to: &To) -> Result<VerbReply, Failure> {
     open.engine.sync_plan_file(open.plan, &request(open), SyncOptions::default())?;
     let todos = open.engine.to_build(open.plan)?;
     if todos.is_empty() {
-        return Ok(Reply::new("Everything in the plan file is done.", json!({"ids": []})));
+        return Ok(VerbReply::new("Everything in the plan file is done.", json!({"ids": []})));
     }
     hand_out(open, &todos, to, |session, ids| Ok(open.engine.note_built(open.plan, session, ids)?))
 }
 
 /// A project without a store has no plan file.
-fn linked(project: Project) -> Result<Open, Failure> {
+fn linked(project: Project) -> Result<OpenProject, Failure> {
     project.read()?.plan().ok_or_else(|| EngineError::from(FileError::NotLinked).into())
 }
 
-fn request(open: &Open) -> Request<'_> {
+fn request(open: &OpenProject) -> WriteRequest<'_> {
     // Nothing is shown that would need more to be loaded.
-    Request { detail: false, ..open.project.request() }
+    WriteRequest { detail: false, ..open.project.request() }
 }
 
 /// The whole path, with links among its folders resolved and the file itself as it is named.

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use punch_core::plan_file::{Conflict, Merged, PlanFileTodo};
+use punch_core::plan_file::{MergeConflict, PlanFileMerge, PlanFileTodo};
 use punch_core::text;
-use punch_engine::plan_file::{Link, PlanFileStatus, Synced};
+use punch_engine::plan_file::{PlanFileLink, PlanFileStatus, SyncResult};
 use serde_json::{Value, json};
 
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::{ago, count};
 
 /// Ids and conflicts that are named.
 const NAMED: usize = 10;
 
 /// What a sync did.
-pub fn synced(synced: &Synced) -> Reply {
+pub fn synced(synced: &SyncResult) -> VerbReply {
     let mut parts: Vec<String> = Vec::new();
     let taken = [(&synced.added, "added"), (&synced.changed, "changed"), (&synced.archived, "archived")];
     let taken = taken.into_iter().filter(|(ids, _)| !ids.is_empty());
@@ -40,12 +40,12 @@ pub fn synced(synced: &Synced) -> Reply {
     if !synced.gone.is_empty() {
         lines.push(format!("archived in the plan, still in the file: {}", named(&synced.gone)));
     }
-    let reply = Reply::new(lines.join("\n"), as_json(synced));
+    let reply = VerbReply::new(lines.join("\n"), as_json(synced));
     if synced.took() { reply.after_write() } else { reply }
 }
 
 /// What a synchronization changed, as JSON.
-pub fn as_json(synced: &Synced) -> Value {
+pub fn as_json(synced: &SyncResult) -> Value {
     let refused: Vec<Value> = synced.refused.iter().map(|(id, why)| json!({"id": id, "why": why})).collect();
     json!({
         "path": synced.path, "wrote": synced.wrote, "edits": synced.edits,
@@ -56,7 +56,7 @@ pub fn as_json(synced: &Synced) -> Value {
 }
 
 /// What changed in a plan file and its plan since the last sync.
-pub fn standing(standing: &PlanFileStatus, now: i64) -> Reply {
+pub fn standing(standing: &PlanFileStatus, now: i64) -> VerbReply {
     let (link, merged) = (&standing.link, &standing.merged);
     let since = std::time::Duration::from_millis(now.saturating_sub(link.at).unsigned_abs());
     let mut lines = vec![
@@ -89,7 +89,7 @@ pub fn standing(standing: &PlanFileStatus, now: i64) -> Reply {
         lines.push(format!("built by {}: {}", text::neutral(session), named(ids)));
     }
     let ids = |ids: &[PlanFileTodo]| ids.iter().map(|item| item.id.clone()).collect::<Vec<_>>();
-    Reply::new(
+    VerbReply::new(
         lines.join("\n"),
         json!({
             "path": link.path, "todos": standing.todos, "revision": link.revision, "at": link.at,
@@ -102,7 +102,7 @@ pub fn standing(standing: &PlanFileStatus, now: i64) -> Reply {
 }
 
 /// The answer to an unlink: also the changes that a sync would have merged, for they stay on their own side now.
-pub fn unlinked(link: &Link, standing: Option<&PlanFileStatus>) -> Reply {
+pub fn unlinked(link: &PlanFileLink, standing: Option<&PlanFileStatus>) -> VerbReply {
     let path = link.path.display().to_string();
     let (coming, writing) = standing.map_or((0, 0), |known| (coming(&known.merged), known.merged.writes.len()));
     let mut lines = vec![format!("`{}` is no longer linked; it stays as it is", text::neutral(&path))];
@@ -112,17 +112,17 @@ pub fn unlinked(link: &Link, standing: Option<&PlanFileStatus>) -> Reply {
     if writing > 0 {
         lines.push(format!("note: {} in the plan never reached the file", count(writing as u64, "change")));
     }
-    Reply::new(lines.join("\n"), json!({"path": link.path, "coming": coming, "writing": writing}))
+    VerbReply::new(lines.join("\n"), json!({"path": link.path, "coming": coming, "writing": writing}))
 }
 
 /// Todos that people changed, brought in or deleted.
-fn coming(merged: &Merged) -> usize {
+fn coming(merged: &PlanFileMerge) -> usize {
     let before: HashMap<&str, &PlanFileTodo> = merged.before.iter().map(|item| (item.id.as_str(), item)).collect();
     let changed = |item: &&PlanFileTodo| before.get(item.id.as_str()) != Some(item);
     merged.after.iter().filter(changed).count() + merged.deleted.len()
 }
 
-fn conflicts(all: &[Conflict]) -> Vec<String> {
+fn conflicts(all: &[MergeConflict]) -> Vec<String> {
     let mut lines: Vec<String> = all.iter().take(NAMED).map(conflict).collect();
     if all.len() > NAMED {
         lines.push(format!("{} more conflicts; --json has them all", all.len() - NAMED));
@@ -130,7 +130,7 @@ fn conflicts(all: &[Conflict]) -> Vec<String> {
     lines
 }
 
-fn conflict(conflict: &Conflict) -> String {
+fn conflict(conflict: &MergeConflict) -> String {
     format!("conflict: {}", conflict.text())
 }
 

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use punch_engine::plan_file::{FileError, FileStamp, SyncOptions, look};
-use punch_engine::{EngineError, Request};
+use punch_engine::{EngineError, WriteRequest};
 
 use super::{request, views};
 use crate::failure::Failure;
 use crate::output::{self, JsonLines};
-use crate::project::Open;
-use crate::reply::{Reply, with_schema};
+use crate::project::OpenProject;
+use crate::reply::{VerbReply, with_schema};
 
 /// How often the file is looked at.
 const EVERY: Duration = Duration::from_millis(150);
@@ -19,11 +19,11 @@ const EVERY: Duration = Duration::from_millis(150);
 const AWAY: u32 = 7;
 
 /// Syncs until the process is ended, or the plan is unlinked.
-pub fn run(open: &Open, how: SyncOptions) -> Result<Reply, Failure> {
+pub fn run(open: &OpenProject, how: SyncOptions) -> Result<VerbReply, Failure> {
     let mut follower = open.engine.follow(open.plan)?;
     let mut lines = open.project.global.json.then(JsonLines::stdout);
-    let request: Request<'_> = request(open);
-    let mut watch = Watch::default();
+    let request: WriteRequest<'_> = request(open);
+    let mut watch = FileWatch::default();
     let mut woken = true;
     while let Some(link) = open.engine.plan_file(open.plan)? {
         let stamp = look(&link.path);
@@ -53,7 +53,7 @@ pub fn run(open: &Open, how: SyncOptions) -> Result<Reply, Failure> {
     Err(EngineError::from(FileError::NotLinked).into())
 }
 
-fn tell(lines: Option<&mut JsonLines>, synced: &punch_engine::plan_file::Synced) -> Result<(), Failure> {
+fn tell(lines: Option<&mut JsonLines>, synced: &punch_engine::plan_file::SyncResult) -> Result<(), Failure> {
     match lines {
         Some(lines) => {
             lines.print(&with_schema(views::as_json(synced)))?;
@@ -73,7 +73,7 @@ enum Act {
 }
 
 /// What was seen so far.
-struct Watch {
+struct FileWatch {
     /// How the file looked in the last step.
     last: Option<FileStamp>,
     /// How it looked when it was last taken care of.
@@ -84,13 +84,13 @@ struct Watch {
     first: bool,
 }
 
-impl Default for Watch {
+impl Default for FileWatch {
     fn default() -> Self {
         Self { last: None, handled: None, behind: false, away: 0, first: true }
     }
 }
 
-impl Watch {
+impl FileWatch {
     fn step(&mut self, stamp: Option<FileStamp>, woken: bool) -> Act {
         self.behind |= woken;
         let still = stamp == self.last;
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_file_counts_once_it_looks_the_same_twice() {
-        let mut watch = Watch { handled: at(1), last: at(1), ..Watch::default() };
+        let mut watch = FileWatch { handled: at(1), last: at(1), ..FileWatch::default() };
         assert_eq!(watch.step(at(1), false), Act::Rest);
         assert_eq!(watch.step(at(2), false), Act::Rest);
         assert_eq!(watch.step(at(3), false), Act::Rest);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_change_of_the_plan_waits_for_a_file_that_is_being_saved() {
-        let mut watch = Watch { handled: at(1), last: at(1), ..Watch::default() };
+        let mut watch = FileWatch { handled: at(1), last: at(1), ..FileWatch::default() };
         assert_eq!(watch.step(at(2), true), Act::Rest);
         assert_eq!(watch.step(None, false), Act::Rest);
         assert_eq!(watch.step(at(4), false), Act::Rest);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_away_is_told_of_once() {
-        let mut watch = Watch::default();
+        let mut watch = FileWatch::default();
         let announced = (0..50).filter(|_| watch.step(None, false) == Act::Away).count();
         assert_eq!(announced, 1);
         assert_eq!(watch.step(at(1), false), Act::Rest);

@@ -3,26 +3,26 @@
 
 use clap::{Args, Subcommand};
 use punch_core::Actor;
-use punch_engine::Controlled;
-use punch_store::Wanted;
+use punch_engine::ControlResult;
+use punch_store::RequestedState;
 use serde_json::json;
 
 use crate::arguments::Global;
-use crate::commands::runs::{Runs, ShownRun};
+use crate::commands::runs::{RunsArgs, ShownRun};
 use crate::failure::Failure;
 use crate::guard;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 /// What can be wanted of a run.
 #[derive(Subcommand)]
-pub enum Control {
+pub enum RunControl {
     /// Finish work in progress and start nothing new
-    Pause(Target),
+    Pause(ControlTarget),
     /// Continue a paused run or seat, or give a stopped seat work again
-    Resume(Target),
+    Resume(ControlTarget),
     /// Stop agents and return their todos to the queue
-    Stop(Target),
+    Stop(ControlTarget),
     /// List past runs: how they ended and what they cost
     List {
         /// Show at most N runs
@@ -35,7 +35,7 @@ pub enum Control {
 
 /// The run or seat that is meant.
 #[derive(Args)]
-pub struct Target {
+pub struct ControlTarget {
     /// The number of the run [default: the one that is running]
     #[arg(value_name = "RUN")]
     run: Option<u64>,
@@ -44,15 +44,15 @@ pub struct Target {
     seat: Option<u32>,
 }
 
-impl Control {
+impl RunControl {
     /// Stores what is wanted. The runner acts on it within a second.
-    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+    pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         let (target, wanted, verb) = match self {
-            Self::List { limit } => return Runs::list(limit).run(Project::find(global)?),
-            Self::Show(run) => return Runs::show(run).run(Project::find(global)?),
-            Self::Pause(target) => (target, Wanted::Pause, "pause"),
-            Self::Resume(target) => (target, Wanted::Go, "resume"),
-            Self::Stop(target) => (target, Wanted::Stop, "stop"),
+            Self::List { limit } => return RunsArgs::list(limit).run(Project::find(global)?),
+            Self::Show(run) => return RunsArgs::show(run).run(Project::find(global)?),
+            Self::Pause(target) => (target, RequestedState::Pause, "pause"),
+            Self::Resume(target) => (target, RequestedState::Go, "resume"),
+            Self::Stop(target) => (target, RequestedState::Stop, "stop"),
         };
         guard::only_user(&format!("{verb} a run"))?;
         let none =
@@ -63,19 +63,19 @@ impl Control {
             None => open.engine.running(open.plan)?.ok_or_else(none)?.id,
         };
         match open.engine.control_run(open.plan, run, target.seat, wanted, &Actor::user())? {
-            Controlled::Stored => {}
-            Controlled::NoRun => {
+            ControlResult::Stored => {}
+            ControlResult::NoRun => {
                 return Err(Failure::refused(
                     "unknown_run",
                     format!("there is no run {run}"),
                     "`punch run list` shows them",
                 ));
             }
-            Controlled::NotRunning => {
+            ControlResult::NotRunning => {
                 let hint = "`punch run` resumes the last run if it was cut short";
                 return Err(Failure::refused("not_running", format!("run {run} is not running"), hint));
             }
-            Controlled::NoSeat => {
+            ControlResult::NoSeat => {
                 let seat = target.seat.unwrap_or_default();
                 let message = format!("run {run} has no seat {seat}");
                 return Err(Failure::refused("unknown_seat", message, "`punch run show` lists its seats"));
@@ -83,11 +83,11 @@ impl Control {
         }
         let what = target.seat.map_or_else(|| format!("Run {run}"), |seat| format!("Seat {seat} of run {run}"));
         let text = match (wanted, target.seat) {
-            (Wanted::Go, _) => format!("{what} continues."),
-            (Wanted::Pause, _) => format!("{what} finishes work in progress and starts nothing new."),
-            (Wanted::Stop, _) => format!("{what} stops; its agents are asked to end."),
+            (RequestedState::Go, _) => format!("{what} continues."),
+            (RequestedState::Pause, _) => format!("{what} finishes work in progress and starts nothing new."),
+            (RequestedState::Stop, _) => format!("{what} stops; its agents are asked to end."),
         };
         let json = json!({"run": run, "seat": target.seat, "wanted": wanted.as_str()});
-        Ok(Reply::new(text, json).after_write())
+        Ok(VerbReply::new(text, json).after_write())
     }
 }

@@ -1,28 +1,28 @@
 //! `--dry-run`: who would work on what, and what would keep the run from beginning. Nothing is written.
 
-use punch_core::reason::Reader;
-use punch_core::schedule::{Ask, schedule};
+use punch_core::reason::PlanReader;
+use punch_core::schedule::{ScheduleRequest, schedule};
 use punch_core::text;
 use punch_core::view::{Cap, Gantt, ScheduleView, spans};
-use punch_run::Options;
+use punch_run::RunOptions;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::project::Open;
-use crate::reply::Reply;
+use crate::project::OpenProject;
+use crate::reply::VerbReply;
 
 /// Lines of the schedule.
 const LINES: usize = 60;
 
-pub fn preview(open: &Open, options: &Options) -> Result<Reply, Failure> {
+pub fn preview(open: &OpenProject, options: &RunOptions) -> Result<VerbReply, Failure> {
     let (plan, now) = (open.engine.whole(open.plan)?, open.engine.now());
-    let ask = Ask {
+    let ask = ScheduleRequest {
         agents: u32::try_from(options.seats).unwrap_or(u32::MAX),
         context: open.project.config.settings.run_context.value,
         calibration: open.engine.calibration()?,
         skip_optional: options.skip_optional,
         oversize: options.oversize,
-        ..Ask::default()
+        ..ScheduleRequest::default()
     };
     let made = schedule(&plan, &ask, now);
     let project = &open.project;
@@ -36,7 +36,7 @@ pub fn preview(open: &Open, options: &Options) -> Result<Reply, Failure> {
         .map(|todo| todo.id.clone())
         .collect();
     let agents: Vec<String> = options.specs.iter().map(ToString::to_string).collect();
-    let view = ScheduleView::of(Reader::new(&plan, now), &made);
+    let view = ScheduleView::of(PlanReader::new(&plan, now), &made);
     let mut lines = vec![spans::text(&gantt.draw(&view).0)];
     let shown: Vec<String> = agents.iter().map(|agent| text::neutral(&text::clip(agent, 80)).into_owned()).collect();
     lines.push(format!("agents: {} at once, {}", options.seats, shown.join(", ")));
@@ -46,5 +46,5 @@ pub fn preview(open: &Open, options: &Options) -> Result<Reply, Failure> {
     }
     let json = json!({"dryRun": true, "agents": agents, "seats": options.seats, "withoutConsent": missing,
         "schedule": made});
-    Ok(Reply::new(lines.join("\n"), json))
+    Ok(VerbReply::new(lines.join("\n"), json))
 }

@@ -6,11 +6,11 @@ pub mod watch;
 
 use clap::Args;
 use punch_core::text::grouped;
-use punch_engine::config::Source;
+use punch_engine::config::SettingSource;
 use punch_engine::locate::Location;
 use punch_engine::{Answerer, NotTheUser, RunOutcome};
-use punch_run::agent::Spec;
-use punch_run::{Finished, Interrupt, Options, RunError, World, dollars};
+use punch_run::agent::AgentSpec;
+use punch_run::{Interrupt, RunError, RunOptions, RunProject, RunResult, dollars};
 use serde_json::Value;
 
 use crate::arguments::Global;
@@ -19,11 +19,11 @@ use crate::failure::{Exit, Failure};
 use crate::guard;
 use crate::input;
 use crate::output;
-use crate::project::{Open, Project};
-use crate::reply::Reply;
+use crate::project::{OpenProject, Project};
+use crate::reply::VerbReply;
 use crate::safety;
-use control::Control;
-use watch::Screen;
+use control::RunControl;
+use watch::RunScreen;
 
 /// Help at length.
 pub const LONG_ABOUT: &str = "\
@@ -47,9 +47,9 @@ Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
 /// The arguments of `punch run`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
-pub struct Run {
+pub struct RunArgs {
     #[command(subcommand)]
-    control: Option<Control>,
+    control: Option<RunControl>,
     /// How many agents work at once
     #[arg(long, value_name = "K")]
     agents: Option<String>,
@@ -91,7 +91,7 @@ pub struct Run {
     dry_run: bool,
 }
 
-impl Run {
+impl RunArgs {
     /// Runs the verb.
     pub fn run(mut self, global: Global) -> Result<Exit, Failure> {
         if let Some(control) = self.control.take() {
@@ -119,7 +119,7 @@ impl Run {
             return Ok(reply.exit);
         }
         let name = open.engine.plans()?.into_iter().find(|plan| plan.id == open.plan).map(|plan| plan.name);
-        let world = World {
+        let world = RunProject {
             engine: &open.engine,
             plan: open.plan,
             plan_name: name.unwrap_or_default(),
@@ -134,7 +134,7 @@ impl Run {
         };
         let interrupt = Interrupt::default();
         interrupt.listen().map_err(Failure::Input)?;
-        let screen = Screen::new(as_json, options.seats, interrupt.clone(), answerer(&open, as_json)?);
+        let screen = RunScreen::new(as_json, options.seats, interrupt.clone(), answerer(&open, as_json)?);
         let finished = punch_run::run(&world, &options, &screen, &interrupt);
         screen.close();
         let finished = finished.map_err(failure)?;
@@ -142,7 +142,7 @@ impl Run {
             safety.keep_changed();
         }
         let reply = reply(&finished);
-        output::reply(&Reply { json: Value::Null, ..reply }, as_json)?;
+        output::reply(&VerbReply { json: Value::Null, ..reply }, as_json)?;
         if let Some(next) = what_next(finished.outcome).filter(|_| !as_json && environment::is_attended()) {
             output::remark(&format!("hint: {next}"));
         }
@@ -174,7 +174,7 @@ impl Run {
         out
     }
 
-    fn options(&self, project: Project) -> Result<(Options, Option<Open>), Failure> {
+    fn options(&self, project: Project) -> Result<(RunOptions, Option<OpenProject>), Failure> {
         let settings = project.config.settings.clone();
         let open = project.read()?.plan();
         let mut named = match self.agent.is_empty() {
@@ -189,20 +189,21 @@ impl Run {
             named.clone_from(&last.body.agents);
             output::remark(&format!("note: no agent given, using that of run {}: {}", last.id, named.join(", ")));
         }
-        let specs = named.iter().map(|name| name.parse::<Spec>()).collect::<Result<Vec<_>, _>>();
+        let specs = named.iter().map(|name| name.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
         let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
         if specs.is_empty() {
             let hint = "name one: `punch run --agent claude`, or `punch config set run.agent claude`";
             return Err(Failure::usage("no agent given", hint));
         }
-        let mut options = Options::of(&settings, specs);
+        let mut options = RunOptions::of(&settings, specs);
         options.fresh = self.fresh;
         options.oversize = self.oversize;
         options.skip_optional |= self.skip_optional;
         if self.agents.is_none() {
             // A run resumes as it began, unless the user has said how many agents there are.
-            let resumed =
-                last.filter(|last| last.is_resumable() && !self.fresh && settings.run_agents.source == Source::Default);
+            let resumed = last.filter(|last| {
+                last.is_resumable() && !self.fresh && settings.run_agents.source == SettingSource::Default
+            });
             let before = resumed.and_then(|last| usize::try_from(last.body.options["agents"].as_u64()?).ok());
             options.seats = before.unwrap_or(options.seats).max(options.specs.len());
         }
@@ -216,7 +217,7 @@ fn flag_of(key: &str) -> Option<String> {
 }
 
 /// Proof that the user can answer questions of agents at this terminal, if so.
-fn answerer(open: &Open, as_json: bool) -> Result<Option<Answerer>, Failure> {
+fn answerer(open: &OpenProject, as_json: bool) -> Result<Option<Answerer>, Failure> {
     if as_json || !environment::is_attended() {
         return Ok(None);
     }
@@ -232,7 +233,7 @@ fn answerer(open: &Open, as_json: bool) -> Result<Option<Answerer>, Failure> {
 }
 
 /// The word, what is to be said about it, and what it took. The last line is the word's.
-fn reply(finished: &Finished) -> Reply {
+fn reply(finished: &RunResult) -> VerbReply {
     let mut lines: Vec<String> = finished.because.iter().map(|line| format!("  {line}")).collect();
     let spent = &finished.spent;
     let mut parts = vec![format!("{} completed", finished.completed)];
@@ -247,7 +248,7 @@ fn reply(finished: &Finished) -> Reply {
     }
     parts.push(safety::count(spent.turns, "turn"));
     lines.push(format!("{}: run {}, {}", finished.outcome.name(), finished.run, parts.join(", ")));
-    Reply { exit: exit(finished.outcome), ..Reply::new(lines.join("\n"), Value::Null) }
+    VerbReply { exit: exit(finished.outcome), ..VerbReply::new(lines.join("\n"), Value::Null) }
 }
 
 /// What to type after a run that is not done.

@@ -6,13 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use punch_core::text;
-use punch_engine::{Answer, Answerer};
-use punch_run::agent::Permission;
-use punch_run::{Interrupt, RunEvent, RunObserver, Settled};
+use punch_engine::{Answerer, QuestionReply};
+use punch_run::agent::PermissionRequest;
+use punch_run::{Interrupt, QuestionSettled, RunEvent, RunObserver};
 use serde_json::json;
 
 use crate::environment;
-use crate::live::{Live, Size};
+use crate::live::{LiveLines, Size};
 use crate::output;
 use crate::reply::with_schema;
 
@@ -20,19 +20,19 @@ use crate::reply::with_schema;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Tells what happens.
-pub struct Screen {
+pub struct RunScreen {
     as_json: bool,
     interrupt: Interrupt,
-    live: Mutex<Option<Live>>,
+    live: Mutex<Option<LiveLines>>,
     /// One question at a time.
     asking: Mutex<()>,
     /// Proof that the user is at this terminal.
     answerer: Option<Answerer>,
 }
 
-impl Screen {
+impl RunScreen {
     pub fn new(as_json: bool, agents: usize, interrupt: Interrupt, answerer: Option<Answerer>) -> Self {
-        let live = (!as_json && environment::is_watched()).then(|| Live::new(agents));
+        let live = (!as_json && environment::is_watched()).then(|| LiveLines::new(agents));
         Self { as_json, interrupt, live: Mutex::new(live), asking: Mutex::new(()), answerer }
     }
 
@@ -43,11 +43,11 @@ impl Screen {
 
     /// Leaves the lines as they are.
     pub fn close(&self) {
-        self.change(Live::close);
+        self.change(LiveLines::close);
     }
 
     /// Changes the lines of the terminal, if there are any; whether there are.
-    fn change(&self, change: impl FnOnce(&mut Live, Size) -> String) -> bool {
+    fn change(&self, change: impl FnOnce(&mut LiveLines, Size) -> String) -> bool {
         match self.live().as_mut() {
             Some(live) => {
                 output::terminal(&change(live, environment::screen()));
@@ -57,12 +57,12 @@ impl Screen {
         }
     }
 
-    fn live(&self) -> MutexGuard<'_, Option<Live>> {
+    fn live(&self) -> MutexGuard<'_, Option<LiveLines>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl RunObserver for Screen {
+impl RunObserver for RunScreen {
     fn on_event(&self, event: &RunEvent) {
         if self.as_json {
             // What agents print is for eyes.
@@ -86,7 +86,12 @@ impl RunObserver for Screen {
         }
     }
 
-    fn ask(&self, todo: &str, wanted: &Permission, settled: &Settled) -> Option<(Answer, Answerer)> {
+    fn ask(
+        &self,
+        todo: &str,
+        wanted: &PermissionRequest,
+        settled: &QuestionSettled,
+    ) -> Option<(QuestionReply, Answerer)> {
         let answerer = self.answerer.clone()?;
         let _turn = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         if settled.is_settled() {
@@ -99,13 +104,13 @@ impl RunObserver for Screen {
         }
         let allowed = self.answer(settled);
         self.change(|live, size| live.answered(allowed.is_some(), size));
-        Some((if allowed? { Answer::Allow } else { Answer::Refuse }, answerer))
+        Some((if allowed? { QuestionReply::Allow } else { QuestionReply::Refuse }, answerer))
     }
 }
 
-impl Screen {
+impl RunScreen {
     /// What is typed; `None` if the run is stopped or the question is settled before that.
-    fn answer(&self, settled: &Settled) -> Option<bool> {
+    fn answer(&self, settled: &QuestionSettled) -> Option<bool> {
         while !environment::input_is_ready() {
             if self.interrupt.is_asked() || settled.is_settled() {
                 return None;

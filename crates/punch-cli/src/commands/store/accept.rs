@@ -9,20 +9,20 @@ use serde_json::json;
 use crate::environment;
 use crate::failure::Failure;
 use crate::open_store;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::Safety;
 
 /// The arguments of `punch store accept`.
 #[derive(Args)]
-pub struct Accept {}
+pub struct AcceptArgs {}
 
-impl Accept {
+impl AcceptArgs {
     /// Runs the verb.
-    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+    pub fn run(self, location: &Location) -> Result<VerbReply, Failure> {
         super::need(location)?;
         let mut store = open_store::open(location, OpenMode::Existing, None)?;
         let Some(lost) = store.lost().cloned() else {
-            return Ok(Reply::new("Nothing is missing.", json!({"accepted": false})));
+            return Ok(VerbReply::new("Nothing is missing.", json!({"accepted": false})));
         };
         if let Some(mark) = environment::inside_agent() {
             let message = format!(
@@ -44,6 +44,6 @@ impl Accept {
             .iter()
             .map(|plan| json!({"name": plan.name, "recorded": plan.recorded, "found": plan.found}))
             .collect();
-        Ok(Reply::new(message, json!({"accepted": true, "writes": lost.writes, "plans": plans, "copy": copy})))
+        Ok(VerbReply::new(message, json!({"accepted": true, "writes": lost.writes, "plans": plans, "copy": copy})))
     }
 }

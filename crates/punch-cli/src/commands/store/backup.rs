@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::open_store;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::bytes;
 
 /// The arguments of `punch store backup`.
 #[derive(Args)]
-pub struct Backup {
+pub struct BackupArgs {
     /// Where to; by default a new file in `backups/` beside the store
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
@@ -24,9 +24,9 @@ pub struct Backup {
     force: bool,
 }
 
-impl Backup {
+impl BackupArgs {
     /// Runs the verb.
-    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+    pub fn run(self, location: &Location) -> Result<VerbReply, Failure> {
         super::need(location)?;
         let store = open_store::open(location, OpenMode::Existing, None)?;
         let file = match self.file {
@@ -45,6 +45,6 @@ impl Backup {
         let size = std::fs::metadata(&file).map_or(0, |found| found.len());
         let name = file.display().to_string();
         let message = format!("Copied to `{}` ({}).", text::neutral(&name), bytes(size));
-        Ok(Reply::new(message, json!({"file": name, "bytes": size})))
+        Ok(VerbReply::new(message, json!({"file": name, "bytes": size})))
     }
 }

@@ -11,12 +11,12 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::open_store;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::count;
 
 /// The arguments of `punch store copy`.
 #[derive(Args)]
-pub struct Copy {
+pub struct CopyArgs {
     /// The store to read: a folder, a file, or `postgres://…`
     #[arg(value_name = "FROM")]
     from: PathBuf,
@@ -28,9 +28,9 @@ pub struct Copy {
     project: Option<String>,
 }
 
-impl Copy {
+impl CopyArgs {
     /// Runs the verb.
-    pub fn run(self, around: &Surroundings) -> Result<Reply, Failure> {
+    pub fn run(self, around: &Surroundings) -> Result<VerbReply, Failure> {
         let place = |store: &PathBuf| -> Result<Location, Failure> {
             let mut around = around.clone();
             around.store_flag = Some(store.clone());
@@ -65,6 +65,6 @@ impl Copy {
             "from": from, "to": to, "plans": report.plans, "todos": report.todos, "events": report.events,
             "sessions": report.sessions,
         });
-        Ok(Reply::new(message, json))
+        Ok(VerbReply::new(message, json))
     }
 }

@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::open_store;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::{Safety, ago, bytes, count};
 
 /// The arguments of `punch store info`.
 #[derive(Args)]
-pub struct Info {}
+pub struct InfoArgs {}
 
-impl Info {
+impl InfoArgs {
     /// Runs the verb.
-    pub fn run(self, location: &Location) -> Result<Reply, Failure> {
+    pub fn run(self, location: &Location) -> Result<VerbReply, Failure> {
         let path = location.shown();
         let copy = Safety::of(location).map(|safety| safety.copy().to_owned());
         let mut json = json!({"store": path, "kind": location.kind.name(), "exists": location.exists});
@@ -53,7 +53,7 @@ impl Info {
             found.iter().map(|(path, age)| json!({"file": path.display().to_string(), "age": age})).collect();
         json["copy"] = copy.filter(|copy| copy.exists()).map_or(Value::Null, |copy| json!(copy.display().to_string()));
         let lines: Vec<String> = lines.iter().map(|line| text::neutral(line).into_owned()).collect();
-        Ok(Reply::new(lines.join("\n"), json))
+        Ok(VerbReply::new(lines.join("\n"), json))
     }
 }
 

@@ -12,12 +12,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use punch_engine::locate::{self, Location};
-use punch_store::{Reason, StoreError, StoreLabel, create_own_folder};
+use punch_store::{StoreError, StoreLabel, StoreObstacle, create_own_folder};
 
 use crate::arguments::Global;
 use crate::environment;
 use crate::failure::Failure;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,39 +35,39 @@ The newest changes may be in `store.db-wal`: copy with `punch store backup`, or 
 /// The arguments of `punch store`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Store {
+pub struct StoreArgs {
     #[command(subcommand)]
-    action: Action,
+    action: StoreCommand,
 }
 
 /// What to do with the store.
 #[derive(Subcommand)]
-enum Action {
+enum StoreCommand {
     /// Show where the store is, its size, and its copies
-    Info(info::Info),
+    Info(info::InfoArgs),
     /// Copy the store to a file
-    Backup(backup::Backup),
+    Backup(backup::BackupArgs),
     /// Restore the store from a copy; the current one is kept beside it
-    Restore(restore::Restore),
+    Restore(restore::RestoreArgs),
     /// Continue after the store has lost writes, with what is left
-    Accept(accept::Accept),
+    Accept(accept::AcceptArgs),
     /// Copy all plans to another store and verify the copy
-    Copy(copy::Copy),
+    Copy(copy::CopyArgs),
     /// Export old events to a file and delete them; the plan stays, but those revisions can no longer be undone
-    Prune(prune::Prune),
+    Prune(prune::PruneArgs),
 }
 
-impl Store {
+impl StoreArgs {
     /// Runs the verb.
-    pub fn run(self, global: Global) -> Result<Reply, Failure> {
+    pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         let location = || -> Result<Location, Failure> { Ok(locate::locate(&environment::surroundings(&global)?)?) };
         match self.action {
-            Action::Info(verb) => verb.run(&location()?),
-            Action::Backup(verb) => verb.run(&location()?),
-            Action::Restore(verb) => verb.run(location()?),
-            Action::Accept(verb) => verb.run(&in_file(location()?)?),
-            Action::Copy(verb) => verb.run(&environment::surroundings(&global)?),
-            Action::Prune(verb) => verb.run(crate::project::Project::find(global)?),
+            StoreCommand::Info(verb) => verb.run(&location()?),
+            StoreCommand::Backup(verb) => verb.run(&location()?),
+            StoreCommand::Restore(verb) => verb.run(location()?),
+            StoreCommand::Accept(verb) => verb.run(&in_file(location()?)?),
+            StoreCommand::Copy(verb) => verb.run(&environment::surroundings(&global)?),
+            StoreCommand::Prune(verb) => verb.run(crate::project::Project::find(global)?),
         }
     }
 }
@@ -112,5 +112,5 @@ fn need(location: &Location) -> Result<(), Failure> {
         return Ok(());
     }
     let (store, why) = (StoreLabel::file(&location.database), "there is none yet".to_owned());
-    Err(StoreError::Unavailable { store, reason: Reason::Missing, why }.into())
+    Err(StoreError::Unavailable { store, reason: StoreObstacle::Missing, why }.into())
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::guard;
 use crate::project::Project;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::count;
 
 /// Revisions that stay by default: more than a user is likely to undo.
@@ -20,7 +20,7 @@ const KEPT: u64 = 1_000;
 
 /// The arguments of `punch store prune`.
 #[derive(Args)]
-pub struct Prune {
+pub struct PruneArgs {
     /// Delete the events of revisions before this one; by default all but the last 1000 revisions
     #[arg(long, value_name = "REV")]
     before: Option<u64>,
@@ -29,9 +29,9 @@ pub struct Prune {
     export: Option<PathBuf>,
 }
 
-impl Prune {
+impl PruneArgs {
     /// Runs the verb.
-    pub fn run(self, project: Project) -> Result<Reply, Failure> {
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
         guard::only_user("prune the history")?;
         super::need(&project.location)?;
         let Some(open) = project.read()?.plan() else { return Ok(nothing(0, 0)) };
@@ -44,7 +44,7 @@ impl Prune {
         let name = file.display().to_string();
         let failed = |cause: io::Error| Failure::File(name.clone(), cause);
         super::refuse_taken(&file, "choose another name for the events")?;
-        let mut export = Synced(BufWriter::new(platform::create_private(&file).map_err(failed)?));
+        let mut export = FlushedFile(BufWriter::new(platform::create_private(&file).map_err(failed)?));
         let pruned = open.engine.prune(open.plan, before, &mut export);
         drop(export);
         if !matches!(pruned, Ok(count) if count > 0) {
@@ -57,19 +57,19 @@ impl Prune {
         }
         let message =
             format!("{} before revision {before} now only in `{}`.", count(pruned, "event"), text::neutral(&name));
-        Ok(Reply::new(message, json!({"pruned": pruned, "before": before, "file": name})))
+        Ok(VerbReply::new(message, json!({"pruned": pruned, "before": before, "file": name})))
     }
 }
 
-fn nothing(before: u64, revision: u64) -> Reply {
+fn nothing(before: u64, revision: u64) -> VerbReply {
     let message = format!("No events before revision {before} of {revision}; `--before REV` says what may go.");
-    Reply::new(message, json!({"pruned": 0, "before": before, "file": null}))
+    VerbReply::new(message, json!({"pruned": 0, "before": before, "file": null}))
 }
 
 /// What was flushed is on the disk: the events leave the store right after.
-struct Synced(BufWriter<File>);
+struct FlushedFile(BufWriter<File>);
 
-impl Write for Synced {
+impl Write for FlushedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }

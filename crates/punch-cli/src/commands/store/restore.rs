@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use punch_core::text;
 use punch_engine::locate::Location;
-use punch_store::{OpenMode, Reason, StoreError, restore};
+use punch_store::{OpenMode, StoreError, StoreObstacle, restore};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::guard;
 use crate::open_store;
-use crate::reply::Reply;
+use crate::reply::VerbReply;
 use crate::safety::{Safety, count};
 
 /// How many stores that restores replaced are kept in `backups/`.
@@ -20,7 +20,7 @@ const MOST_REPLACED: usize = 10;
 /// The arguments of `punch store restore`.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-pub struct Restore {
+pub struct RestoreArgs {
     /// The copy to restore
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
@@ -29,9 +29,9 @@ pub struct Restore {
     copy: bool,
 }
 
-impl Restore {
+impl RestoreArgs {
     /// Runs the verb.
-    pub fn run(self, location: Location) -> Result<Reply, Failure> {
+    pub fn run(self, location: Location) -> Result<VerbReply, Failure> {
         guard::only_user("replace the store")?;
         let location = &super::in_file(location)?;
         let from = match self.file {
@@ -67,7 +67,7 @@ impl Restore {
         if let Some(replaced) = &replaced {
             message.push_str(&format!("\nThe replaced store is in `{}`", text::neutral(replaced)));
         }
-        Ok(Reply::new(
+        Ok(VerbReply::new(
             message,
             json!({
                 "store": location.database.display().to_string(),
@@ -110,7 +110,7 @@ fn keep(location: &Location) -> Result<Option<PathBuf>, Failure> {
             Ok(Some(backup))
         }
         Err(StoreError::Damaged { .. } | StoreError::TooNew { .. }) => Ok(None),
-        Err(StoreError::Unavailable { reason: Reason::Foreign, .. }) => Ok(None),
+        Err(StoreError::Unavailable { reason: StoreObstacle::Foreign, .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

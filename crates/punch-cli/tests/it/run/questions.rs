@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use punch_engine::{Answer, AnswerOutcome, Engine, NotTheUser};
+use punch_engine::{AnswerOutcome, Engine, NotTheUser, QuestionReply};
 use punch_store::{OpenMode, PlanId, QuestionFilter, QuestionState, SqliteStore};
 use rustix::process::Signal;
 use serde_json::json;
@@ -28,9 +28,9 @@ fn a_program_that_answers() {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let (Some(store), Some(outcome)) = (variable("ANSWER_STORE"), variable("ANSWER_OUTCOME")) else { return };
     let answer = match std::env::var("ANSWER").as_deref() {
-        Ok("allow") => Answer::Allow,
-        Ok("refuse") => Answer::Refuse,
-        given => Answer::Option(given.unwrap_or_default().to_owned()),
+        Ok("allow") => QuestionReply::Allow,
+        Ok("refuse") => QuestionReply::Refuse,
+        given => QuestionReply::Option(given.unwrap_or_default().to_owned()),
     };
     let (engine, plan) = (engine(&store), PlanId(1));
     let marks = ["CLAUDECODE", "PUNCH_SESSION_FILE", "PUNCH_ASSIGNED"];

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use punch_testkit::terminal::Terminal;
+use punch_testkit::terminal::VirtualTerminal;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -99,7 +99,7 @@ impl Watched {
         // The shell that waits for the program has the terminal open as well.
         self.reader.take().unwrap().join().unwrap();
         let exit = fs::read_to_string(self.notes.path().join("exit")).ok().and_then(|code| code.trim().parse().ok());
-        let mut terminal = Terminal::new(SIZE.0.into(), SIZE.1.into());
+        let mut terminal = VirtualTerminal::new(SIZE.0.into(), SIZE.1.into());
         terminal.feed(&self.printed());
         (exit, terminal.all())
     }

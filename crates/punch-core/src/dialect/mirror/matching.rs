@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{Row, Word};
+use super::{HostRow, HostStatus};
 use crate::{Todo, Uid};
 
 /// Pairs of an old and a new row that are compared to find renames. A list with more unmatched rows than that was
@@ -21,7 +21,7 @@ const SAME_BEGINNING: usize = 4;
 
 /// Gives every row without a todo the todo that it means. `known` are todos outside the last list that a row may mean by
 /// its text. Returns the todos that were taken up from there.
-pub(super) fn find<'t>(rows: &mut [Row], before: &[Row], known: &[&'t Todo]) -> Vec<&'t Todo> {
+pub(super) fn find<'t>(rows: &mut [HostRow], before: &[HostRow], known: &[&'t Todo]) -> Vec<&'t Todo> {
     by_content(rows, before);
     let adopted = adopt(rows, before, known);
     renamed(rows, before);
@@ -38,22 +38,22 @@ pub(crate) struct ListLine {
 
 /// For each line of a list, its place in an earlier version of the list, if it was there.
 pub(crate) fn same_lines(before: &[ListLine], now: &[ListLine]) -> Vec<Option<usize>> {
-    let row = |line: &ListLine, uid: Option<Uid>| Row {
+    let row = |line: &ListLine, uid: Option<Uid>| HostRow {
         uid,
         content: line.content.clone(),
-        status: if line.open { Word::Pending } else { Word::Completed },
-        ..Row::default()
+        status: if line.open { HostStatus::Pending } else { HostStatus::Completed },
+        ..HostRow::default()
     };
-    let before: Vec<Row> = before.iter().enumerate().map(|(at, line)| row(line, Some(Uid(at as u64)))).collect();
-    let mut rows: Vec<Row> = now.iter().map(|line| row(line, None)).collect();
+    let before: Vec<HostRow> = before.iter().enumerate().map(|(at, line)| row(line, Some(Uid(at as u64)))).collect();
+    let mut rows: Vec<HostRow> = now.iter().map(|line| row(line, None)).collect();
     find(&mut rows, &before, &[]);
     rows.iter().map(|row| row.uid.and_then(|uid| usize::try_from(uid.0).ok())).collect()
 }
 
 /// Equal text. Of several rows with one text those with the same number belong together, then the k-th to the k-th.
-fn by_content(rows: &mut [Row], before: &[Row]) {
+fn by_content(rows: &mut [HostRow], before: &[HostRow]) {
     let taken = taken(rows);
-    let mut free: HashMap<&str, VecDeque<&Row>> = HashMap::new();
+    let mut free: HashMap<&str, VecDeque<&HostRow>> = HashMap::new();
     for old in before.iter().filter(|old| old.uid.is_some_and(|uid| !taken.contains(&uid))) {
         free.entry(&old.content).or_default().push_back(old);
     }
@@ -71,7 +71,7 @@ fn by_content(rows: &mut [Row], before: &[Row]) {
 }
 
 /// Rows that are new to the list but not to the plan.
-fn adopt<'t>(rows: &mut [Row], before: &[Row], known: &[&'t Todo]) -> Vec<&'t Todo> {
+fn adopt<'t>(rows: &mut [HostRow], before: &[HostRow], known: &[&'t Todo]) -> Vec<&'t Todo> {
     let mut taken = taken(rows);
     taken.extend(before.iter().filter_map(|row| row.uid));
     let mut free: HashMap<&str, VecDeque<&'t Todo>> = HashMap::new();
@@ -89,9 +89,9 @@ fn adopt<'t>(rows: &mut [Row], before: &[Row], known: &[&'t Todo]) -> Vec<&'t To
 }
 
 /// A row that left and a row that came, with nearly the same words: the most similar pairs first.
-fn renamed(rows: &mut [Row], before: &[Row]) {
+fn renamed(rows: &mut [HostRow], before: &[HostRow]) {
     let taken = taken(rows);
-    let olds: Vec<(usize, &Row)> = before
+    let olds: Vec<(usize, &HostRow)> = before
         .iter()
         .enumerate()
         .filter(|(_, old)| !old.unshown && old.uid.is_some_and(|uid| !taken.contains(&uid)))
@@ -100,8 +100,8 @@ fn renamed(rows: &mut [Row], before: &[Row]) {
     if olds.is_empty() || news.is_empty() {
         return;
     }
-    let old_words: Vec<Words> = olds.iter().map(|(_, old)| Words::of(&old.content)).collect();
-    let new_words: Vec<Words> = news.iter().map(|at| Words::of(&rows[*at].content)).collect();
+    let old_words: Vec<WordSet> = olds.iter().map(|(_, old)| WordSet::of(&old.content)).collect();
+    let new_words: Vec<WordSet> = news.iter().map(|at| WordSet::of(&rows[*at].content)).collect();
     let everywhere = olds.len() * news.len() <= COMPARED;
     let rank_of: HashMap<usize, usize> = olds.iter().enumerate().map(|(rank, (index, _))| (*index, rank)).collect();
     let mut pairs = Vec::new();
@@ -139,9 +139,9 @@ fn renamed(rows: &mut [Row], before: &[Row]) {
 }
 
 /// The host's own number for a row.
-fn by_key(rows: &mut [Row], before: &[Row]) {
+fn by_key(rows: &mut [HostRow], before: &[HostRow]) {
     let mut taken = taken(rows);
-    let keys: HashMap<&str, &Row> = before.iter().filter_map(|old| Some((old.key.as_deref()?, old))).collect();
+    let keys: HashMap<&str, &HostRow> = before.iter().filter_map(|old| Some((old.key.as_deref()?, old))).collect();
     for row in rows.iter_mut().filter(|row| row.uid.is_none()) {
         let old = row.key.as_deref().and_then(|key| keys.get(key));
         let old = old.filter(|old| !old.unshown && !starts_over(old, row));
@@ -150,22 +150,22 @@ fn by_key(rows: &mut [Row], before: &[Row]) {
 }
 
 /// A finished row whose place or number an open one with other words takes is not that row: hosts count from 1 again.
-pub(super) fn starts_over(old: &Row, new: &Row) -> bool {
+pub(super) fn starts_over(old: &HostRow, new: &HostRow) -> bool {
     old.is_closed() && !new.is_closed() && old.content != new.content
 }
 
-fn taken(rows: &[Row]) -> HashSet<Uid> {
+fn taken(rows: &[HostRow]) -> HashSet<Uid> {
     rows.iter().filter_map(|row| row.uid).collect()
 }
 
 /// The words of a text, in lower case and without punctuation.
-struct Words {
+struct WordSet {
     all: Vec<String>,
     /// Those with a digit in them, sorted: "chapter 1" and "chapter 2" are two pieces of work, however alike.
     numbers: Vec<String>,
 }
 
-impl Words {
+impl WordSet {
     fn of(text: &str) -> Self {
         let lower = text.to_lowercase();
         let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,12 +1,14 @@
 //! From what a host's tool said to the host's list as a whole.
 
 use super::matching::starts_over;
-use super::{Change, HostListUpdate, Row};
+use super::{HostListUpdate, HostRow, HostRowChange};
 
 /// The list after the call, before texts are cut.
-pub(super) fn next(before: &[Row], told: &HostListUpdate) -> Vec<Row> {
+pub(super) fn next(before: &[HostRow], told: &HostListUpdate) -> Vec<HostRow> {
     match told {
-        HostListUpdate::List(rows) => rows.iter().map(|row| Row { uid: None, unsaid: false, ..row.clone() }).collect(),
+        HostListUpdate::List(rows) => {
+            rows.iter().map(|row| HostRow { uid: None, unsaid: false, ..row.clone() }).collect()
+        }
         HostListUpdate::Merge(rows) => {
             let mut out = before.to_vec();
             rows.iter().for_each(|row| put(&mut out, row));
@@ -17,7 +19,7 @@ pub(super) fn next(before: &[Row], told: &HostListUpdate) -> Vec<Row> {
             // A task that is reported twice is the same task.
             match row.key.is_some() && out.iter().any(|known| known.key == row.key) {
                 true => put(&mut out, row),
-                false => out.push(Row { uid: None, ..row.clone() }),
+                false => out.push(HostRow { uid: None, ..row.clone() }),
             }
             out
         }
@@ -25,14 +27,14 @@ pub(super) fn next(before: &[Row], told: &HostListUpdate) -> Vec<Row> {
     }
 }
 
-fn put(rows: &mut Vec<Row>, row: &Row) {
+fn put(rows: &mut Vec<HostRow>, row: &HostRow) {
     let Some(known) = rows.iter_mut().find(|known| known.key.is_some() && known.key == row.key) else {
-        rows.push(Row { uid: None, unsaid: false, ..row.clone() });
+        rows.push(HostRow { uid: None, unsaid: false, ..row.clone() });
         return;
     };
     // Of a finished row only the number comes back.
     if !row.unsaid && !row.content.trim().is_empty() && starts_over(known, row) {
-        *known = Row { uid: None, unsaid: false, ..row.clone() };
+        *known = HostRow { uid: None, unsaid: false, ..row.clone() };
         return;
     }
     if !row.unsaid {
@@ -54,14 +56,14 @@ fn put(rows: &mut Vec<Row>, row: &Row) {
     }
 }
 
-fn changed(before: &[Row], change: &Change) -> Vec<Row> {
+fn changed(before: &[HostRow], change: &HostRowChange) -> Vec<HostRow> {
     let mut out = before.to_vec();
-    let is = |row: &Row, key: &str| row.key.as_deref() == Some(key);
+    let is = |row: &HostRow, key: &str| row.key.as_deref() == Some(key);
     if change.deleted {
         out.retain(|row| !is(row, &change.key));
         return out;
     }
-    let wait = |row: &mut Row, key: &str| {
+    let wait = |row: &mut HostRow, key: &str| {
         let waits = row.blocked_by.get_or_insert_default();
         if !waits.iter().any(|known| known == key) {
             waits.push(key.to_owned());

@@ -16,7 +16,7 @@ use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy
 
 pub use decisions::decided_otherwise;
 pub(crate) use matching::{ListLine, same_lines};
-pub use step::{MirrorAuthority, Step, step};
+pub use step::{MirrorAuthority, MirrorStep, step};
 
 /// Rows of one list; what a host says beyond them is left out.
 pub const MAX_ROWS: usize = 2_000;
@@ -30,7 +30,7 @@ const CALLS_KEPT: usize = 32;
 /// A status in the words of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Word {
+pub enum HostStatus {
     /// Not begun.
     #[default]
     Pending,
@@ -44,7 +44,7 @@ pub enum Word {
     Blocked,
 }
 
-impl Word {
+impl HostStatus {
     /// Reads a host's word; an unknown one is pending.
     pub fn read(word: &str) -> Self {
         match word.to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
@@ -69,7 +69,7 @@ impl Word {
 /// One row of a host's list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Row {
+pub struct HostRow {
     /// The todo it is a copy of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uid: Option<Uid>,
@@ -85,7 +85,7 @@ pub struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// How far it is.
-    pub status: Word,
+    pub status: HostStatus,
     /// The host did not say how far it is; of a known row that stays.
     #[serde(skip)]
     pub unsaid: bool,
@@ -100,25 +100,25 @@ pub struct Row {
     pub blocked_by: Option<Vec<String>>,
 }
 
-impl Row {
+impl HostRow {
     const fn is_closed(&self) -> bool {
-        matches!(self.status, Word::Completed | Word::Cancelled)
+        matches!(self.status, HostStatus::Completed | HostStatus::Cancelled)
     }
 }
 
 /// A change of one row. What is `None` stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct HostRowChange {
     /// The host's own number for it.
     pub key: String,
-    /// The new value of the field of [`Row`] with this name.
+    /// The new value of the field of [`HostRow`] with this name.
     pub content: Option<String>,
-    /// The new value of the field of [`Row`] with this name.
+    /// The new value of the field of [`HostRow`] with this name.
     pub active_form: Option<String>,
-    /// The new value of the field of [`Row`] with this name.
+    /// The new value of the field of [`HostRow`] with this name.
     pub description: Option<String>,
-    /// The new value of the field of [`Row`] with this name.
-    pub status: Option<Word>,
+    /// The new value of the field of [`HostRow`] with this name.
+    pub status: Option<HostStatus>,
     /// It is gone from the host's list.
     pub deleted: bool,
     /// Further rows that wait for this one.
@@ -131,23 +131,23 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostListUpdate {
     /// The whole list.
-    List(Vec<Row>),
+    List(Vec<HostRow>),
     /// Some rows by their keys; the others stay.
-    Merge(Vec<Row>),
+    Merge(Vec<HostRow>),
     /// One more row.
-    Create(Row),
+    Create(HostRow),
     /// One row changes.
-    Change(Change),
+    Change(HostRowChange),
 }
 
 /// What a session's host said last, kept with the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Copied {
+pub struct HostListCopy {
     /// The host's tool, or tools that share a list.
     pub family: String,
     /// The list, every row with its todo.
-    pub rows: Vec<Row>,
+    pub rows: Vec<HostRow>,
     /// The newest uses of the tool, oldest first, as numbers made of what tells them apart.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<u32>,
@@ -175,7 +175,7 @@ pub fn policy(plan: Policy) -> Policy {
     }
 }
 
-impl Copied {
+impl HostListCopy {
     /// Remembers a use of the tool. False for one that was reported before: a host may have two ways to us.
     pub fn take(&mut self, call: &str) -> bool {
         // Half of it tells so few apart, and is read and written with every report.
@@ -190,7 +190,7 @@ impl Copied {
     }
 
     /// The list after what was told. Rows without a content are not todos; a key names the first row that has it.
-    pub fn next(&self, told: &HostListUpdate, room: Room) -> Vec<Row> {
+    pub fn next(&self, told: &HostListUpdate, room: Room) -> Vec<HostRow> {
         let mut rows = merge::next(&self.rows, told);
         let mut seen = HashSet::new();
         rows.retain_mut(|row| {
@@ -206,8 +206,8 @@ impl Copied {
             let unshown = self.rows.iter().filter(|row| row.unshown && !contents.contains(row.content.as_str()));
             // A number that the model now gives to another row is not this one's.
             let free = |key: &String| !seen.contains(key);
-            let unshown: Vec<Row> =
-                unshown.map(|row| Row { key: row.key.clone().filter(free), ..row.clone() }).collect();
+            let unshown: Vec<HostRow> =
+                unshown.map(|row| HostRow { key: row.key.clone().filter(free), ..row.clone() }).collect();
             rows.extend(unshown);
         }
         rows.truncate(MAX_ROWS);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::{Copied, HostListUpdate, Row, Word, matching};
-use crate::dialect::list::{List, ListItem, diff};
+use super::{HostListCopy, HostListUpdate, HostRow, HostStatus, matching};
+use crate::dialect::list::{ListItem, SessionList, diff};
 use crate::{Dep, Edit, Keep, Op, Plan, Ref, Status, Todo, Uid};
 
 /// What the list of a host's own todo tool may change in the plan.
@@ -20,25 +20,25 @@ pub enum MirrorAuthority {
 
 /// What a copy leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct MirrorStep {
     /// To be applied as one batch.
     pub ops: Vec<Op>,
     /// The host's list as it is kept; a row without a todo is the next of the batch's adds.
-    pub rows: Vec<Row>,
+    pub rows: Vec<HostRow>,
     /// Finished todos that the host no longer lists. They stay in the plan.
     pub finished: Vec<Uid>,
 }
 
-/// Compares the host's list after `told` with its last one. `rows` is that list ([`Copied::next`]), `known` are todos
+/// Compares the host's list after `told` with its last one. `rows` is that list ([`HostListCopy::next`]), `known` are todos
 /// that a row may mean by its content; `plan` has them and every todo of `before` loaded.
 pub fn step(
-    before: &Copied,
-    (told, mut rows): (&HostListUpdate, Vec<Row>),
+    before: &HostListCopy,
+    (told, mut rows): (&HostListUpdate, Vec<HostRow>),
     known: &[&Todo],
     plan: &Plan,
     authority: MirrorAuthority,
     by: &str,
-) -> Step {
+) -> MirrorStep {
     let adopted = matching::find(&mut rows, &before.rows, known);
     if authority == MirrorAuthority::Echo {
         return echo(rows, plan);
@@ -46,21 +46,21 @@ pub fn step(
     if authority == MirrorAuthority::Keeping {
         rows = with_missing(rows, &before.rows);
     }
-    let by_uid: BTreeMap<Uid, &Row> = rows.iter().filter_map(|row| Some((row.uid?, row))).collect();
+    let by_uid: BTreeMap<Uid, &HostRow> = rows.iter().filter_map(|row| Some((row.uid?, row))).collect();
     let adopted = adopted.iter().filter_map(|todo| Some(as_row(todo, by_uid.get(&todo.uid)?)));
     // Agents write lists of what is left to do: what is finished stays, unless the host says that it is deleted.
     let deletes = matches!(told, HostListUpdate::Change(change) if change.deleted);
-    let finished = |row: &&Row| match row.uid {
+    let finished = |row: &&HostRow| match row.uid {
         Some(uid) if !by_uid.contains_key(&uid) && !deletes => row.is_closed() || is_closed(plan, uid),
         _ => false,
     };
-    let (unlisted, listed): (Vec<&Row>, Vec<&Row>) = before.rows.iter().partition(finished);
-    let mut base: Vec<Row> = listed.into_iter().cloned().collect();
+    let (unlisted, listed): (Vec<&HostRow>, Vec<&HostRow>) = before.rows.iter().partition(finished);
+    let mut base: Vec<HostRow> = listed.into_iter().cloned().collect();
     let own = base.len();
     base.extend(adopted);
     if base.len() > own {
         // They come from elsewhere in the plan; the list says where they belong.
-        let place = |row: &Row| row.uid.and_then(|uid| plan.get(uid)).map(|todo| (todo.position, todo.uid));
+        let place = |row: &HostRow| row.uid.and_then(|uid| plan.get(uid)).map(|todo| (todo.position, todo.uid));
         base.sort_by_key(place);
     }
     let finished = unlisted.into_iter().filter_map(|row| row.uid).collect();
@@ -68,13 +68,13 @@ pub fn step(
     let refs = refs(&rows);
     details(&mut ops, (&base, &before.rows), &rows, &refs, plan);
     holds(&mut ops, &base, &rows, &refs, plan, by);
-    Step { ops, rows, finished }
+    MirrorStep { ops, rows, finished }
 }
 
 /// The rows with those of the last list that are missing, each after the row that stood before it.
-fn with_missing(rows: Vec<Row>, before: &[Row]) -> Vec<Row> {
+fn with_missing(rows: Vec<HostRow>, before: &[HostRow]) -> Vec<HostRow> {
     let listed: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
-    let mut missing: BTreeMap<Option<Uid>, Vec<Row>> = BTreeMap::new();
+    let mut missing: BTreeMap<Option<Uid>, Vec<HostRow>> = BTreeMap::new();
     let mut after = None;
     for row in before.iter().filter(|row| row.uid.is_some()) {
         match row.uid.filter(|uid| listed.contains(uid)) {
@@ -94,15 +94,15 @@ fn with_missing(rows: Vec<Row>, before: &[Row]) -> Vec<Row> {
 }
 
 /// A todo as a row of the host's list would have said it before.
-fn as_row(todo: &Todo, row: &Row) -> Row {
-    Row {
+fn as_row(todo: &Todo, row: &HostRow) -> HostRow {
+    HostRow {
         uid: Some(todo.uid),
         content: todo.content.clone(),
         active_form: row.active_form.is_some().then(|| todo.active_text().to_owned()),
         description: todo.description.clone(),
-        status: if todo.hold.is_some() { Word::Blocked } else { word(todo.status) },
+        status: if todo.hold.is_some() { HostStatus::Blocked } else { word(todo.status) },
         priority: row.priority.map(|_| todo.priority),
-        ..Row::default()
+        ..HostRow::default()
     }
 }
 
@@ -110,47 +110,47 @@ fn is_closed(plan: &Plan, uid: Uid) -> bool {
     plan.get(uid).is_some_and(|todo| !todo.status.is_open())
 }
 
-const fn word(status: Status) -> Word {
+const fn word(status: Status) -> HostStatus {
     match status {
-        Status::Pending | Status::Failed => Word::Pending,
-        Status::InProgress => Word::InProgress,
-        Status::Completed => Word::Completed,
-        Status::Cancelled => Word::Cancelled,
+        Status::Pending | Status::Failed => HostStatus::Pending,
+        Status::InProgress => HostStatus::InProgress,
+        Status::Completed => HostStatus::Completed,
+        Status::Cancelled => HostStatus::Cancelled,
     }
 }
 
 /// Only forward: the other list may be behind.
-fn echo(rows: Vec<Row>, plan: &Plan) -> Step {
+fn echo(rows: Vec<HostRow>, plan: &Plan) -> MirrorStep {
     let mut ops = Vec::new();
     for row in &rows {
         let Some(todo) = row.uid.and_then(|uid| plan.get(uid)).filter(|todo| todo.is_live()) else { continue };
         let target = Ref::Uid(todo.uid);
         match (row.status, todo.status) {
-            (Word::Completed, Status::Pending | Status::InProgress) => {
+            (HostStatus::Completed, Status::Pending | Status::InProgress) => {
                 ops.push(Op::Done { target, evidence: None, fence: None });
             }
-            (Word::InProgress, Status::Pending) => ops.push(Op::Start(target)),
+            (HostStatus::InProgress, Status::Pending) => ops.push(Op::Start(target)),
             _ => {}
         }
     }
-    Step { ops, rows: rows.into_iter().filter(|row| row.uid.is_some()).collect(), finished: Vec::new() }
+    MirrorStep { ops, rows: rows.into_iter().filter(|row| row.uid.is_some()).collect(), finished: Vec::new() }
 }
 
-fn to_list(rows: &[Row]) -> List {
-    let item = |row: &Row| ListItem {
+fn to_list(rows: &[HostRow]) -> SessionList {
+    let item = |row: &HostRow| ListItem {
         uid: row.uid,
         content: row.content.clone(),
         active_form: row.active_form.clone(),
         status: row.status.status(),
         ..ListItem::default()
     };
-    List { phases: Vec::new(), items: rows.iter().map(item).collect() }
+    SessionList { phases: Vec::new(), items: rows.iter().map(item).collect() }
 }
 
 /// How an op names each row.
-fn refs(rows: &[Row]) -> Vec<Ref> {
+fn refs(rows: &[HostRow]) -> Vec<Ref> {
     let mut added = 0;
-    let name = |row: &Row| match row.uid {
+    let name = |row: &HostRow| match row.uid {
         Some(uid) => Ref::Uid(uid),
         None => {
             added += 1;
@@ -161,17 +161,17 @@ fn refs(rows: &[Row]) -> Vec<Ref> {
 }
 
 /// What the plain list does not carry: description, priority, dependencies.
-fn details(ops: &mut Vec<Op>, (base, before): (&[Row], &[Row]), rows: &[Row], refs: &[Ref], plan: &Plan) {
-    let old: BTreeMap<Uid, &Row> = base.iter().filter_map(|row| Some((row.uid?, row))).collect();
+fn details(ops: &mut Vec<Op>, (base, before): (&[HostRow], &[HostRow]), rows: &[HostRow], refs: &[Ref], plan: &Plan) {
+    let old: BTreeMap<Uid, &HostRow> = base.iter().filter_map(|row| Some((row.uid?, row))).collect();
     let keys: BTreeMap<&str, &Ref> =
         rows.iter().zip(refs).filter_map(|(row, r)| Some((row.key.as_deref()?, r))).collect();
     let old_keys: BTreeMap<&str, Uid> = before.iter().filter_map(|row| Some((row.key.as_deref()?, row.uid?))).collect();
     // By the todos that the numbers stand for: a host that counts anew gives the same numbers to others.
-    let waited = |row: &Row| -> Option<BTreeSet<Uid>> {
+    let waited = |row: &HostRow| -> Option<BTreeSet<Uid>> {
         let waits = row.blocked_by.as_ref()?.iter();
         Some(waits.filter_map(|key| old_keys.get(key.as_str()).copied()).collect())
     };
-    let waits = |row: &Row| -> Option<BTreeSet<Uid>> {
+    let waits = |row: &HostRow| -> Option<BTreeSet<Uid>> {
         let refs = row.blocked_by.as_ref()?.iter().filter_map(|key| keys.get(key.as_str()));
         refs.map(|to| if let Ref::Uid(uid) = to { Some(*uid) } else { None }).collect()
     };
@@ -225,8 +225,8 @@ fn details(ops: &mut Vec<Op>, (base, before): (&[Row], &[Row]), rows: &[Row], re
 }
 
 /// A row that the host calls blocked is held; one that it no longer calls so is released, if the hold was ours.
-fn holds(ops: &mut Vec<Op>, base: &[Row], rows: &[Row], refs: &[Ref], plan: &Plan, by: &str) {
-    let old: BTreeMap<Uid, Word> = base.iter().filter_map(|row| Some((row.uid?, row.status))).collect();
+fn holds(ops: &mut Vec<Op>, base: &[HostRow], rows: &[HostRow], refs: &[Ref], plan: &Plan, by: &str) {
+    let old: BTreeMap<Uid, HostStatus> = base.iter().filter_map(|row| Some((row.uid?, row.status))).collect();
     let mut released = Vec::new();
     for (row, me) in rows.iter().zip(refs) {
         let before = row.uid.and_then(|uid| old.get(&uid)).copied();
@@ -235,9 +235,9 @@ fn holds(ops: &mut Vec<Op>, base: &[Row], rows: &[Row], refs: &[Ref], plan: &Pla
             continue;
         }
         match (before, row.status) {
-            (Some(Word::Blocked), Word::Blocked) => {}
-            (_, Word::Blocked) => ops.push(Op::Block(me.clone())),
-            (Some(Word::Blocked), _) => {
+            (Some(HostStatus::Blocked), HostStatus::Blocked) => {}
+            (_, HostStatus::Blocked) => ops.push(Op::Block(me.clone())),
+            (Some(HostStatus::Blocked), _) => {
                 let ours = todo.and_then(|todo| todo.hold.as_ref()).is_some_and(|hold| hold.by == by);
                 if ours && todo.is_some_and(|todo| todo.status.is_open()) {
                     released.push(Op::Release(me.clone()));

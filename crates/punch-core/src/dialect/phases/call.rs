@@ -11,7 +11,7 @@ pub enum PhaseOp {
     /// Replaces the whole list.
     Init {
         /// The new phases; absent is an error of the op, not of the call.
-        list: Option<Vec<NewPhase>>,
+        list: Option<Vec<PhaseInput>>,
     },
     /// Makes one task the active one.
     Start {
@@ -19,11 +19,11 @@ pub enum PhaseOp {
         task: Option<String>,
     },
     /// Completes.
-    Done(Target),
+    Done(PhasesTarget),
     /// Abandons.
-    Drop(Target),
+    Drop(PhasesTarget),
     /// Removes tasks; phases stay.
-    Rm(Target),
+    Rm(PhasesTarget),
     /// Adds tasks at the end of a phase.
     Append {
         /// The name; a missing phase is made.
@@ -42,7 +42,7 @@ pub enum PhaseOp {
 
 /// A phase as `init` gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewPhase {
+pub struct PhaseInput {
     /// The name, possibly empty.
     pub name: String,
     /// Contents in order, at least one.
@@ -51,7 +51,7 @@ pub struct NewPhase {
 
 /// What `done`, `drop` and `rm` act on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum PhasesTarget {
     /// The first task with this content.
     Task(String),
     /// Every task of the first phase with this name.
@@ -99,15 +99,15 @@ fn parse_op(value: &Value, at: &str) -> Result<PhaseOp, Refusal> {
 
 const OPS: &str = "init, start, done, drop, rm, append, note";
 
-fn target(task: Option<String>, phase: Option<String>) -> Target {
+fn target(task: Option<String>, phase: Option<String>) -> PhasesTarget {
     match (task, phase) {
-        (Some(task), _) => Target::Task(task),
-        (None, Some(phase)) => Target::Phase(phase),
-        (None, None) => Target::All,
+        (Some(task), _) => PhasesTarget::Task(task),
+        (None, Some(phase)) => PhasesTarget::Phase(phase),
+        (None, None) => PhasesTarget::All,
     }
 }
 
-fn parse_list(value: &Value, at: &str) -> Result<Vec<NewPhase>, Refusal> {
+fn parse_list(value: &Value, at: &str) -> Result<Vec<PhaseInput>, Refusal> {
     let list = value.as_array().ok_or_else(|| invalid(at, "must be an array"))?;
     let entry = |(i, value): (usize, &Value)| {
         let at = format!("{at}[{i}]");
@@ -115,7 +115,7 @@ fn parse_list(value: &Value, at: &str) -> Result<Vec<NewPhase>, Refusal> {
         let name = fields.get("phase").and_then(Value::as_str);
         let name = name.ok_or_else(|| invalid(format!("{at}.phase"), "must be a string"))?.to_owned();
         let items = strings(fields.get("items").unwrap_or(&Value::Null), &format!("{at}.items"))?;
-        Ok(NewPhase { name, items })
+        Ok(PhaseInput { name, items })
     };
     list.iter().enumerate().map(entry).collect()
 }

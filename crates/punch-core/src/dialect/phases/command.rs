@@ -1,33 +1,33 @@
 //! The `/todo` commands as they answer where there is no editor and no clipboard.
 
-use super::call::{PhaseOp, Target};
-use super::list::{Phase, Task};
+use super::call::{PhaseOp, PhasesTarget};
+use super::list::{PhaseTask, TaskPhase};
 use super::{find, markdown, step};
 use crate::{Status, text};
 
 /// What a command leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum CommandReply {
     /// It is done.
-    Said(Said),
+    Said(CommandOutput),
     /// A file is wanted first.
-    Effect(Effect),
+    Effect(FileEffect),
 }
 
 /// The end of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct CommandOutput {
     /// What the user reads.
     pub output: String,
     /// The list after it.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<TaskPhase>,
     /// It could not be done: nothing fits, or it was said wrongly.
     pub refused: bool,
 }
 
 /// What the caller does with a file, because nothing here touches one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum FileEffect {
     /// Write this text, then answer with [`exported`].
     Export {
         /// As typed, or the default name.
@@ -57,7 +57,7 @@ const USAGE: &str = "Usage: /todo <verb> [args]
   /todo rm     [<task|phase>]        Remove task/phase/all";
 
 /// Runs what follows `/todo`.
-pub fn run(phases: &[Phase], line: &str) -> Reply {
+pub fn run(phases: &[TaskPhase], line: &str) -> CommandReply {
     let line = text::js_trim(line);
     let (verb, rest) = line.split_once(text::is_js_space).unwrap_or((line, ""));
     let rest = text::js_trim(rest);
@@ -74,8 +74,8 @@ pub fn run(phases: &[Phase], line: &str) -> Reply {
             unchanged(phases, format!("Copy not available in ACP mode; printing instead:\n\n{list}"))
         }
         "export" if phases.is_empty() => unchanged(phases, "No todos to export."),
-        "export" => return Reply::Effect(Effect::Export { path, markdown: markdown::write(phases) }),
-        "import" => return Reply::Effect(Effect::Import { path }),
+        "export" => return CommandReply::Effect(FileEffect::Export { path, markdown: markdown::write(phases) }),
+        "import" => return CommandReply::Effect(FileEffect::Import { path }),
         "append" => append(phases, rest),
         "start" => start(phases, rest),
         "done" => mark(phases, rest, PhaseOp::Done, "completed"),
@@ -84,7 +84,7 @@ pub fn run(phases: &[Phase], line: &str) -> Reply {
         "help" | "?" => unchanged(phases, USAGE),
         _ => refused(phases, "Unknown /todo subcommand. Use append, start, done, drop, rm, copy, export, import."),
     };
-    Reply::Said(said)
+    CommandReply::Said(said)
 }
 
 /// What the user reads after the file was written.
@@ -93,34 +93,34 @@ pub fn exported(path: &str) -> String {
 }
 
 /// Replaces the list by what the file says, or refuses the whole file.
-pub fn finish_import(phases: &[Phase], path: &str, file: &str) -> Said {
+pub fn finish_import(phases: &[TaskPhase], path: &str, file: &str) -> CommandOutput {
     let reading = markdown::read(file);
     if !reading.errors.is_empty() {
         return refused(phases, format!("Could not parse {path}:\n  {}", reading.errors.join("\n  ")));
     }
     let tasks: usize = reading.phases.iter().map(|phase| phase.tasks.len()).sum();
     let output = format!("Imported {} phase(s), {tasks} task(s) from {path}.", reading.phases.len());
-    Said { output, phases: reading.phases, refused: false }
+    CommandOutput { output, phases: reading.phases, refused: false }
 }
 
-fn unchanged(phases: &[Phase], output: impl Into<String>) -> Said {
-    Said { output: output.into(), phases: phases.to_vec(), refused: false }
+fn unchanged(phases: &[TaskPhase], output: impl Into<String>) -> CommandOutput {
+    CommandOutput { output: output.into(), phases: phases.to_vec(), refused: false }
 }
 
-fn refused(phases: &[Phase], output: impl Into<String>) -> Said {
-    Said { refused: true, ..unchanged(phases, output) }
+fn refused(phases: &[TaskPhase], output: impl Into<String>) -> CommandOutput {
+    CommandOutput { refused: true, ..unchanged(phases, output) }
 }
 
-fn shown(phases: &[Phase], empty: &str) -> String {
+fn shown(phases: &[TaskPhase], empty: &str) -> String {
     if phases.is_empty() { empty.to_owned() } else { text::js_trim(&markdown::write(phases)).to_owned() }
 }
 
-fn stepped(phases: &[Phase], op: PhaseOp, output: impl Into<String>) -> Said {
-    Said { output: output.into(), phases: step::step(phases, &[op]).phases, refused: false }
+fn stepped(phases: &[TaskPhase], op: PhaseOp, output: impl Into<String>) -> CommandOutput {
+    CommandOutput { output: output.into(), phases: step::step(phases, &[op]).phases, refused: false }
 }
 
 /// Unlike the op, this neither minds a duplicate nor makes a task active.
-fn append(phases: &[Phase], rest: &str) -> Said {
+fn append(phases: &[TaskPhase], rest: &str) -> CommandOutput {
     let mut words = find::words(rest);
     if words.is_empty() {
         return refused(phases, "Usage: /todo append [<phase>] <task...>");
@@ -133,21 +133,21 @@ fn append(phases: &[Phase], rest: &str) -> Said {
         (find::phase(&phases, &name), find::title(&name))
     };
     let index = index.unwrap_or_else(|| {
-        phases.push(Phase::new(new));
+        phases.push(TaskPhase::new(new));
         phases.len() - 1
     });
     let content = find::capital(&words.join(" "));
     let output = format!("Appended to {}: {content}", phases[index].name);
-    phases[index].tasks.push(Task::new(content, Status::Pending));
-    Said { output, phases, refused: false }
+    phases[index].tasks.push(PhaseTask::new(content, Status::Pending));
+    CommandOutput { output, phases, refused: false }
 }
 
-fn start(phases: &[Phase], query: &str) -> Said {
+fn start(phases: &[TaskPhase], query: &str) -> CommandOutput {
     if query.is_empty() {
         return refused(phases, "Usage: /todo start <task>");
     }
     match find::task(phases, query) {
-        Some(Task { content, .. }) => {
+        Some(PhaseTask { content, .. }) => {
             let op = PhaseOp::Start { task: Some(content.clone()) };
             stepped(phases, op, format!("Started: {content}"))
         }
@@ -155,45 +155,47 @@ fn start(phases: &[Phase], query: &str) -> Said {
     }
 }
 
-fn mark(phases: &[Phase], query: &str, op: fn(Target) -> PhaseOp, word: &str) -> Said {
+fn mark(phases: &[TaskPhase], query: &str, op: fn(PhasesTarget) -> PhaseOp, word: &str) -> CommandOutput {
     match meant(phases, query) {
-        Some(Target::All) => stepped(phases, op(Target::All), format!("Marked all tasks {word}.")),
-        Some(Target::Task(content)) => {
+        Some(PhasesTarget::All) => stepped(phases, op(PhasesTarget::All), format!("Marked all tasks {word}.")),
+        Some(PhasesTarget::Task(content)) => {
             let output = format!("Marked {word}: {content}");
-            stepped(phases, op(Target::Task(content)), output)
+            stepped(phases, op(PhasesTarget::Task(content)), output)
         }
-        Some(Target::Phase(name)) => {
+        Some(PhasesTarget::Phase(name)) => {
             let output = format!("Marked phase {name} {word}.");
-            stepped(phases, op(Target::Phase(name)), output)
+            stepped(phases, op(PhasesTarget::Phase(name)), output)
         }
         None => unmatched(phases, query),
     }
 }
 
-fn remove(phases: &[Phase], query: &str) -> Said {
+fn remove(phases: &[TaskPhase], query: &str) -> CommandOutput {
     match meant(phases, query) {
         // Without a name this command takes the phases along, which the op does not.
-        Some(Target::All) => Said { output: "Cleared all todos.".to_owned(), phases: Vec::new(), refused: false },
-        Some(Target::Task(content)) => {
-            let output = format!("Removed: {content}");
-            stepped(phases, PhaseOp::Rm(Target::Task(content)), output)
+        Some(PhasesTarget::All) => {
+            CommandOutput { output: "Cleared all todos.".to_owned(), phases: Vec::new(), refused: false }
         }
-        Some(Target::Phase(name)) => {
+        Some(PhasesTarget::Task(content)) => {
+            let output = format!("Removed: {content}");
+            stepped(phases, PhaseOp::Rm(PhasesTarget::Task(content)), output)
+        }
+        Some(PhasesTarget::Phase(name)) => {
             let output = format!("Removed phase: {name}");
-            stepped(phases, PhaseOp::Rm(Target::Phase(name)), output)
+            stepped(phases, PhaseOp::Rm(PhasesTarget::Phase(name)), output)
         }
         None => unmatched(phases, query),
     }
 }
 
-fn unmatched(phases: &[Phase], query: &str) -> Said {
+fn unmatched(phases: &[TaskPhase], query: &str) -> CommandOutput {
     refused(phases, format!("No task or phase matched \"{query}\"."))
 }
 
-fn meant(phases: &[Phase], query: &str) -> Option<Target> {
+fn meant(phases: &[TaskPhase], query: &str) -> Option<PhasesTarget> {
     if query.is_empty() {
-        return Some(Target::All);
+        return Some(PhasesTarget::All);
     }
-    let task = find::task(phases, query).map(|task| Target::Task(task.content.clone()));
-    task.or_else(|| find::phase(phases, query).map(|i| Target::Phase(phases[i].name.clone())))
+    let task = find::task(phases, query).map(|task| PhasesTarget::Task(task.content.clone()));
+    task.or_else(|| find::phase(phases, query).map(|i| PhasesTarget::Phase(phases[i].name.clone())))
 }

@@ -1,6 +1,6 @@
 //! How a typed command names things: words, capitals, and the task or phase that is meant.
 
-use super::list::{Phase, Task};
+use super::list::{PhaseTask, TaskPhase};
 use crate::text;
 
 /// Splits at white space; `"…"` keeps words together and `\` takes the next character as it is.
@@ -58,7 +58,7 @@ fn push_capital(c: char, out: &mut String) {
 }
 
 /// The task that is meant: the first equal one, else the only one that holds the words, else the only open one.
-pub(super) fn task<'a>(phases: &'a [Phase], query: &str) -> Option<&'a Task> {
+pub(super) fn task<'a>(phases: &'a [TaskPhase], query: &str) -> Option<&'a PhaseTask> {
     let query = query.to_lowercase();
     let mut holding = Vec::new();
     for task in phases.iter().flat_map(|phase| &phase.tasks) {
@@ -74,7 +74,7 @@ pub(super) fn task<'a>(phases: &'a [Phase], query: &str) -> Option<&'a Task> {
 }
 
 /// The phase that is meant: the first equal one, else the only one that begins so, else the only one that holds it.
-pub(super) fn phase(phases: &[Phase], query: &str) -> Option<usize> {
+pub(super) fn phase(phases: &[TaskPhase], query: &str) -> Option<usize> {
     let query = query.to_lowercase();
     let names: Vec<String> = phases.iter().map(|phase| phase.name.to_lowercase()).collect();
     let indexed = || names.iter().enumerate();

@@ -6,18 +6,18 @@ use crate::{PhaseUid, Refusal, Status, Uid};
 
 /// A phase with its tasks; names may repeat and tasks may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Phase {
+pub struct TaskPhase {
     /// The phase of the plan it came from, or none if it is new.
     pub uid: Option<PhaseUid>,
     /// As given, white space included.
     pub name: String,
     /// In order.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<PhaseTask>,
 }
 
 /// One task, named by its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Task {
+pub struct PhaseTask {
     /// The todo of the plan it came from, or none if it is new.
     pub uid: Option<Uid>,
     /// As given, white space included.
@@ -28,14 +28,14 @@ pub struct Task {
     pub notes: Vec<String>,
 }
 
-impl Phase {
+impl TaskPhase {
     /// A new phase without tasks.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 }
 
-impl Task {
+impl PhaseTask {
     /// A new task without notes.
     pub fn new(content: impl Into<String>, status: Status) -> Self {
         Self { content: content.into(), status, ..Self::default() }
@@ -58,20 +58,20 @@ fn status_from(word: &str) -> Option<Status> {
 }
 
 /// Reads `[{name, tasks: [{content, status, notes?}]}]`.
-pub fn phases_from_json(value: &Value) -> Result<Vec<Phase>, Refusal> {
+pub fn phases_from_json(value: &Value) -> Result<Vec<TaskPhase>, Refusal> {
     let phases = value.as_array().ok_or_else(|| invalid("phases", "must be an array"))?;
     phases.iter().enumerate().map(|(i, phase)| phase_from_json(phase, &format!("phases[{i}]"))).collect()
 }
 
-fn phase_from_json(value: &Value, at: &str) -> Result<Phase, Refusal> {
+fn phase_from_json(value: &Value, at: &str) -> Result<TaskPhase, Refusal> {
     let name = string_at(value, "name", at)?;
     let tasks = value.get("tasks").and_then(Value::as_array);
     let tasks = tasks.ok_or_else(|| invalid(format!("{at}.tasks"), "must be an array"))?;
     let tasks = tasks.iter().enumerate().map(|(i, task)| task_from_json(task, &format!("{at}.tasks[{i}]")));
-    Ok(Phase { uid: None, name, tasks: tasks.collect::<Result<_, _>>()? })
+    Ok(TaskPhase { uid: None, name, tasks: tasks.collect::<Result<_, _>>()? })
 }
 
-fn task_from_json(value: &Value, at: &str) -> Result<Task, Refusal> {
+fn task_from_json(value: &Value, at: &str) -> Result<PhaseTask, Refusal> {
     let content = string_at(value, "content", at)?;
     let word = string_at(value, "status", at)?;
     let status = status_from(&word)
@@ -83,7 +83,7 @@ fn task_from_json(value: &Value, at: &str) -> Result<Task, Refusal> {
             .and_then(|notes| notes.iter().map(|note| note.as_str().map(str::to_owned)).collect())
             .ok_or_else(|| invalid(format!("{at}.notes"), "must be an array of strings"))?,
     };
-    Ok(Task { uid: None, content, status, notes })
+    Ok(PhaseTask { uid: None, content, status, notes })
 }
 
 fn string_at(value: &Value, key: &str, at: &str) -> Result<String, Refusal> {
@@ -92,12 +92,12 @@ fn string_at(value: &Value, key: &str, at: &str) -> Result<String, Refusal> {
 }
 
 /// Writes what [`phases_from_json`] reads; tasks without notes have no `notes`.
-pub fn phases_to_json(phases: &[Phase]) -> Value {
+pub fn phases_to_json(phases: &[TaskPhase]) -> Value {
     phases.iter().map(|phase| json!({"name": phase.name, "tasks": tasks_to_json(&phase.tasks)})).collect()
 }
 
-fn tasks_to_json(tasks: &[Task]) -> Value {
-    let task_json = |task: &Task| {
+fn tasks_to_json(tasks: &[PhaseTask]) -> Value {
+    let task_json = |task: &PhaseTask| {
         let mut fields = Map::new();
         fields.insert("content".into(), task.content.as_str().into());
         fields.insert("status".into(), status_name(task.status).into());

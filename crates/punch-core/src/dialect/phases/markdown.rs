@@ -3,7 +3,7 @@
 //! The reader keeps to the patterns the format was defined with. Each is matched by hand in one pass over the line,
 //! so that a long hostile line costs no more than its length.
 
-use super::list::{Phase, Task};
+use super::list::{PhaseTask, TaskPhase};
 use super::normal::normalise;
 use crate::{Status, text};
 
@@ -12,15 +12,15 @@ const DEFAULT_PHASE: &str = "Todos";
 
 /// What a text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct MarkdownPhases {
     /// The list, with one active task.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<TaskPhase>,
     /// Lines that could not be read, by their number from 1.
     pub errors: Vec<String>,
 }
 
 /// Writes headings, checklist items and quoted notes.
-pub fn write(phases: &[Phase]) -> String {
+pub fn write(phases: &[TaskPhase]) -> String {
     if phases.is_empty() {
         return format!("# {DEFAULT_PHASE}\n");
     }
@@ -37,7 +37,7 @@ pub fn write(phases: &[Phase]) -> String {
     out
 }
 
-fn write_task(task: &Task, out: &mut String) {
+fn write_task(task: &PhaseTask, out: &mut String) {
     let marker = match task.status {
         Status::Pending => " ",
         Status::InProgress => "/",
@@ -57,8 +57,8 @@ fn write_task(task: &Task, out: &mut String) {
 }
 
 /// Reads a text; what cannot be read is named, and the rest is read all the same.
-pub fn read(markdown: &str) -> Reading {
-    let mut reader = Reader::default();
+pub fn read(markdown: &str) -> MarkdownPhases {
+    let mut reader = PhasesReader::default();
     for (i, line) in lines(markdown).enumerate() {
         reader.line(i + 1, line);
     }
@@ -77,15 +77,15 @@ fn lines(markdown: &str) -> impl Iterator<Item = &str> {
 }
 
 #[derive(Default)]
-struct Reader {
-    out: Reading,
+struct PhasesReader {
+    out: MarkdownPhases,
     /// The last line that counts was a task or a note of it.
     in_task: bool,
     /// The next note line continues the last note.
     in_note: bool,
 }
 
-impl Reader {
+impl PhasesReader {
     fn line(&mut self, number: usize, raw: &str) {
         if self.in_task
             && let Some(note) = note_line(raw)
@@ -99,14 +99,14 @@ impl Reader {
         self.in_note = false;
         self.in_task = false;
         if let Some(name) = heading(line) {
-            self.out.phases.push(Phase::new(name));
+            self.out.phases.push(TaskPhase::new(name));
         } else if let Some((marker, content)) = item(line) {
             // The phase comes first: it is there even if the marker turns out to be unknown.
             if self.out.phases.is_empty() {
-                self.out.phases.push(Phase::new(DEFAULT_PHASE));
+                self.out.phases.push(TaskPhase::new(DEFAULT_PHASE));
             }
             match status(marker) {
-                Some(status) => self.task(Task::new(content, status)),
+                Some(status) => self.task(PhaseTask::new(content, status)),
                 None => self.error(number, &format!("unknown status marker \"[{marker}]\" (use [ ], [x], [/], [-])")),
             }
         } else {
@@ -114,7 +114,7 @@ impl Reader {
         }
     }
 
-    fn task(&mut self, task: Task) {
+    fn task(&mut self, task: PhaseTask) {
         if let Some(phase) = self.out.phases.last_mut() {
             phase.tasks.push(task);
             self.in_task = true;

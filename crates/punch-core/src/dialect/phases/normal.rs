@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::list::Phase;
+use super::list::TaskPhase;
 use crate::Status;
 
 /// A task that the batch completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completed {
+pub struct FinishedTask {
     /// The name of its phase.
     pub phase: String,
     /// Its content.
@@ -15,7 +15,7 @@ pub struct Completed {
 }
 
 /// Keeps the first task in progress and puts the others back; without one, the first pending task becomes active.
-pub fn normalise(phases: &mut [Phase]) {
+pub fn normalise(phases: &mut [TaskPhase]) {
     let mut found = false;
     let mut first_pending = None;
     for (i, phase) in phases.iter_mut().enumerate() {
@@ -34,7 +34,7 @@ pub fn normalise(phases: &mut [Phase]) {
 }
 
 /// The tasks that are completed after the batch and were something else before it, in their new order.
-pub fn completions(before: &[Phase], after: &[Phase]) -> Vec<Completed> {
+pub fn completions(before: &[TaskPhase], after: &[TaskPhase]) -> Vec<FinishedTask> {
     let mut old = HashMap::new();
     for phase in before {
         for task in &phase.tasks {
@@ -47,7 +47,7 @@ pub fn completions(before: &[Phase], after: &[Phase]) -> Vec<Completed> {
         for task in phase.tasks.iter().filter(|task| task.status == Status::Completed) {
             let was = old.get(&key(&phase.name, &task.content));
             if was.is_some_and(|status| *status != Status::Completed) {
-                completed.push(Completed { phase: phase.name.clone(), content: task.content.clone() });
+                completed.push(FinishedTask { phase: phase.name.clone(), content: task.content.clone() });
             }
         }
     }

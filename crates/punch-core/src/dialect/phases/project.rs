@@ -1,7 +1,7 @@
 //! Between the plan and the list of phases.
 
-use super::list::{Phase, Task};
-use crate::dialect::list::{List, ListItem, NO_PHASE};
+use super::list::{PhaseTask, TaskPhase};
+use crate::dialect::list::{ListItem, NO_PHASE, SessionList};
 use crate::{
     DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, PhaseUid, Plan, Policy, StartGate, Status, Todo,
 };
@@ -20,13 +20,13 @@ pub fn policy(plan: Policy) -> Policy {
 }
 
 /// The plan as this dialect shows it. Todos without a phase stand first, under `Todos`.
-pub fn project(plan: &Plan) -> Vec<Phase> {
-    let mut phases: Vec<Phase> = Vec::new();
+pub fn project(plan: &Plan) -> Vec<TaskPhase> {
+    let mut phases: Vec<TaskPhase> = Vec::new();
     let live = plan.live();
     if live.iter().any(|todo| todo.phase.is_none()) {
-        phases.push(Phase { uid: Some(NO_PHASE), ..Phase::new("Todos") });
+        phases.push(TaskPhase { uid: Some(NO_PHASE), ..TaskPhase::new("Todos") });
     }
-    phases.extend(plan.row.phases.iter().map(|p| Phase { uid: Some(p.uid), ..Phase::new(&p.name) }));
+    phases.extend(plan.row.phases.iter().map(|p| TaskPhase { uid: Some(p.uid), ..TaskPhase::new(&p.name) }));
     let places: std::collections::HashMap<Option<PhaseUid>, usize> =
         phases.iter().enumerate().map(|(n, phase)| (phase.uid, n)).collect();
     for todo in live {
@@ -37,7 +37,7 @@ pub fn project(plan: &Plan) -> Vec<Phase> {
     phases
 }
 
-fn task(todo: &Todo) -> Task {
+fn task(todo: &Todo) -> PhaseTask {
     let mut notes: Vec<String> = todo.notes.iter().map(|note| note.text.clone()).collect();
     let mut status = todo.status;
     if status == Status::Failed {
@@ -45,12 +45,12 @@ fn task(todo: &Todo) -> Task {
         status = Status::Pending;
         notes.push(format!("failed: {}", todo.last_error.as_deref().unwrap_or("no reason given")));
     }
-    Task { uid: Some(todo.uid), content: todo.content.clone(), status, notes }
+    PhaseTask { uid: Some(todo.uid), content: todo.content.clone(), status, notes }
 }
 
 /// The list for [`crate::dialect::list::diff`].
-pub fn to_list(phases: &[Phase]) -> List {
-    let item = |phase: usize, task: &Task| ListItem {
+pub fn to_list(phases: &[TaskPhase]) -> SessionList {
+    let item = |phase: usize, task: &PhaseTask| ListItem {
         uid: task.uid,
         content: task.content.clone(),
         status: task.status,
@@ -58,7 +58,7 @@ pub fn to_list(phases: &[Phase]) -> List {
         notes: Some(task.notes.clone()),
         ..ListItem::default()
     };
-    List {
+    SessionList {
         phases: phases.iter().map(|phase| (phase.uid, phase.name.clone())).collect(),
         items: phases.iter().enumerate().flat_map(|(n, phase)| phase.tasks.iter().map(move |t| item(n, t))).collect(),
     }

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::command::Said;
-use super::list::{Phase, invalid, phases_from_json, phases_to_json};
+use super::command::CommandOutput;
+use super::list::{TaskPhase, invalid, phases_from_json, phases_to_json};
 use super::markdown::{read, write};
-use super::step::Answer;
+use super::step::PhasesAnswer;
 use super::summary::summary;
 use crate::Refusal;
 
 /// The reply to a batch that passed the schema.
-pub fn answer_json(answer: &Answer) -> Value {
+pub fn answer_json(answer: &PhasesAnswer) -> Value {
     let completed = answer.completed.iter().map(|task| json!({"phase": task.phase, "content": task.content}));
     json!({
         "rejected": false,
@@ -23,7 +23,7 @@ pub fn answer_json(answer: &Answer) -> Value {
 }
 
 /// The reply to a batch the schema refused; the list stays as it was.
-pub fn rejected_json(previous: &[Phase]) -> Value {
+pub fn rejected_json(previous: &[TaskPhase]) -> Value {
     json!({
         "rejected": true,
         "phases": phases_to_json(previous),
@@ -35,7 +35,7 @@ pub fn rejected_json(previous: &[Phase]) -> Value {
 }
 
 /// The reply to a command.
-pub fn said_json(said: &Said) -> Value {
+pub fn said_json(said: &CommandOutput) -> Value {
     json!({"output": said.output, "phases": phases_to_json(&said.phases)})
 }
 

@@ -1,35 +1,35 @@
 //! One batch: every op in order, errors collected, the list put right at the end.
 
-use super::call::{NewPhase, PhaseOp, Target};
-use super::list::{Phase, Task};
-use super::normal::{Completed, completions, normalise};
-use super::work::{PhaseDraft, Slot};
+use super::call::{PhaseInput, PhaseOp, PhasesTarget};
+use super::list::{PhaseTask, TaskPhase};
+use super::normal::{FinishedTask, completions, normalise};
+use super::work::{PhaseDraft, TaskSlot};
 use crate::{Status, text};
 
 /// What a batch did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct PhasesAnswer {
     /// The list after the batch, also where ops failed.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<TaskPhase>,
     /// One sentence for each op that failed, in order.
     pub errors: Vec<String>,
     /// The place of each op that failed in the batch.
     pub failed: Vec<usize>,
     /// Tasks that became completed.
-    pub completed: Vec<Completed>,
+    pub completed: Vec<FinishedTask>,
     /// Some op failed.
     pub is_error: bool,
 }
 
 /// Runs a batch. An op that fails does not stop the ones after it.
-pub fn step(phases: &[Phase], ops: &[PhaseOp]) -> Answer {
+pub fn step(phases: &[TaskPhase], ops: &[PhaseOp]) -> PhasesAnswer {
     let mut work = PhaseDraft::new(phases.to_vec());
     let results = ops.iter().enumerate().filter_map(|(at, op)| Some((at, run(&mut work, op).err()?)));
     let (failed, errors): (Vec<usize>, Vec<String>) = results.unzip();
     let mut after = work.into_phases();
     normalise(&mut after);
     let completed = completions(phases, &after);
-    Answer { phases: after, is_error: !errors.is_empty(), errors, failed, completed }
+    PhasesAnswer { phases: after, is_error: !errors.is_empty(), errors, failed, completed }
 }
 
 fn run(work: &mut PhaseDraft, op: &PhaseOp) -> Result<(), String> {
@@ -41,9 +41,9 @@ fn run(work: &mut PhaseDraft, op: &PhaseOp) -> Result<(), String> {
         PhaseOp::Start { task } => find(work, task.as_deref()).map(|slot| work.start(slot)),
         PhaseOp::Done(target) => mark(work, target, Status::Completed),
         PhaseOp::Drop(target) => mark(work, target, Status::Cancelled),
-        PhaseOp::Rm(Target::Task(content)) => find(work, Some(content)).map(|slot| work.remove(slot)),
-        PhaseOp::Rm(Target::Phase(name)) => find_phase(work, name).map(|phase| work.clear(Some(phase))),
-        PhaseOp::Rm(Target::All) => {
+        PhaseOp::Rm(PhasesTarget::Task(content)) => find(work, Some(content)).map(|slot| work.remove(slot)),
+        PhaseOp::Rm(PhasesTarget::Phase(name)) => find_phase(work, name).map(|phase| work.clear(Some(phase))),
+        PhaseOp::Rm(PhasesTarget::All) => {
             work.clear(None);
             Ok(())
         }
@@ -60,16 +60,16 @@ fn run(work: &mut PhaseDraft, op: &PhaseOp) -> Result<(), String> {
     }
 }
 
-fn new_phase(phase: &NewPhase) -> Phase {
-    let tasks = phase.items.iter().map(|content| Task::new(content, Status::Pending)).collect();
-    Phase { uid: None, name: phase.name.clone(), tasks }
+fn new_phase(phase: &PhaseInput) -> TaskPhase {
+    let tasks = phase.items.iter().map(|content| PhaseTask::new(content, Status::Pending)).collect();
+    TaskPhase { uid: None, name: phase.name.clone(), tasks }
 }
 
-fn mark(work: &mut PhaseDraft, target: &Target, status: Status) -> Result<(), String> {
+fn mark(work: &mut PhaseDraft, target: &PhasesTarget, status: Status) -> Result<(), String> {
     let slots = match target {
-        Target::Task(content) => vec![find(work, Some(content))?],
-        Target::Phase(name) => work.slots(Some(find_phase(work, name)?)),
-        Target::All => work.slots(None),
+        PhasesTarget::Task(content) => vec![find(work, Some(content))?],
+        PhasesTarget::Phase(name) => work.slots(Some(find_phase(work, name)?)),
+        PhasesTarget::All => work.slots(None),
     };
     for slot in slots {
         work.set_status(slot, status);
@@ -86,7 +86,7 @@ fn append(work: &mut PhaseDraft, phase: Option<&str>, items: Option<&[String]>) 
         if work.find(content).is_some() {
             return Err(format!("Task \"{content}\" already exists"));
         }
-        work.add_task(phase, Task::new(content, Status::Pending));
+        work.add_task(phase, PhaseTask::new(content, Status::Pending));
     }
     Ok(())
 }
@@ -95,7 +95,7 @@ fn find_phase(work: &PhaseDraft, name: &str) -> Result<usize, String> {
     work.phase(name).ok_or_else(|| format!("Phase \"{name}\" not found"))
 }
 
-fn find(work: &mut PhaseDraft, content: Option<&str>) -> Result<Slot, String> {
+fn find(work: &mut PhaseDraft, content: Option<&str>) -> Result<TaskSlot, String> {
     let content = content.ok_or("Missing task content")?;
     work.find(content).ok_or_else(|| {
         let hint = if looks_like_id(content) {

@@ -1,17 +1,17 @@
 //! The text a batch answers with.
 
-use super::list::{Phase, Task, status_name};
+use super::list::{PhaseTask, TaskPhase, status_name};
 use crate::Status;
 
 /// The literal summary: errors, what remains, the current phase, and the whole list.
-pub fn summary(phases: &[Phase], errors: &[String]) -> String {
+pub fn summary(phases: &[TaskPhase], errors: &[String]) -> String {
     let errors = if errors.is_empty() { None } else { Some(format!("Errors: {}", errors.join("; "))) };
     let Some(current) = current_phase(phases) else {
         return errors.unwrap_or_else(|| "Todo list cleared.".to_owned());
     };
     let mut lines: Vec<String> = errors.into_iter().collect();
     remaining(phases, &mut lines);
-    let Phase { name, tasks, .. } = &phases[current];
+    let TaskPhase { name, tasks, .. } = &phases[current];
     let closed = tasks.iter().filter(|task| !task.status.is_open()).count();
     let (number, total) = (current + 1, phases.len());
     lines.push(format!("Phase {number}/{total} \"{name}\" — {closed}/{} tasks complete", tasks.len()));
@@ -25,7 +25,7 @@ pub fn summary(phases: &[Phase], errors: &[String]) -> String {
 }
 
 /// The first phase with open work, else the last one; none if there is no task at all.
-fn current_phase(phases: &[Phase]) -> Option<usize> {
+fn current_phase(phases: &[TaskPhase]) -> Option<usize> {
     if phases.iter().all(|phase| phase.tasks.is_empty()) {
         return None;
     }
@@ -33,7 +33,7 @@ fn current_phase(phases: &[Phase]) -> Option<usize> {
     Some(open.unwrap_or(phases.len() - 1))
 }
 
-fn remaining(phases: &[Phase], lines: &mut Vec<String>) {
+fn remaining(phases: &[TaskPhase], lines: &mut Vec<String>) {
     let mut open = Vec::new();
     for phase in phases {
         for task in phase.tasks.iter().filter(|task| task.status.is_open()) {
@@ -48,7 +48,7 @@ fn remaining(phases: &[Phase], lines: &mut Vec<String>) {
     }
 }
 
-fn task_lines(task: &Task, lines: &mut Vec<String>) {
+fn task_lines(task: &PhaseTask, lines: &mut Vec<String>) {
     let symbol = match task.status {
         Status::Pending => '○',
         Status::InProgress => '→',

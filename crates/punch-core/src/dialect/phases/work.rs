@@ -2,34 +2,34 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::list::{Phase, Task};
+use super::list::{PhaseTask, TaskPhase};
 use crate::{PhaseUid, Status};
 
 /// The place of a task; never used again after the task is removed.
-pub(super) type Slot = usize;
+pub(super) type TaskSlot = usize;
 
-struct Section {
+struct PhaseSection {
     uid: Option<PhaseUid>,
     name: String,
-    slots: Vec<Slot>,
+    slots: Vec<TaskSlot>,
 }
 
 /// The working list of one batch.
 #[derive(Default)]
 pub(super) struct PhaseDraft {
-    sections: Vec<Section>,
-    tasks: Vec<Option<Task>>,
+    sections: Vec<PhaseSection>,
+    tasks: Vec<Option<PhaseTask>>,
     // Slots in list order; removed ones leave when a lookup meets them.
-    by_content: HashMap<String, VecDeque<Slot>>,
+    by_content: HashMap<String, VecDeque<TaskSlot>>,
     // The first phase of a name: no op reaches a later one.
     by_name: HashMap<String, usize>,
     // Every slot that may be in progress.
-    active: Vec<Slot>,
+    active: Vec<TaskSlot>,
     live: usize,
 }
 
 impl PhaseDraft {
-    pub(super) fn new(phases: Vec<Phase>) -> Self {
+    pub(super) fn new(phases: Vec<TaskPhase>) -> Self {
         let mut work = Self::default();
         for phase in phases {
             let index = work.add_phase(phase.name, phase.uid);
@@ -40,9 +40,9 @@ impl PhaseDraft {
         work
     }
 
-    pub(super) fn into_phases(mut self) -> Vec<Phase> {
+    pub(super) fn into_phases(mut self) -> Vec<TaskPhase> {
         let tasks = &mut self.tasks;
-        let phase = |section: Section| Phase {
+        let phase = |section: PhaseSection| TaskPhase {
             uid: section.uid,
             name: section.name,
             tasks: section.slots.into_iter().filter_map(|slot| tasks[slot].take()).collect(),
@@ -62,11 +62,11 @@ impl PhaseDraft {
     pub(super) fn add_phase(&mut self, name: String, uid: Option<PhaseUid>) -> usize {
         let index = self.sections.len();
         self.by_name.entry(name.clone()).or_insert(index);
-        self.sections.push(Section { uid, name, slots: Vec::new() });
+        self.sections.push(PhaseSection { uid, name, slots: Vec::new() });
         index
     }
 
-    pub(super) fn add_task(&mut self, phase: usize, task: Task) {
+    pub(super) fn add_task(&mut self, phase: usize, task: PhaseTask) {
         let slot = self.tasks.len();
         if task.status == Status::InProgress {
             self.active.push(slot);
@@ -78,7 +78,7 @@ impl PhaseDraft {
     }
 
     /// The first task with exactly this content.
-    pub(super) fn find(&mut self, content: &str) -> Option<Slot> {
+    pub(super) fn find(&mut self, content: &str) -> Option<TaskSlot> {
         let slots = self.by_content.get_mut(content)?;
         while slots.front().is_some_and(|slot| self.tasks[*slot].is_none()) {
             slots.pop_front();
@@ -87,20 +87,20 @@ impl PhaseDraft {
     }
 
     /// The live slots of a phase, or of all phases.
-    pub(super) fn slots(&self, phase: Option<usize>) -> Vec<Slot> {
+    pub(super) fn slots(&self, phase: Option<usize>) -> Vec<TaskSlot> {
         let sections = phase.map_or(&self.sections[..], |index| &self.sections[index..=index]);
         let slots = sections.iter().flat_map(|section| section.slots.iter().copied());
         slots.filter(|slot| self.tasks[*slot].is_some()).collect()
     }
 
-    pub(super) fn set_status(&mut self, slot: Slot, status: Status) {
+    pub(super) fn set_status(&mut self, slot: TaskSlot, status: Status) {
         if let Some(task) = &mut self.tasks[slot] {
             task.status = status;
         }
     }
 
     /// Makes one task the only one in progress.
-    pub(super) fn start(&mut self, slot: Slot) {
+    pub(super) fn start(&mut self, slot: TaskSlot) {
         for other in std::mem::take(&mut self.active) {
             if let Some(task) = self.tasks[other].as_mut().filter(|task| task.status == Status::InProgress) {
                 task.status = Status::Pending;
@@ -110,13 +110,13 @@ impl PhaseDraft {
         self.active.push(slot);
     }
 
-    pub(super) fn note(&mut self, slot: Slot, text: String) {
+    pub(super) fn note(&mut self, slot: TaskSlot, text: String) {
         if let Some(task) = &mut self.tasks[slot] {
             task.notes.push(text);
         }
     }
 
-    pub(super) fn remove(&mut self, slot: Slot) {
+    pub(super) fn remove(&mut self, slot: TaskSlot) {
         if self.tasks[slot].take().is_some() {
             self.live -= 1;
         }

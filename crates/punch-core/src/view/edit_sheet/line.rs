@@ -7,7 +7,7 @@ use crate::{Label, Record, Status};
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct SheetLine {
     pub(super) id: Option<String>,
     pub(super) mark: char,
     pub(super) text: String,
@@ -99,7 +99,7 @@ pub(super) fn read_item(
     line: &str,
     is_shown: &dyn Fn(&str) -> bool,
     is_known: &dyn Fn(&str) -> bool,
-) -> Result<Item, String> {
+) -> Result<SheetLine, String> {
     let body = line.strip_prefix(['-', '*', '+']).map(str::trim_start).filter(|body| body.starts_with('['));
     let Some(body) = body else { return Err("not a todo: write `- [ ] text`, or `# name` for a phase".to_owned()) };
     let mut marks = body[1..].chars();
@@ -156,7 +156,7 @@ fn misspelt(rest: &str) -> Option<String> {
 }
 
 /// The text, then `p1`, `~20k` and `#label` in any order, then `needs:`.
-fn read_rest(rest: &str, is_known: &dyn Fn(&str) -> bool) -> Result<Item, String> {
+fn read_rest(rest: &str, is_known: &dyn Fn(&str) -> bool) -> Result<SheetLine, String> {
     let (mut priority, mut tokens, mut labels) = (None, None, BTreeSet::new());
     let quoted =
         rest.strip_prefix('"').and_then(|inner| inner.rfind('"').map(|end| (&inner[..end], &inner[end + 1..])));
@@ -200,7 +200,7 @@ fn read_rest(rest: &str, is_known: &dyn Fn(&str) -> bool) -> Result<Item, String
         Some(text) => text,
         None => rest,
     };
-    Ok(Item { id: None, mark: ' ', text: text.to_owned(), priority, tokens, labels, needs })
+    Ok(SheetLine { id: None, mark: ' ', text: text.to_owned(), priority, tokens, labels, needs })
 }
 
 /// Ids between commas; what stands between backticks is one id.

@@ -5,7 +5,7 @@ use punch_core::drive::{roots, select, survey};
 use punch_core::reason::Cause;
 use punch_core::{Footprint, Plan, Status, Todo, Uid};
 use punch_testkit::batches::{batch, sequences};
-use punch_testkit::drive::{DriveTodo, State, blocking};
+use punch_testkit::drive::{DriveState, DriveTodo, blocking};
 
 use crate::pair::Pair;
 
@@ -83,15 +83,17 @@ fn items(plan: &Plan) -> Vec<DriveTodo> {
             blank: t.content.trim().is_empty(),
             reported: t.flags.reported && t.status_at(NOW) == Status::InProgress,
             state: match t.status_at(NOW) {
-                Status::Pending if t.is_parked() => State::Parked,
-                Status::Pending if t.hold_at(NOW).is_some() => State::Held,
-                Status::Pending => State::Free,
-                Status::InProgress if t.owner.is_some() && t.owner.as_deref() != Some("ann") => State::Elsewhere,
+                Status::Pending if t.is_parked() => DriveState::Parked,
+                Status::Pending if t.hold_at(NOW).is_some() => DriveState::Held,
+                Status::Pending => DriveState::Free,
+                Status::InProgress if t.owner.is_some() && t.owner.as_deref() != Some("ann") => DriveState::Elsewhere,
                 // A user works on it.
-                Status::InProgress if t.owner.is_none() && t.lease_until.is_none() && t.fence > 0 => State::Elsewhere,
-                Status::InProgress => State::Mine,
-                Status::Completed => State::Met,
-                Status::Cancelled | Status::Failed => State::Dropped,
+                Status::InProgress if t.owner.is_none() && t.lease_until.is_none() && t.fence > 0 => {
+                    DriveState::Elsewhere
+                }
+                Status::InProgress => DriveState::Mine,
+                Status::Completed => DriveState::Met,
+                Status::Cancelled | Status::Failed => DriveState::Dropped,
             },
             deps: t
                 .depends_on

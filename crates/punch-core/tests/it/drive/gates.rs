@@ -1,13 +1,14 @@
 //! Every gate with its reason, and their order.
 
 use punch_core::drive::{
-    Block, ContextUse, Decision, Finish, HostEvent, Input, PendingCheck, Reason, Roots, Switch, Unproven, decide,
+    Block, ContextUse, Decision, DecisionInput, Finish, HostEvent, PendingCheck, Reason, Roots, Switch, Unproven,
+    decide,
 };
 use punch_core::reason::Cause;
 
 use super::{code, open, stopping};
 
-fn with(change: impl FnOnce(&mut Input)) -> Input {
+fn with(change: impl FnOnce(&mut DecisionInput)) -> DecisionInput {
     let mut input = open();
     change(&mut input);
     input
@@ -17,7 +18,7 @@ fn block(id: &str, cause: Cause) -> Block {
     Block { id: id.into(), cause, about: "why".into() }
 }
 
-fn standstill(input: &mut Input, named: Vec<Block>) {
+fn standstill(input: &mut DecisionInput, named: Vec<Block>) {
     input.facts.next = None;
     input.facts.roots = Roots { total: named.len() as u64, named, ..Roots::default() };
 }
@@ -27,7 +28,7 @@ fn pending(id: &str, check: PendingCheck) -> Unproven {
 }
 
 /// Code, what closes it, sentence.
-type Gate = (&'static str, fn(&mut Input), &'static str);
+type Gate = (&'static str, fn(&mut DecisionInput), &'static str);
 
 /// Gates in their order.
 fn gates() -> Vec<Gate> {
@@ -193,7 +194,7 @@ fn limits_are_exact() {
 
 #[test]
 fn progress_opens_the_soft_gates_and_no_other() {
-    let progress = |change: fn(&mut Input)| {
+    let progress = |change: fn(&mut DecisionInput)| {
         code(&with(|i| {
             change(i);
             i.facts.progress = true;
@@ -264,7 +265,7 @@ fn a_stored_input_leads_to_the_same_decision() {
     for (_, close, _) in gates() {
         let input = with(close);
         let line = serde_json::to_string(&input).unwrap();
-        let again: Input = serde_json::from_str(&line).unwrap();
+        let again: DecisionInput = serde_json::from_str(&line).unwrap();
         assert_eq!(decide(&again), decide(&input));
         let reply = punch_core::replay::line(punch_core::replay::Recording::Drive, line.as_bytes());
         assert!(reply.readable, "{}", reply.json);

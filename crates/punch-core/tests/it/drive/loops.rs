@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Before, Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Roots, Scene, Start, ToolKind,
-    ToolUse, decide,
+    Counters, Decision, DecisionInput, DecisionScene, Finish, HostEvent, KeepGoing, NamedTodo, PlanFacts, Roots,
+    SessionStart, ToolKind, ToolUse, TurnBefore, decide,
 };
 
 fn tool(kind: ToolKind) -> ToolUse {
@@ -19,9 +19,9 @@ fn event(choice: u8) -> HostEvent {
         2 => HostEvent::ToolEnded { tool: tool(ToolKind::Edit) },
         3 => HostEvent::ToolFailed { tool: tool(ToolKind::Other), error: String::new(), interrupted: false },
         4 => HostEvent::Compacting,
-        5 => HostEvent::SessionStarted { how: Start::Compact },
+        5 => HostEvent::SessionStarted { how: SessionStart::Compact },
         6 => HostEvent::TurnFailed { error: String::new() },
-        7 => HostEvent::SessionStarted { how: Start::Resume },
+        7 => HostEvent::SessionStarted { how: SessionStart::Resume },
         _ => HostEvent::Stopping { finish, background: u32::from(choice == 8), kept_going: choice & 1 == 1 },
     }
 }
@@ -51,10 +51,10 @@ proptest! {
             if !matches!(event, HostEvent::Stopping { .. }) {
                 continue;
             }
-            let next = (choice % 7 != 0).then(Named::default);
-            let facts = Facts { revision: 1, open: 2, total: 3, next, progress, roots: Roots::default(), ..Facts::default() };
-            let scene = Scene { named: true, bound: true, host_cap: cap, ..Scene::default() };
-            let input = Input { facts, counters: counters.clone(), event, policy: policy.clone(), scene, now };
+            let next = (choice % 7 != 0).then(NamedTodo::default);
+            let facts = PlanFacts { revision: 1, open: 2, total: 3, next, progress, roots: Roots::default(), ..PlanFacts::default() };
+            let scene = DecisionScene { named: true, bound: true, host_cap: cap, ..DecisionScene::default() };
+            let input = DecisionInput { facts, counters: counters.clone(), event, policy: policy.clone(), scene, now };
             let decision = decide(&input);
             counters.decided(&decision, &input.facts);
             if progress {
@@ -191,7 +191,7 @@ fn a_host_that_announces_every_request_as_a_shortening_is_not_believed() {
     let mut honest = Counters::default();
     for now in 0..4 {
         honest.observe(&HostEvent::Compacting, now);
-        honest.observe(&HostEvent::SessionStarted { how: Start::Compact }, now);
+        honest.observe(&HostEvent::SessionStarted { how: SessionStart::Compact }, now);
     }
     assert!(!honest.compacts_loudly && honest.compacting.is_none());
 }
@@ -203,9 +203,9 @@ fn turns_are_remembered_and_wound_back() {
         counters.begin_turn(Some(&format!("m{n}")), n, n.cast_signed());
     }
     assert_eq!(counters.turns.len(), 20);
-    let turn = |marker: &str| Before::Turn(marker.into());
+    let turn = |marker: &str| TurnBefore::Turn(marker.into());
     assert!(counters.is_unplaced("m29") && !counters.is_unplaced("m28"), "only the last one is looked at");
-    let placed = |before: &Before| {
+    let placed = |before: &TurnBefore| {
         let mut counters = counters.clone();
         let since = counters.place(before);
         assert!(!counters.is_unplaced("m29"), "once is enough");
@@ -213,14 +213,14 @@ fn turns_are_remembered_and_wound_back() {
     };
     assert_eq!(placed(&turn("m28")), (None, 20), "nothing is missing");
     assert_eq!(placed(&turn("m20")), (Some(21), 12), "what the turns after it did is forgotten");
-    assert_eq!(placed(&Before::Nothing), (Some(10), 1), "all of it");
+    assert_eq!(placed(&TurnBefore::Nothing), (Some(10), 1), "all of it");
     assert_eq!(placed(&turn("m3")), (None, 20), "too long ago");
-    assert_eq!(placed(&Before::Unknown), (None, 20));
+    assert_eq!(placed(&TurnBefore::Unknown), (None, 20));
     let mut quiet = Counters::default();
     for marker in ["a", "b", "c"] {
         quiet.begin_turn(Some(marker), 7, 0);
     }
     assert_eq!(quiet.place(&turn("a")), None, "the plan did not change in between");
     assert_eq!(quiet.turns.len(), 2);
-    assert_eq!(Counters::default().place(&Before::Nothing), None);
+    assert_eq!(Counters::default().place(&TurnBefore::Nothing), None);
 }

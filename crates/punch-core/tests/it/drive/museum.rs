@@ -10,7 +10,8 @@ use std::fs;
 use std::path::Path;
 
 use punch_core::drive::{
-    Block, Counters, Decision, Facts, Finish, HostEvent, Input, KeepGoing, Named, Roots, Scene, decide,
+    Block, Counters, Decision, DecisionInput, DecisionScene, Finish, HostEvent, KeepGoing, NamedTodo, PlanFacts, Roots,
+    decide,
 };
 use punch_core::reason::Cause;
 
@@ -38,7 +39,7 @@ struct Exhibit {
     source: &'static str,
     happened: &'static str,
     todos: u64,
-    scene: fn(Scene) -> Scene,
+    scene: fn(DecisionScene) -> DecisionScene,
     turn: fn(i64) -> Turn,
     /// The stop at which the agent is allowed to stop, and why.
     end: (u32, &'static str),
@@ -49,7 +50,7 @@ fn play(exhibit: &Exhibit) -> (u32, String) {
     let mut counters = Counters::default();
     counters.observe(&HostEvent::Prompted { by_person: true }, 0);
     counters.observe(&ours(), 0);
-    let scene = (exhibit.scene)(Scene { named: true, bound: true, ..Scene::default() });
+    let scene = (exhibit.scene)(DecisionScene { named: true, bound: true, ..DecisionScene::default() });
     let mut before = 0;
     for n in 1..=LONGEST {
         let turn = (exhibit.turn)(i64::from(n));
@@ -58,22 +59,22 @@ fn play(exhibit: &Exhibit) -> (u32, String) {
         let event = HostEvent::Stopping { finish: Finish::EndTurn, background: turn.background, kept_going: false };
         counters.observe(&event, now);
         let outside = Block { id: "T-9".into(), cause: Cause::Hold, about: "the other team".into() };
-        let facts = Facts {
+        let facts = PlanFacts {
             revision: turn.done,
             open: exhibit.todos.saturating_sub(turn.done),
             total: exhibit.todos,
-            next: (!turn.waits).then(Named::default),
+            next: (!turn.waits).then(NamedTodo::default),
             progress: turn.done > before,
             roots: if turn.waits {
                 Roots { named: vec![outside], total: 1, ..Roots::default() }
             } else {
                 Roots::default()
             },
-            ..Facts::default()
+            ..PlanFacts::default()
         };
         before = turn.done;
         let policy = KeepGoing::default();
-        let input = Input { facts, counters: counters.clone(), event, policy, scene: scene.clone(), now };
+        let input = DecisionInput { facts, counters: counters.clone(), event, policy, scene: scene.clone(), now };
         let decision = decide(&input);
         counters.decided(&decision, &input.facts);
         if let Decision::Allow { reason } = decision {

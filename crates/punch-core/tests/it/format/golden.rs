@@ -1,7 +1,7 @@
 //! Golden files of every format: recognised by content alone and by name, read, written, read again.
 
 use punch_core::format::{self, Format};
-use punch_core::{Document, Parsed};
+use punch_core::{Document, ParsedDocument};
 
 macro_rules! data {
     ($($format:ident $file:literal;)*) => {
@@ -100,7 +100,7 @@ fn a_file_from_windows_reads_the_same() {
 #[test]
 fn what_was_read_is_written_and_read_again_alike() {
     for (format, file, text) in FILES {
-        let Parsed { document, .. } = format.read(text).unwrap();
+        let ParsedDocument { document, .. } = format.read(text).unwrap();
         let Some(written) = format.write(&document) else { continue };
         let again =
             format.read(&written.text).unwrap_or_else(|refusal| panic!("{file}: {refusal:?}\n{}", written.text));

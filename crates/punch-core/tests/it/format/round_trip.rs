@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use punch_core::format::{self, Format};
-use punch_core::{Document, Record, Remark, State, Status};
+use punch_core::{Document, Record, RecordStatus, Remark, Status};
 
 use super::golden::FILES;
 
@@ -61,7 +61,7 @@ fn document() -> impl Strategy<Value = Document> {
                     Record {
                         id: Some(id(n)),
                         content: if content.trim().is_empty() { "x".to_owned() } else { content },
-                        status: State::Stored(status),
+                        status: RecordStatus::Stored(status),
                         description: description.filter(|text| !text.trim().is_empty()),
                         notes: note.into_iter().map(|text| Remark { text, at: Some(5_000), by: None }).collect(),
                         priority: priority.filter(|priority| *priority != 3),
@@ -172,8 +172,8 @@ fn deferred_work_is_on_hold_and_slips_of_the_hand_are_read() {
     let text = "- [~] T001 later\n- [ x] T002 done\n- [x ] T003 done too\n- [] T004 open\n- [  ] T005 open too\n- [see](x.md) T006\n";
     for format in [Format::Checklist, Format::Spec] {
         let read = format.read(text).unwrap().document;
-        let state: Vec<(State, bool)> = read.records.iter().map(|r| (r.status, r.hold.is_some())).collect();
-        let (open, done) = (State::Stored(Status::Pending), State::Stored(Status::Completed));
+        let state: Vec<(RecordStatus, bool)> = read.records.iter().map(|r| (r.status, r.hold.is_some())).collect();
+        let (open, done) = (RecordStatus::Stored(Status::Pending), RecordStatus::Stored(Status::Completed));
         let wanted = [(open, true), (done, false), (done, false), (open, false), (open, false)];
         assert_eq!(state, wanted, "{}", format.name());
         assert!(read.records[0].hold.as_ref().is_some_and(|hold| hold.reason == "deferred"), "{}", format.name());
@@ -183,7 +183,11 @@ fn deferred_work_is_on_hold_and_slips_of_the_hand_are_read() {
         assert_eq!(format.read(&written.text).unwrap().document.records[0].hold, read.records[0].hold);
     }
     let cancelled = Document {
-        records: vec![Record { content: "x".into(), status: State::Stored(Status::Cancelled), ..Record::default() }],
+        records: vec![Record {
+            content: "x".into(),
+            status: RecordStatus::Stored(Status::Cancelled),
+            ..Record::default()
+        }],
         ..Document::default()
     };
     assert_eq!(Format::Checklist.write(&cancelled).unwrap().text, "- [-] x\n");

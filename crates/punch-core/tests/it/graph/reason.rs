@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use punch_core::apply::derive;
-use punch_core::reason::{Cause, Clash, Reader, conflicts, is_startable, need, standstill, unblocks, why};
+use punch_core::reason::{Cause, Clash, PlanReader, conflicts, is_startable, need, standstill, unblocks, why};
 use punch_core::{CancelledDep, Dep, Footprint, Hold, HoldKind, Plan, ShownStatus, Status, Todo, Uid};
 
 const NOW: i64 = 1_000;
@@ -157,7 +157,7 @@ fn work_in_progress_on_the_same_files_is_a_reason_to_wait_unless_it_is_stalled()
     let files = |uid, deps: &[u64]| with(todo(uid, deps), |t| t.files = vec!["src/**".to_owned()]);
     let running = |t: Todo| with(t, |t| (t.status, t.owner) = (Status::InProgress, Some("ann".to_owned())));
     let busy = plan(vec![running(files(1, &[])), files(2, &[]), todo(3, &[2])]);
-    let reader = Reader::new(&busy, NOW);
+    let reader = PlanReader::new(&busy, NOW);
     let second = busy.get(Uid(2)).unwrap();
     assert_eq!((reader.is_ready(second), reader.shown(second)), (false, ShownStatus::Waiting));
     let Some(answer) = why(&busy, Uid(2), NOW) else { panic!("it is there") };
@@ -169,13 +169,13 @@ fn work_in_progress_on_the_same_files_is_a_reason_to_wait_unless_it_is_stalled()
     assert_eq!((still.ready.total, still.standing()), (0, "running"));
     // What the stalled one waits for must be able to start.
     let stalled = plan(vec![running(files(1, &[2])), files(2, &[])]);
-    assert!(Reader::new(&stalled, NOW).is_ready(stalled.get(Uid(2)).unwrap()));
+    assert!(PlanReader::new(&stalled, NOW).is_ready(stalled.get(Uid(2)).unwrap()));
 }
 
 #[test]
 fn a_todo_without_content_is_not_ready_and_not_open_work() {
     let plan = plan(vec![with(todo(1, &[]), |t| t.content = " \n".to_owned()), todo(2, &[1])]);
-    let reader = Reader::new(&plan, NOW);
+    let reader = PlanReader::new(&plan, NOW);
     assert_eq!(reader.shown(plan.get(Uid(1)).unwrap()), ShownStatus::Empty);
     assert!(!reader.is_ready(plan.get(Uid(1)).unwrap()));
     assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is empty: it has no content".to_owned()));
@@ -233,7 +233,7 @@ proptest! {
             plan.put(todo);
         }
         derive(&mut plan);
-        let reader = Reader::new(&plan, NOW);
+        let reader = PlanReader::new(&plan, NOW);
         let running: Vec<&Todo> = plan.running().filter(|t| t.derived.unmet == 0).collect();
         for t in plan.all() {
             let (shown, reasons) = (reader.shown(t), reader.reasons(t));
@@ -251,7 +251,7 @@ proptest! {
                 todos.iter().filter_map(|uid| plan.get(*uid)).for_each(|t| slice.put(t.clone()));
                 plan.running().filter(|_| all_running).for_each(|t| slice.put(t.clone()));
             }
-            prop_assert_eq!(Reader::new(&slice, NOW).shown(t), shown);
+            prop_assert_eq!(PlanReader::new(&slice, NOW).shown(t), shown);
         }
     }
 
@@ -273,7 +273,7 @@ proptest! {
         if let Some(t) = plan.get(Uid(blank)).cloned() {
             plan.put(with(t, |t| t.content.clear()));
         }
-        let reader = Reader::new(&plan, NOW);
+        let reader = PlanReader::new(&plan, NOW);
         let open = || plan.all().filter(|t| t.status.is_open() && !t.is_parked());
         let is_running = |t: &&Todo| t.status_at(NOW) == Status::InProgress && t.derived.unmet == 0;
         let begins = |t: &Todo| reader.reasons(t).into_iter().filter(|r| match r.cause {

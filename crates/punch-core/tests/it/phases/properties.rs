@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use punch_core::Status;
 use punch_core::dialect::phases::{
-    NewPhase, Phase, PhaseOp, Reply, Target, Task, coerce, finish_import, normalise, parse_ops, parse_params,
-    phases_from_json, phases_to_json, read, run, step, summary, write,
+    CommandReply, PhaseInput, PhaseOp, PhaseTask, PhasesTarget, TaskPhase, coerce, finish_import, normalise, parse_ops,
+    parse_params, phases_from_json, phases_to_json, read, run, step, summary, write,
 };
 use punch_core::text::js_trim;
 use serde_json::{Map, Value};
@@ -14,10 +14,10 @@ fn status() -> impl Strategy<Value = Status> {
     prop::sample::select(vec![Status::Pending, Status::InProgress, Status::Completed, Status::Cancelled])
 }
 
-fn phases<S: Strategy<Value = String>>(text: impl Fn() -> S) -> impl Strategy<Value = Vec<Phase>> {
+fn phases<S: Strategy<Value = String>>(text: impl Fn() -> S) -> impl Strategy<Value = Vec<TaskPhase>> {
     let task = (text(), status(), vec(text(), 0..3));
-    let task = task.prop_map(|(content, status, notes)| Task { notes, ..Task::new(content, status) });
-    let phase = (text(), vec(task, 0..5)).prop_map(|(name, tasks)| Phase { tasks, ..Phase::new(name) });
+    let task = task.prop_map(|(content, status, notes)| PhaseTask { notes, ..PhaseTask::new(content, status) });
+    let phase = (text(), vec(task, 0..5)).prop_map(|(name, tasks)| TaskPhase { tasks, ..TaskPhase::new(name) });
     vec(phase, 0..4)
 }
 
@@ -29,12 +29,12 @@ fn name() -> impl Strategy<Value = String> {
 fn op() -> impl Strategy<Value = PhaseOp> {
     let target = || {
         prop_oneof![
-            4 => name().prop_map(Target::Task),
-            2 => name().prop_map(Target::Phase),
-            1 => Just(Target::All),
+            4 => name().prop_map(PhasesTarget::Task),
+            2 => name().prop_map(PhasesTarget::Phase),
+            1 => Just(PhasesTarget::All),
         ]
     };
-    let new = (name(), vec(name(), 1..4)).prop_map(|(name, items)| NewPhase { name, items });
+    let new = (name(), vec(name(), 1..4)).prop_map(|(name, items)| PhaseInput { name, items });
     prop_oneof![
         1 => prop::option::of(vec(new, 0..3)).prop_map(|list| PhaseOp::Init { list }),
         3 => name().prop_map(|task| PhaseOp::Start { task: Some(task) }),
@@ -48,60 +48,67 @@ fn op() -> impl Strategy<Value = PhaseOp> {
 }
 
 /// The rules of phases over plain vectors, without any index.
-fn plain(phases: &mut Vec<Phase>, op: &PhaseOp) {
-    fn tasks<'a>(phases: &'a mut [Phase], target: &Target) -> Vec<&'a mut Task> {
+fn plain(phases: &mut Vec<TaskPhase>, op: &PhaseOp) {
+    fn tasks<'a>(phases: &'a mut [TaskPhase], target: &PhasesTarget) -> Vec<&'a mut PhaseTask> {
         let mut all = phases.iter_mut();
         match target {
-            Target::Task(name) => all.flat_map(|p| &mut p.tasks).find(|t| t.content == *name).into_iter().collect(),
-            Target::Phase(name) => all.find(|p| p.name == *name).into_iter().flat_map(|p| &mut p.tasks).collect(),
-            Target::All => all.flat_map(|p| &mut p.tasks).collect(),
+            PhasesTarget::Task(name) => {
+                all.flat_map(|p| &mut p.tasks).find(|t| t.content == *name).into_iter().collect()
+            }
+            PhasesTarget::Phase(name) => all.find(|p| p.name == *name).into_iter().flat_map(|p| &mut p.tasks).collect(),
+            PhasesTarget::All => all.flat_map(|p| &mut p.tasks).collect(),
         }
     }
     match op {
         PhaseOp::Init { list } => {
-            let task = |content: &String| Task::new(content, Status::Pending);
-            let phase = |new: &NewPhase| Phase { tasks: new.items.iter().map(task).collect(), ..Phase::new(&new.name) };
+            let task = |content: &String| PhaseTask::new(content, Status::Pending);
+            let phase = |new: &PhaseInput| TaskPhase {
+                tasks: new.items.iter().map(task).collect(),
+                ..TaskPhase::new(&new.name)
+            };
             *phases = list.iter().flatten().map(phase).collect();
         }
         PhaseOp::Start { task } => {
-            let target = Target::Task(task.clone().unwrap());
+            let target = PhasesTarget::Task(task.clone().unwrap());
             if tasks(phases, &target).is_empty() {
                 return;
             }
-            for task in tasks(phases, &Target::All).into_iter().filter(|task| task.status == Status::InProgress) {
+            for task in tasks(phases, &PhasesTarget::All).into_iter().filter(|task| task.status == Status::InProgress) {
                 task.status = Status::Pending;
             }
             tasks(phases, &target)[0].status = Status::InProgress;
         }
         PhaseOp::Done(target) => tasks(phases, target).into_iter().for_each(|task| task.status = Status::Completed),
         PhaseOp::Drop(target) => tasks(phases, target).into_iter().for_each(|task| task.status = Status::Cancelled),
-        PhaseOp::Rm(Target::Task(name)) => {
+        PhaseOp::Rm(PhasesTarget::Task(name)) => {
             let holder = phases.iter_mut().find(|phase| phase.tasks.iter().any(|task| task.content == *name));
             if let Some(phase) = holder {
                 let at = phase.tasks.iter().position(|task| task.content == *name).unwrap();
                 phase.tasks.remove(at);
             }
         }
-        PhaseOp::Rm(Target::Phase(name)) => {
+        PhaseOp::Rm(PhasesTarget::Phase(name)) => {
             phases.iter_mut().find(|phase| phase.name == *name).into_iter().for_each(|phase| phase.tasks.clear());
         }
-        PhaseOp::Rm(Target::All) => phases.iter_mut().for_each(|phase| phase.tasks.clear()),
+        PhaseOp::Rm(PhasesTarget::All) => phases.iter_mut().for_each(|phase| phase.tasks.clear()),
         PhaseOp::Append { phase, items } => {
             let name = phase.clone().unwrap();
             let index = phases.iter().position(|phase| phase.name == name).unwrap_or_else(|| {
-                phases.push(Phase::new(name));
+                phases.push(TaskPhase::new(name));
                 phases.len() - 1
             });
             for item in items.iter().flatten() {
                 if phases.iter().flat_map(|phase| &phase.tasks).any(|task| task.content == *item) {
                     return;
                 }
-                phases[index].tasks.push(Task::new(item, Status::Pending));
+                phases[index].tasks.push(PhaseTask::new(item, Status::Pending));
             }
         }
         PhaseOp::Note { task, text } => {
             let note = text.as_deref().unwrap().trim_end();
-            if let Some(task) = tasks(phases, &Target::Task(task.clone().unwrap())).pop().filter(|_| !note.is_empty()) {
+            if let Some(task) =
+                tasks(phases, &PhasesTarget::Task(task.clone().unwrap())).pop().filter(|_| !note.is_empty())
+            {
                 task.notes.push(note.to_owned());
             }
         }
@@ -142,7 +149,7 @@ proptest! {
     #[test]
     fn normalising_twice_is_normalising_once(mut list in phases(name)) {
         normalise(&mut list);
-        let active = |task: &&Task| task.status == Status::InProgress;
+        let active = |task: &&PhaseTask| task.status == Status::InProgress;
         let open = list.iter().flat_map(|phase| &phase.tasks).any(|task| task.status.is_open());
         prop_assert_eq!(list.iter().flat_map(|phase| &phase.tasks).filter(active).count(), usize::from(open));
         let once = list.clone();
@@ -171,7 +178,7 @@ proptest! {
         normalise(&mut list);
         let reading = read(&write(&list));
         prop_assert_eq!(reading.errors, Vec::<String>::new());
-        prop_assert_eq!(reading.phases, if list.is_empty() { vec![Phase::new("Todos")] } else { list });
+        prop_assert_eq!(reading.phases, if list.is_empty() { vec![TaskPhase::new("Todos")] } else { list });
     }
 
     #[test]
@@ -197,8 +204,8 @@ proptest! {
         list in phases(markup),
     ) {
         match run(&list, &format!("{verb}{rest}")) {
-            Reply::Said(said) => prop_assert!(!said.output.is_empty()),
-            Reply::Effect(_) => {
+            CommandReply::Said(said) => prop_assert!(!said.output.is_empty()),
+            CommandReply::Effect(_) => {
                 let said = finish_import(&list, "f", &rest);
                 prop_assert!(said.output.starts_with("Imported ") || said.phases == list);
             }

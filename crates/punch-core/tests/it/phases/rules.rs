@@ -1,14 +1,14 @@
 //! Rules of calls and batches that one short example shows best.
 
 use punch_core::dialect::phases::{
-    Phase, PhaseOp, Target, parse_ops, parse_params, phases_from_json, read, step, summary, write,
+    PhaseOp, PhasesTarget, TaskPhase, parse_ops, parse_params, phases_from_json, read, step, summary, write,
 };
 use punch_core::{PhaseUid, Refusal, Uid};
 use serde_json::{Value, json};
 
 use super::{list, pending, say};
 
-fn ask(phases: &[Phase], ops: Value) -> (Vec<Phase>, Vec<String>) {
+fn ask(phases: &[TaskPhase], ops: Value) -> (Vec<TaskPhase>, Vec<String>) {
     let answer = step(phases, &parse_ops(&ops).unwrap());
     (answer.phases, answer.errors)
 }
@@ -51,7 +51,7 @@ fn a_note_asks_for_the_task_before_it_asks_for_the_text() {
 #[test]
 fn an_empty_name_counts_as_none() {
     let ops = parse_ops(&json!([{"op": "done", "task": "", "phase": ""}, {"op": "rm", "task": "", "phase": "A"}]));
-    assert_eq!(ops.unwrap(), [PhaseOp::Done(Target::All), PhaseOp::Rm(Target::Phase("A".into()))]);
+    assert_eq!(ops.unwrap(), [PhaseOp::Done(PhasesTarget::All), PhaseOp::Rm(PhasesTarget::Phase("A".into()))]);
 }
 
 #[test]

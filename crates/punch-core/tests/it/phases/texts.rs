@@ -1,7 +1,9 @@
 //! Rules of Markdown and of the commands that one short example shows best.
 
 use punch_core::Status;
-use punch_core::dialect::phases::{Effect, Phase, Reply, Task, exported, finish_import, phases_to_json, read, run};
+use punch_core::dialect::phases::{
+    CommandReply, FileEffect, PhaseTask, TaskPhase, exported, finish_import, phases_to_json, read, run,
+};
 use serde_json::json;
 
 use super::{list, pending, say};
@@ -26,7 +28,7 @@ fn markers_are_one_utf16_unit() {
     assert_eq!(error("- [🚀] x"), "Line 1: unrecognized syntax \"- [🚀] x\"");
     assert_eq!(error("- [\u{2028}] x"), "Line 1: unrecognized syntax \"- [\u{2028}] x\"");
     assert_eq!(error("- [] x"), "");
-    assert_eq!(read("- [?] x").phases, [Phase::new("Todos")]);
+    assert_eq!(read("- [?] x").phases, [TaskPhase::new("Todos")]);
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn a_fuzzy_name_must_be_clear() {
     ] {
         assert_eq!(say(&phases, line).output, output, "{line}");
     }
-    assert_eq!(say(&phases, "rm alpine").phases[1], Phase::new("Alpine"));
+    assert_eq!(say(&phases, "rm alpine").phases[1], TaskPhase::new("Alpine"));
     assert_eq!(say(&phases, "rm").phases, []);
 }
 
@@ -98,13 +100,16 @@ fn a_fuzzy_name_must_be_clear() {
 fn files_are_left_to_the_caller() {
     let phases = pending(&["a"]);
     let markdown = "# A\n- [ ] a\n".to_owned();
-    assert_eq!(run(&phases, "export"), Reply::Effect(Effect::Export { path: "TODO.md".into(), markdown }));
-    assert_eq!(run(&phases, " import  my file.md "), Reply::Effect(Effect::Import { path: "my file.md".into() }));
+    assert_eq!(run(&phases, "export"), CommandReply::Effect(FileEffect::Export { path: "TODO.md".into(), markdown }));
+    assert_eq!(
+        run(&phases, " import  my file.md "),
+        CommandReply::Effect(FileEffect::Import { path: "my file.md".into() })
+    );
     assert_eq!(say(&[], "export x.md").output, "No todos to export.");
     assert_eq!(exported("x.md"), "Wrote todos to x.md");
     let said = finish_import(&phases, "x.md", "- [ ] b\n# B\n- [ ] c\n");
     assert_eq!(said.output, "Imported 2 phase(s), 2 task(s) from x.md.");
-    assert_eq!(said.phases[0].tasks[0], Task::new("b", Status::InProgress));
+    assert_eq!(said.phases[0].tasks[0], PhaseTask::new("b", Status::InProgress));
     let said = finish_import(&phases, "x.md", "prose\n- [ ] b\n1. c");
     let output =
         "Could not parse x.md:\n  Line 1: unrecognized syntax \"prose\"\n  Line 3: unrecognized syntax \"1. c\"";
@@ -114,5 +119,5 @@ fn files_are_left_to_the_caller() {
 #[test]
 fn an_empty_list_says_how_to_begin() {
     assert_eq!(say(&[], " ").output, "No todos. Use /todo append <task> to start one.");
-    assert_eq!(say(&[Phase::new("A")], "").output, "# A");
+    assert_eq!(say(&[TaskPhase::new("A")], "").output, "# A");
 }

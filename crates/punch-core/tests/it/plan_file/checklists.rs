@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::plan_file::{AgreedTodo, FileForm, PlanFile, PlanFileTodo, Write, merge, settled};
+use punch_core::plan_file::{AgreedTodo, FileForm, PlanFile, PlanFileEdit, PlanFileTodo, merge, settled};
 
 const LIST: &str = "# Release 2\n\nWhat is left before *Friday*.\n\n## Build\n\n- [x] Pick a compiler\n- [ ] Build it for all systems\n  \
                     with `--release`\n  - [ ] Linux\n  - [>] macOS\n\n```sh\n- [ ] not a todo\n```\n\n## Ship\n\n* [ ]\n1) [-] Print \
@@ -23,7 +23,7 @@ fn shown(file: &PlanFile<'_>) -> Vec<String> {
 /// Both sides agree on what the file says; its todos are called a, b, c and so on.
 fn agreed(text: &str) -> Vec<AgreedTodo> {
     let file = read(text);
-    let ids = (0..file.items().len()).map(|at| Write::Id(at, char::from(b'a' + at as u8).to_string()));
+    let ids = (0..file.items().len()).map(|at| PlanFileEdit::Id(at, char::from(b'a' + at as u8).to_string()));
     let named = file.write(&ids.collect::<Vec<_>>()).unwrap();
     assert_eq!((named.text.as_str(), named.edits), (text, 0));
     let both = |item: PlanFileTodo| AgreedTodo { file: item.clone(), plan: item };
@@ -51,11 +51,11 @@ fn every_box_is_a_todo_and_nesting_is_a_dependency() {
 #[test]
 fn edits_change_their_bytes_and_nothing_else() {
     let writes = [
-        Write::Status(1, Status::Failed),
-        Write::Status(2, Status::Completed),
-        Write::Status(4, Status::Pending),
-        Write::Content(5, "Ship it\non Friday".into()),
-        Write::Dependencies(5, vec!["b".into()]),
+        PlanFileEdit::Status(1, Status::Failed),
+        PlanFileEdit::Status(2, Status::Completed),
+        PlanFileEdit::Status(4, Status::Pending),
+        PlanFileEdit::Content(5, "Ship it\non Friday".into()),
+        PlanFileEdit::Dependencies(5, vec!["b".into()]),
     ];
     let after = read(LIST).write(&writes).unwrap();
     let expected = LIST
@@ -67,10 +67,10 @@ fn edits_change_their_bytes_and_nothing_else() {
     let bom = format!("\u{feff}{}", LIST.replace('\n', "\r\n"));
     let after = read(&bom).write(&writes[..3]).unwrap().text;
     assert_eq!(after, format!("\u{feff}{}", read(LIST).write(&writes[..3]).unwrap().text.replace('\n', "\r\n")));
-    let commented =
-        read("- [ ] a <!-- mine -->\n").write(&[Write::Content(0, "b".into()), Write::Status(0, Status::Completed)]);
+    let commented = read("- [ ] a <!-- mine -->\n")
+        .write(&[PlanFileEdit::Content(0, "b".into()), PlanFileEdit::Status(0, Status::Completed)]);
     assert_eq!(commented.unwrap().text, "- [x] b <!-- mine -->\n");
-    assert_eq!(read("- [] a\n").write(&[Write::Status(0, Status::Completed)]).unwrap().text, "- [x] a\n");
+    assert_eq!(read("- [] a\n").write(&[PlanFileEdit::Status(0, Status::Completed)]).unwrap().text, "- [x] a\n");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn new_todos_come_after_the_last_open_one_in_its_style() {
     let add = |text: &str, contents: &[&str]| {
         let item =
             |content: &&str| PlanFileTodo { id: "t".into(), content: (*content).into(), ..PlanFileTodo::default() };
-        let adds: Vec<Write> = contents.iter().map(|content| Write::Add(item(content))).collect();
+        let adds: Vec<PlanFileEdit> = contents.iter().map(|content| PlanFileEdit::Add(item(content))).collect();
         let written = read(text).write(&adds).unwrap();
         assert_eq!(written.edits, contents.len());
         written.text
@@ -190,7 +190,7 @@ proptest! {
             document(&items, crlf, bom)
         };
         let before = with(false);
-        let writes: Vec<Write> = items.iter().enumerate().map(|(at, item)| Write::Status(at, item.1)).collect();
+        let writes: Vec<PlanFileEdit> = items.iter().enumerate().map(|(at, item)| PlanFileEdit::Status(at, item.1)).collect();
         prop_assert_eq!(read(&before).write(&writes).unwrap().text, with(true));
     }
 
@@ -199,7 +199,7 @@ proptest! {
         contents in prop::collection::vec("\\PC{1,20}|[ -~]{1,20}|[\u{1}-\u{1f}a-z'\"]{1,8}", 1..5),
     ) {
         let text: String = contents.iter().map(|_| "- [ ] x\n").collect();
-        let writes: Vec<Write> = contents.iter().enumerate().map(|(at, text)| Write::Content(at, text.clone())).collect();
+        let writes: Vec<PlanFileEdit> = contents.iter().enumerate().map(|(at, text)| PlanFileEdit::Content(at, text.clone())).collect();
         let written = read(&text).write(&writes).unwrap();
         for (item, content) in read(&written.text).items().iter().zip(&contents) {
             prop_assert_eq!(&item.content, &FileForm::Checklist.content(content));
@@ -216,7 +216,7 @@ proptest! {
         let end = (at + take).min(text.len());
         text.replace_range(at..end, &put);
         if let Ok(file) = PlanFile::read(&text, &[]) {
-            let writes: Vec<Write> = (0..file.items().len()).map(|at| Write::Status(at, Status::Completed)).collect();
+            let writes: Vec<PlanFileEdit> = (0..file.items().len()).map(|at| PlanFileEdit::Status(at, Status::Completed)).collect();
             if let Ok(written) = file.write(&writes) {
                 let after = PlanFile::read(&written.text, &[]).unwrap();
                 prop_assert!(after.items().iter().all(|item| item.status == Status::Completed));

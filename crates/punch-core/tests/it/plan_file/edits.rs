@@ -1,9 +1,9 @@
 //! Single edits, each with the whole text before and after.
 
 use punch_core::Status;
-use punch_core::plan_file::{PlanFile, PlanFileTodo, Write};
+use punch_core::plan_file::{PlanFile, PlanFileEdit, PlanFileTodo};
 
-fn edited(text: &str, writes: &[Write]) -> String {
+fn edited(text: &str, writes: &[PlanFileEdit]) -> String {
     PlanFile::read(text, &[]).unwrap().write(writes).unwrap().text
 }
 
@@ -17,48 +17,49 @@ const PLAN: &str = "---\nname: A plan # of mine\nversion: 1.10\ntodos:\n  - id: 
 
 #[test]
 fn a_status_is_replaced_and_nothing_else() {
-    let after = edited(PLAN, &[Write::Status(0, Status::InProgress)]);
+    let after = edited(PLAN, &[PlanFileEdit::Status(0, Status::InProgress)]);
     assert_eq!(after, PLAN.replace("pending", "in_progress"));
-    assert_eq!(edited(PLAN, &[Write::Status(0, Status::Pending)]), PLAN);
+    assert_eq!(edited(PLAN, &[PlanFileEdit::Status(0, Status::Pending)]), PLAN);
     assert_eq!(edited(PLAN, &[]), PLAN);
 }
 
 #[test]
 fn a_missing_status_comes_in_behind_the_content() {
-    let after = edited(PLAN, &[Write::Status(1, Status::Completed)]);
+    let after = edited(PLAN, &[PlanFileEdit::Status(1, Status::Completed)]);
     assert_eq!(after, PLAN.replace("content: Two\n", "content: Two\n    status: completed\n"));
 }
 
 #[test]
 fn a_failed_todo_is_written_as_cancelled() {
-    let after = edited(PLAN, &[Write::Status(0, Status::Failed)]);
+    let after = edited(PLAN, &[PlanFileEdit::Status(0, Status::Failed)]);
     assert_eq!(after, PLAN.replace("pending", "cancelled"));
 }
 
 #[test]
 fn words_keep_their_quotes() {
-    let after = edited(PLAN, &[Write::Content(0, "Isn't two".into()), Write::Content(1, "Three: # four".into())]);
+    let after =
+        edited(PLAN, &[PlanFileEdit::Content(0, "Isn't two".into()), PlanFileEdit::Content(1, "Three: # four".into())]);
     let expected = PLAN.replace("'It''s one'", "'Isn''t two'").replace("content: Two", "content: \"Three: # four\"");
     assert_eq!(after, expected);
 }
 
 #[test]
 fn dependencies_are_replaced_in_any_form() {
-    let ids = |ids: &[&str]| Write::Dependencies(1, ids.iter().map(|id| (*id).to_owned()).collect());
+    let ids = |ids: &[&str]| PlanFileEdit::Dependencies(1, ids.iter().map(|id| (*id).to_owned()).collect());
     assert_eq!(edited(PLAN, &[ids(&["a", "1.10"])]), PLAN.replace("[a]", "[a, \"1.10\"]"));
     assert_eq!(edited(PLAN, &[ids(&[])]), PLAN.replace("[a]", "[]"));
     for block in ["\n    - a", "\n      - a\n      - x", " a, x"] {
         let text = PLAN.replace(" [a]", block);
         assert_eq!(edited(&text, &[ids(&["z"])]), PLAN.replace("[a]", "[z]"), "{block}");
     }
-    let none = edited(PLAN, &[Write::Dependencies(0, vec!["z".into()])]);
+    let none = edited(PLAN, &[PlanFileEdit::Dependencies(0, vec!["z".into()])]);
     assert_eq!(none, PLAN.replace("pending # soon\n", "pending # soon\n    dependencies: [z]\n"));
 }
 
 #[test]
 fn a_todo_without_an_id_gets_one() {
     let text = "---\ntodos:\n  - content: New\n    status: pending\n  - {content: Other}\n---\n";
-    let after = edited(text, &[Write::Id(0, "T-1".into()), Write::Id(1, "T-2".into())]);
+    let after = edited(text, &[PlanFileEdit::Id(0, "T-1".into()), PlanFileEdit::Id(1, "T-2".into())]);
     assert_eq!(
         after,
         "---\ntodos:\n  - id: T-1\n    content: New\n    status: pending\n  - {id: \"T-2\", content: Other}\n---\n"
@@ -68,14 +69,14 @@ fn a_todo_without_an_id_gets_one() {
 #[test]
 fn block_scalars_are_replaced_as_a_whole() {
     let text = "---\ntodos:\n  - id: a\n    content: |\n      One\n      and more\n    status: >-\n      done\n---\n";
-    let after = edited(text, &[Write::Content(0, "Short".into()), Write::Status(0, Status::Pending)]);
+    let after = edited(text, &[PlanFileEdit::Content(0, "Short".into()), PlanFileEdit::Status(0, Status::Pending)]);
     assert_eq!(after, "---\ntodos:\n  - id: a\n    content: Short\n    status: pending\n---\n");
 }
 
 #[test]
 fn todos_are_added_at_the_end_of_the_list_however_it_is_written() {
     let new = PlanFileTodo { dependencies: vec!["a".into()], ..item("t9", "New, one") };
-    let add = |text: &str| edited(text, &[Write::Add(new.clone())]);
+    let add = |text: &str| edited(text, &[PlanFileEdit::Add(new.clone())]);
     assert_eq!(
         add(PLAN),
         PLAN.replace(
@@ -94,8 +95,10 @@ fn todos_are_added_at_the_end_of_the_list_however_it_is_written() {
         add("---\ntodos: [{id: a, content: A}]\n---\n"),
         "---\ntodos: [{id: a, content: A}, {id: t9, content: \"New, one\", status: pending, dependencies: [a]}]\n---\n"
     );
-    let two =
-        edited("---\ntodos:\n- id: a\n  content: A\n---\n", &[Write::Add(item("x", "X")), Write::Add(item("y", "Y"))]);
+    let two = edited(
+        "---\ntodos:\n- id: a\n  content: A\n---\n",
+        &[PlanFileEdit::Add(item("x", "X")), PlanFileEdit::Add(item("y", "Y"))],
+    );
     assert_eq!(
         two,
         "---\ntodos:\n- id: a\n  content: A\n- id: x\n  content: X\n  status: pending\n- id: \"y\"\n  content: \"Y\"\n  \
@@ -106,7 +109,11 @@ fn todos_are_added_at_the_end_of_the_list_however_it_is_written() {
 #[test]
 fn line_ends_and_a_byte_order_mark_stay() {
     let text = format!("\u{feff}{}", PLAN.replace('\n', "\r\n"));
-    let writes = [Write::Status(0, Status::Completed), Write::Status(1, Status::Cancelled), Write::Add(item("c", "C"))];
+    let writes = [
+        PlanFileEdit::Status(0, Status::Completed),
+        PlanFileEdit::Status(1, Status::Cancelled),
+        PlanFileEdit::Add(item("c", "C")),
+    ];
     let after = edited(&text, &writes);
     assert_eq!(after, format!("\u{feff}{}", edited(PLAN, &writes).replace('\n', "\r\n")));
 }
@@ -117,7 +124,10 @@ fn todos_of_phases_are_edited_too() {
                 pending\n  - name: Two\n    todos:\n      - {id: b, content: B, status: pending}\n---\n";
     let file = PlanFile::read(text, &[]).unwrap();
     assert_eq!((file.phase(0), file.phase(1)), (Some("One"), Some("Two")));
-    let after = file.write(&[Write::Status(0, Status::Completed), Write::Status(1, Status::InProgress)]).unwrap().text;
+    let after = file
+        .write(&[PlanFileEdit::Status(0, Status::Completed), PlanFileEdit::Status(1, Status::InProgress)])
+        .unwrap()
+        .text;
     let expected = text.replacen("pending", "completed", 1).replace("B, status: pending", "B, status: in_progress");
     assert_eq!(after, expected);
 }
@@ -129,7 +139,7 @@ fn forms_that_would_lose_something_are_refused() {
         "---\ntodos:\n  - id: a\n    content: A\n    dependencies: # why\n      - x\n---\n",
     ] {
         let file = PlanFile::read(text, &[]).unwrap();
-        let refused = file.write(&[Write::Dependencies(0, vec!["z".into()])]).unwrap_err();
+        let refused = file.write(&[PlanFileEdit::Dependencies(0, vec!["z".into()])]).unwrap_err();
         assert!(refused.message().contains("unusual form"), "{}", refused.message());
     }
     for text in ["", "---\n", "---\ntodos:\n  - a\n---\n", "---\ntodos: {a: b}\n---\n", "no front matter\n"] {

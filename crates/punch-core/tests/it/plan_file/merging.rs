@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::plan_file::{AgreedTodo, Field, FileForm, Merged, PlanFileTodo, Side, Write, merge, settled};
+use punch_core::plan_file::{
+    AgreedTodo, FileForm, MergeField, MergeSide, PlanFileEdit, PlanFileMerge, PlanFileTodo, merge, settled,
+};
 
 fn item(id: &str, content: &str, status: Status, dependencies: &[&str]) -> PlanFileTodo {
     let dependencies = dependencies.iter().map(|id| (*id).to_owned()).collect();
@@ -16,23 +18,23 @@ fn agreed(items: &[PlanFileTodo]) -> Vec<AgreedTodo> {
 }
 
 /// A naive file that takes writes.
-fn written(file: &[PlanFileTodo], writes: &[Write]) -> Vec<PlanFileTodo> {
+fn written(file: &[PlanFileTodo], writes: &[PlanFileEdit]) -> Vec<PlanFileTodo> {
     let mut file = file.to_vec();
     for write in writes {
         match write {
-            Write::Id(at, id) => file[*at].id.clone_from(id),
-            Write::Status(at, Status::Failed) => file[*at].status = Status::Cancelled,
-            Write::Status(at, status) => file[*at].status = *status,
-            Write::Content(at, content) => file[*at].content.clone_from(content),
-            Write::Dependencies(at, ids) => file[*at].dependencies.clone_from(ids),
-            Write::Add(item) => file.push(item.clone()),
+            PlanFileEdit::Id(at, id) => file[*at].id.clone_from(id),
+            PlanFileEdit::Status(at, Status::Failed) => file[*at].status = Status::Cancelled,
+            PlanFileEdit::Status(at, status) => file[*at].status = *status,
+            PlanFileEdit::Content(at, content) => file[*at].content.clone_from(content),
+            PlanFileEdit::Dependencies(at, ids) => file[*at].dependencies.clone_from(ids),
+            PlanFileEdit::Add(item) => file.push(item.clone()),
         }
     }
     file
 }
 
 /// A naive plan that takes what people want.
-fn taken(plan: &[PlanFileTodo], merged: &Merged) -> Vec<PlanFileTodo> {
+fn taken(plan: &[PlanFileTodo], merged: &PlanFileMerge) -> Vec<PlanFileTodo> {
     let wanted: BTreeMap<&str, &PlanFileTodo> = merged.after.iter().map(|item| (item.id.as_str(), item)).collect();
     let known: Vec<&str> = merged.before.iter().map(|item| item.id.as_str()).collect();
     let kept = plan.iter().filter(|item| wanted.contains_key(item.id.as_str()) || !known.contains(&item.id.as_str()));
@@ -60,10 +62,10 @@ fn each_side_gets_what_the_other_did() {
     assert_eq!(
         merged.writes,
         [
-            Write::Content(0, "C, really".into()),
-            Write::Dependencies(0, vec!["a".into()]),
-            Write::Status(0, Completed),
-            Write::Status(1, InProgress)
+            PlanFileEdit::Content(0, "C, really".into()),
+            PlanFileEdit::Dependencies(0, vec!["a".into()]),
+            PlanFileEdit::Status(0, Completed),
+            PlanFileEdit::Status(1, InProgress)
         ]
     );
 }
@@ -77,16 +79,16 @@ fn a_line_reworded_on_both_sides_is_one_todo_with_a_conflict() {
     let file = [base[0].clone(), item("", other, Pending, &[]), base[2].clone()];
     let merged = merge(FileForm::Checklist, &agreed(&base), &file, &plan);
     assert_eq!(merged.after, [base[0].clone(), item("b", other, Pending, &[]), base[2].clone()]);
-    assert_eq!(merged.writes, [Write::Id(1, "b".into())]);
+    assert_eq!(merged.writes, [PlanFileEdit::Id(1, "b".into())]);
     assert_eq!(merged.deleted, [""; 0]);
     let [conflict] = merged.conflicts.as_slice() else { panic!("{:?}", merged.conflicts) };
-    assert_eq!((conflict.field, conflict.took), (Field::Content, Side::File));
+    assert_eq!((conflict.field, conflict.took), (MergeField::Content, MergeSide::File));
     assert_eq!((conflict.file.as_str(), conflict.plan.as_str()), (other, "Write the manual"));
     // A line that moved as well may be anything: it is new, and what the plan changed stays.
     let moved = [item("", other, Pending, &[]), base[0].clone(), base[2].clone()];
     let merged = merge(FileForm::Checklist, &agreed(&base), &moved, &plan);
-    let fields: Vec<Field> = merged.conflicts.iter().map(|conflict| conflict.field).collect();
-    assert_eq!((merged.writes.len(), fields), (0, vec![Field::Presence]));
+    let fields: Vec<MergeField> = merged.conflicts.iter().map(|conflict| conflict.field).collect();
+    assert_eq!((merged.writes.len(), fields), (0, vec![MergeField::Presence]));
 }
 
 #[test]
@@ -96,13 +98,13 @@ fn of_two_words_the_persons_counts_and_both_are_told() {
     let plan = [item("a", "A of the plan", Status::Completed, &[])];
     let merged = merge(FileForm::FrontMatter, &agreed(&base), &file, &plan);
     assert_eq!(merged.after, file);
-    let told: Vec<(Field, &str, &str, Side)> =
+    let told: Vec<(MergeField, &str, &str, MergeSide)> =
         merged.conflicts.iter().map(|c| (c.field, c.file.as_str(), c.plan.as_str(), c.took)).collect();
     assert_eq!(
         told,
         [
-            (Field::Content, "A of the file", "A of the plan", Side::File),
-            (Field::Status, "cancelled", "completed", Side::File)
+            (MergeField::Content, "A of the file", "A of the plan", MergeSide::File),
+            (MergeField::Status, "cancelled", "completed", MergeSide::File)
         ]
     );
     assert!(merged.writes.is_empty());
@@ -117,7 +119,7 @@ fn what_one_side_removed_and_the_other_changed_stays_with_the_other() {
     assert!(merged.deleted.is_empty() && merged.writes.is_empty() && !merged.asks());
     assert_eq!(
         merged.conflicts.iter().map(|c| (c.id.as_str(), c.field)).collect::<Vec<_>>(),
-        [("b", Field::Presence), ("a", Field::Presence)]
+        [("b", MergeField::Presence), ("a", MergeField::Presence)]
     );
     // The next time neither comes back.
     let base = settled(&agreed(&base), &file, &plan, &[]);
@@ -141,7 +143,7 @@ fn a_status_that_was_refused_stays_a_change_of_the_person() {
 fn a_todo_without_an_id_that_came_in_before_is_recognised() {
     let file = [item("", "New", Status::Pending, &[])];
     let merged = merge(FileForm::FrontMatter, &[], &file, &[item("T-1", "New", Status::InProgress, &[])]);
-    assert_eq!(merged.writes, [Write::Id(0, "T-1".into()), Write::Status(0, Status::InProgress)]);
+    assert_eq!(merged.writes, [PlanFileEdit::Id(0, "T-1".into()), PlanFileEdit::Status(0, Status::InProgress)]);
     assert!(!merged.asks());
     assert_eq!(merge(FileForm::FrontMatter, &[], &file, &[]).after, file);
 }
@@ -217,18 +219,18 @@ proptest! {
                     let deps = |i: &PlanFileTodo| i.dependencies.join(",");
                     prop_assert_eq!(deps(&after_p), one(&deps(old), &deps(&f), &deps(&p)));
                     let both = |b: &str, f: &str, p: &str| f != b && p != b && f != p;
-                    prop_assert_eq!(told(&old.id, Field::Content), both(&old.content, &f.content, &p.content));
+                    prop_assert_eq!(told(&old.id, MergeField::Content), both(&old.content, &f.content, &p.content));
                     prop_assert_eq!(
-                        told(&old.id, Field::Status), both(old.status.name(), f.status.name(), p.status.name()));
+                        told(&old.id, MergeField::Status), both(old.status.name(), f.status.name(), p.status.name()));
                 }
                 (Some(f), None) => {
                     prop_assert_eq!(after_f, Some(f.clone()));
-                    prop_assert_eq!(told(&old.id, Field::Presence), f != *old);
+                    prop_assert_eq!(told(&old.id, MergeField::Presence), f != *old);
                 }
                 (None, Some(p)) if p == *old => prop_assert_eq!(after_p, None),
                 (None, Some(p)) => {
                     prop_assert_eq!(after_p, Some(p));
-                    prop_assert!(told(&old.id, Field::Presence));
+                    prop_assert!(told(&old.id, MergeField::Presence));
                 }
                 (None, None) => {}
             }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use punch_core::Status;
-use punch_core::plan_file::{PlanFile, Write};
+use punch_core::plan_file::{PlanFile, PlanFileEdit};
 
 const FOUR: [Status; 4] = [Status::Pending, Status::InProgress, Status::Completed, Status::Cancelled];
 
@@ -67,7 +67,7 @@ proptest! {
         let before: Vec<Status> = todos.iter().map(|(_, from, _)| FOUR[*from]).collect();
         let after: Vec<Status> = todos.iter().map(|(.., to)| FOUR[*to]).collect();
         let text = file(&looks, &before, crlf, bom);
-        let writes: Vec<Write> = after.iter().enumerate().map(|(at, status)| Write::Status(at, *status)).collect();
+        let writes: Vec<PlanFileEdit> = after.iter().enumerate().map(|(at, status)| PlanFileEdit::Status(at, *status)).collect();
         let read = PlanFile::read(&text, &[]).unwrap();
         prop_assert_eq!(read.write(&writes).unwrap().text, file(&looks, &after, crlf, bom));
     }
@@ -80,7 +80,7 @@ proptest! {
         let text = file(&looks, &vec![Status::Pending; looks.len()], crlf, false);
         let wanted: Vec<String> = todos.iter().map(|(_, words)| words.trim().to_owned()).collect();
         prop_assume!(wanted.iter().all(|words| !words.is_empty()));
-        let writes: Vec<Write> = wanted.iter().enumerate().map(|(at, words)| Write::Content(at, words.clone())).collect();
+        let writes: Vec<PlanFileEdit> = wanted.iter().enumerate().map(|(at, words)| PlanFileEdit::Content(at, words.clone())).collect();
         let written = PlanFile::read(&text, &[]).unwrap().write(&writes).unwrap().text;
         let read: Vec<String> = PlanFile::read(&written, &[]).unwrap().items().iter().map(|item| item.content.clone()).collect();
         prop_assert_eq!(read, wanted);
@@ -98,7 +98,7 @@ proptest! {
         while !text.is_char_boundary(end) { end += 1; }
         text.replace_range(at..end, &put);
         if let Ok(read) = PlanFile::read(&text, &[]) {
-            let writes: Vec<Write> = (0..read.items().len()).map(|at| Write::Status(at, Status::Completed)).collect();
+            let writes: Vec<PlanFileEdit> = (0..read.items().len()).map(|at| PlanFileEdit::Status(at, Status::Completed)).collect();
             if let Ok(written) = read.write(&writes) {
                 let after = PlanFile::read(&written.text, &[]).unwrap();
                 prop_assert!(after.items().iter().all(|item| item.status == Status::Completed));

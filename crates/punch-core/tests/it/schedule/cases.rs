@@ -1,7 +1,7 @@
 //! Cases that were thought of, and what the orders gain over seeded plans.
 
 use punch_core::Status;
-use punch_core::schedule::{Ask, Order, Schedule, schedule, startable};
+use punch_core::schedule::{Schedule, ScheduleOrder, ScheduleRequest, schedule, startable};
 use punch_testkit::work;
 
 use super::check::sound;
@@ -11,7 +11,7 @@ fn task(tokens: u64, deps: &[usize]) -> Task {
     Task { tokens, priority: 3, deps: deps.to_vec(), files: vec![], status: Status::Pending, held: false }
 }
 
-fn made(tasks: &[Task], ask: Ask) -> Schedule {
+fn made(tasks: &[Task], ask: ScheduleRequest) -> Schedule {
     let made = schedule(&plan(tasks), &ask, NOW);
     sound(tasks, &ask, &made);
     made
@@ -23,15 +23,15 @@ fn windows(made: &Schedule) -> Vec<Vec<&str>> {
 
 #[test]
 fn nothing_to_do_is_a_schedule_too() {
-    let made = made(&[], Ask { agents: 0, ..Ask::default() });
+    let made = made(&[], ScheduleRequest { agents: 0, ..ScheduleRequest::default() });
     assert_eq!((made.makespan, made.lower_bound, made.agents, made.windows.len()), (0, 0, 1, 0));
 }
 
 #[test]
 fn tiny_windows_hold_one_oversize_todo_each() {
     let tasks = [task(5, &[]), task(0, &[]), task(7, &[0])];
-    for order in Order::ALL {
-        let made = made(&tasks, Ask { order, context: 0, oversize: true, ..Ask::default() });
+    for order in ScheduleOrder::ALL {
+        let made = made(&tasks, ScheduleRequest { order, context: 0, oversize: true, ..ScheduleRequest::default() });
         assert_eq!(made.oversize, ["0", "2"]);
         assert_eq!(made.windows.len(), 3);
     }
@@ -40,14 +40,14 @@ fn tiny_windows_hold_one_oversize_todo_each() {
 #[test]
 fn what_is_larger_than_a_window_waits_for_confirmation_and_then_goes_last() {
     let tasks = [task(90, &[]), task(10, &[]), task(5, &[0])];
-    let ask = Ask { context: 100, ..Ask::default() };
+    let ask = ScheduleRequest { context: 100, ..ScheduleRequest::default() };
     let left_out = schedule(&plan(&tasks), &ask, NOW);
     assert_eq!((windows(&left_out), &left_out.oversize), (vec![vec!["1"]], &vec!["0".to_owned()]));
     let whys: Vec<&str> = left_out.blocked.iter().map(|b| b.why.as_str()).collect();
     assert_eq!(whys, ["larger than a window (90 of 70 tokens)", "waiting for 0"]);
-    let confirmed = made(&tasks, Ask { oversize: true, ..ask });
+    let confirmed = made(&tasks, ScheduleRequest { oversize: true, ..ask });
     assert_eq!(windows(&confirmed), [vec!["1"], vec!["0"], vec!["2"]]);
-    let (plan, ask) = (plan(&tasks), Ask { oversize: true, ..ask });
+    let (plan, ask) = (plan(&tasks), ScheduleRequest { oversize: true, ..ask });
     assert_eq!(
         startable(&plan, &ask, &[], NOW).first(),
         plan.by_id("1").map(|t| t.uid).as_ref(),
@@ -59,7 +59,7 @@ fn what_is_larger_than_a_window_waits_for_confirmation_and_then_goes_last() {
 fn what_takes_no_time_lets_the_urgent_go_before_others_are_begun() {
     let mut tasks = vec![task(0, &[]), task(10, &[]), task(10, &[0]), task(10, &[0])];
     (tasks[0].priority, tasks[1].priority, tasks[2].priority, tasks[3].priority) = (1, 2, 1, 1);
-    let made = made(&tasks, Ask { agents: 2, ..Ask::default() });
+    let made = made(&tasks, ScheduleRequest { agents: 2, ..ScheduleRequest::default() });
     assert_eq!(windows(&made), [vec!["0", "2", "1"], vec!["3"]]);
 }
 
@@ -69,8 +69,12 @@ fn thousands_of_todos_about_one_file_take_turns() {
     for (at, task) in tasks.iter_mut().enumerate() {
         task.files = if at % 10 == 0 { vec!["src/*"] } else { vec!["src/a.rs"] };
     }
-    for order in Order::ALL {
-        let made = schedule(&plan(&tasks), &Ask { order, agents: 300, context: 30, ..Ask::default() }, NOW);
+    for order in ScheduleOrder::ALL {
+        let made = schedule(
+            &plan(&tasks),
+            &ScheduleRequest { order, agents: 300, context: 30, ..ScheduleRequest::default() },
+            NOW,
+        );
         assert_eq!(made.makespan, tasks.iter().map(|task| task.tokens).sum::<u64>());
     }
 }
@@ -79,8 +83,12 @@ fn thousands_of_todos_about_one_file_take_turns() {
 fn enormous_estimates_and_many_agents_end() {
     let mut tasks: Vec<Task> = (0..300).map(|_| task(1_000_000_000_000_000, &[])).collect();
     tasks.push(task(u64::MAX / 2, &[0]));
-    for order in Order::ALL {
-        let made = schedule(&plan(&tasks), &Ask { order, agents: 500, oversize: true, ..Ask::default() }, NOW);
+    for order in ScheduleOrder::ALL {
+        let made = schedule(
+            &plan(&tasks),
+            &ScheduleRequest { order, agents: 500, oversize: true, ..ScheduleRequest::default() },
+            NOW,
+        );
         assert_eq!(made.oversize.len(), 301);
         assert!(made.makespan >= made.lower_bound);
     }
@@ -92,16 +100,16 @@ fn a_todo_that_gates_an_urgent_one_is_urgent() {
     tasks[0].priority = 2;
     tasks[1].priority = 5;
     tasks[2].priority = 1;
-    assert_eq!(windows(&made(&tasks, Ask::default())), [["1", "2", "0"]]);
+    assert_eq!(windows(&made(&tasks, ScheduleRequest::default())), [["1", "2", "0"]]);
 }
 
 #[test]
 fn optional_work_comes_last_or_not_at_all() {
     let mut tasks = vec![task(10, &[]), task(60, &[]), task(40, &[])];
     tasks[0].priority = 5;
-    let ask = Ask { context: 100, ..Ask::default() };
+    let ask = ScheduleRequest { context: 100, ..ScheduleRequest::default() };
     assert_eq!(windows(&made(&tasks, ask)), [vec!["1"], vec!["2", "0"]]);
-    let skipped = made(&tasks, Ask { skip_optional: true, ..ask });
+    let skipped = made(&tasks, ScheduleRequest { skip_optional: true, ..ask });
     assert_eq!(windows(&skipped), [["1"], ["2"]]);
     assert_eq!(skipped.blocked[0].why, "optional, left out");
 }
@@ -111,7 +119,7 @@ fn what_cannot_be_worked_on_says_why() {
     let mut tasks = vec![task(1, &[]), task(1, &[0]), task(1, &[1]), task(1, &[]), task(1, &[3])];
     tasks[0].held = true;
     tasks[3].status = Status::Cancelled;
-    let made = made(&tasks, Ask::default());
+    let made = made(&tasks, ScheduleRequest::default());
     let whys: Vec<(&str, &str)> = made.blocked.iter().map(|b| (b.id.as_str(), b.why.as_str())).collect();
     assert_eq!(
         whys,
@@ -131,9 +139,9 @@ fn compared(agents: u32, measure: impl Fn(&Schedule) -> u64) -> (f64, f64) {
     for seed in 0..plans {
         let tasks = of_pieces(&work::seeded(seed));
         let plan = plan(&tasks);
-        let run = |order| schedule(&plan, &Ask { order, agents, ..Ask::default() }, NOW);
-        let made = run(Order::List);
-        level += measure(&made) as f64 / measure(&run(Order::Level)) as f64;
+        let run = |order| schedule(&plan, &ScheduleRequest { order, agents, ..ScheduleRequest::default() }, NOW);
+        let made = run(ScheduleOrder::List);
+        level += measure(&made) as f64 / measure(&run(ScheduleOrder::Level)) as f64;
         bound += measure(&made) as f64 / made.lower_bound as f64;
     }
     (level / plans as f64, bound / plans as f64)

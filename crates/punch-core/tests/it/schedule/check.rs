@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use punch_core::Status;
 use punch_core::files::overlap;
-use punch_core::schedule::{Ask, Order, Schedule, Slot, budget, schedule};
+use punch_core::schedule::{Schedule, ScheduleOrder, ScheduleRequest, Slot, budget, schedule};
 
 use super::scene::{NOW, Task, asks, effective, plan, tasks, workable};
 
@@ -19,7 +19,7 @@ fn runs(made: &Schedule) -> Vec<Run<'_>> {
 }
 
 /// What holds under every order.
-pub fn sound(tasks: &[Task], ask: &Ask, made: &Schedule) {
+pub fn sound(tasks: &[Task], ask: &ScheduleRequest, made: &Schedule) {
     let runs = runs(made);
     let mut ended = vec![None; tasks.len()];
     for run in &runs {
@@ -54,7 +54,7 @@ fn clash(a: &Task, b: &Task) -> bool {
     a.files.iter().any(|a| b.files.iter().any(|b| overlap(a, b)))
 }
 
-fn windows(tasks: &[Task], ask: &Ask, made: &Schedule, runs: &[Run<'_>]) {
+fn windows(tasks: &[Task], ask: &ScheduleRequest, made: &Schedule, runs: &[Run<'_>]) {
     let budget = budget(ask.context);
     assert_eq!(made.budget, budget);
     let mut of_agent = vec![0; ask.agents as usize];
@@ -82,7 +82,7 @@ fn windows(tasks: &[Task], ask: &Ask, made: &Schedule, runs: &[Run<'_>]) {
 }
 
 /// What holds under list scheduling: no waiting beside work, and urgency.
-fn busy(tasks: &[Task], ask: &Ask, made: &Schedule) {
+fn busy(tasks: &[Task], ask: &ScheduleRequest, made: &Schedule) {
     let runs = runs(made);
     let effective = effective(tasks);
     let budget = budget(ask.context);
@@ -130,8 +130,8 @@ proptest! {
     #[test]
     fn every_order_keeps_the_rules(tasks in tasks(), ask in asks()) {
         let plan = plan(&tasks);
-        for order in Order::ALL {
-            let ask = Ask { order, ..ask };
+        for order in ScheduleOrder::ALL {
+            let ask = ScheduleRequest { order, ..ask };
             sound(&tasks, &ask, &schedule(&plan, &ask, NOW));
         }
     }

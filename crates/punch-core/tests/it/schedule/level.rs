@@ -1,7 +1,7 @@
 //! Level scheduling of one agent beside a plain model of the extended format's loop.
 
 use proptest::prelude::*;
-use punch_core::schedule::{Ask, Order, budget, schedule};
+use punch_core::schedule::{ScheduleOrder, ScheduleRequest, budget, schedule};
 
 use super::scene::{NOW, Task, asks, plan, tasks, workable};
 
@@ -16,7 +16,7 @@ fn groups(tasks: &[Task]) -> Vec<usize> {
 
 /// The windows of one agent, by the words of the format: a batch runs in what is left of the window, else in a new one;
 /// a batch beyond a whole window is split by first fit, the last part stays open.
-fn windows(tasks: &[Task], ask: &Ask) -> Vec<Vec<usize>> {
+fn windows(tasks: &[Task], ask: &ScheduleRequest) -> Vec<Vec<usize>> {
     let budget = budget(ask.context);
     let workable = workable(tasks, ask.skip_optional);
     let groups = groups(tasks);
@@ -59,7 +59,7 @@ proptest! {
 
     #[test]
     fn one_agent_works_as_the_loop_of_the_format_says(tasks in tasks(), ask in asks()) {
-        let ask = Ask { order: Order::Level, agents: 1, ..ask };
+        let ask = ScheduleRequest { order: ScheduleOrder::Level, agents: 1, ..ask };
         let made = schedule(&plan(&tasks), &ask, NOW);
         let got: Vec<Vec<usize>> =
             made.windows.iter().map(|w| w.todos.iter().map(|id| id.parse().unwrap()).collect()).collect();
@@ -68,7 +68,7 @@ proptest! {
 
     #[test]
     fn no_group_begins_before_the_one_before_it_has_ended(tasks in tasks(), ask in asks()) {
-        let made = schedule(&plan(&tasks), &Ask { order: Order::Level, ..ask }, NOW);
+        let made = schedule(&plan(&tasks), &ScheduleRequest { order: ScheduleOrder::Level, ..ask }, NOW);
         let groups = groups(&tasks);
         let group = |id: &str| groups[id.parse::<usize>().unwrap()];
         for a in &made.slots {

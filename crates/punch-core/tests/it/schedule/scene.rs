@@ -1,7 +1,7 @@
 //! Plans to schedule, written down as what a checker needs to know about them.
 
 use proptest::prelude::*;
-use punch_core::schedule::Ask;
+use punch_core::schedule::ScheduleRequest;
 use punch_core::{
     Actor, Add, Complexity, Context, Edit, Hold, HoldKind, Keep, Op, Plan, Policy, Ref, StartGate, Status, apply,
 };
@@ -54,14 +54,14 @@ pub fn tasks() -> impl Strategy<Value = Vec<Task>> {
     })
 }
 
-pub fn asks() -> impl Strategy<Value = Ask> {
+pub fn asks() -> impl Strategy<Value = ScheduleRequest> {
     let context = prop_oneof![0u64..40, 60u64..300];
-    (1u32..5, context, any::<bool>()).prop_map(|(agents, context, skip_optional)| Ask {
+    (1u32..5, context, any::<bool>()).prop_map(|(agents, context, skip_optional)| ScheduleRequest {
         agents,
         context,
         skip_optional,
         oversize: true,
-        ..Ask::default()
+        ..ScheduleRequest::default()
     })
 }
 

@@ -2,9 +2,9 @@
 
 use punch_core::drive::HostEvent;
 use punch_core::{Op, Ref};
-use punch_engine::config::{Config, Inputs};
+use punch_engine::config::{Config, ConfigInputs};
 use punch_engine::plan_file::SyncOptions;
-use punch_engine::{CheckpointReason, Choice, HostReport, Request, Saved};
+use punch_engine::{CheckpointReason, HostReport, PlanChoice, SavedCheckpoint, WriteRequest};
 use punch_store::SessionKey;
 
 use super::World;
@@ -16,15 +16,15 @@ impl World {
     }
 
     /// What a write leads to under the setting `checkpoint.batches`.
-    fn closing(&self, batches: &str, op: Op) -> Option<Saved> {
+    fn closing(&self, batches: &str, op: Op) -> Option<SavedCheckpoint> {
         let flags = vec![("checkpoint.batches".to_owned(), batches.to_owned())];
-        let config = Config::load(&Inputs { flags, ..Inputs::default() }).unwrap();
+        let config = Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap();
         self.submit_under(Some(&config.settings), &[op]).unwrap();
         self.news()
     }
 
     /// The checkpoint that nobody asked for since the last look.
-    fn news(&self) -> Option<Saved> {
+    fn news(&self) -> Option<SavedCheckpoint> {
         let mut saved = std::mem::take(&mut *self.saved.lock().unwrap());
         assert!(saved.len() <= 1);
         saved.pop()
@@ -122,7 +122,7 @@ fn of_a_file() -> (World, std::path::PathBuf) {
     let path = world.sandbox.path("p").join("a.plan.md");
     let todo = |id: &str| format!("  - id: {id}\n    content: {id}\n    status: pending\n");
     std::fs::write(&path, format!("---\nname: x\ntodos:\n{}{}---\n", todo("a"), todo("b"))).unwrap();
-    world.engine.link_plan_file(world.plan, &Request::by("user", None), &path, SyncOptions::default()).unwrap();
+    world.engine.link_plan_file(world.plan, &WriteRequest::by("user", None), &path, SyncOptions::default()).unwrap();
     world.give("s", &["a", "b"]);
     (world, path)
 }
@@ -137,9 +137,9 @@ fn all_done(path: &std::path::Path) {
 fn a_plan_file_that_closes_the_last_of_a_batch_leaves_a_checkpoint() {
     let (world, path) = of_a_file();
     all_done(&path);
-    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
     let tree = world.tree();
-    let request = Request { settings: Some(&settings), tree: Some(&tree.root), ..Request::by("user", None) };
+    let request = WriteRequest { settings: Some(&settings), tree: Some(&tree.root), ..WriteRequest::by("user", None) };
     let synced = world.engine.sync_plan_file(world.plan, &request, SyncOptions::default()).unwrap();
     assert_eq!(synced.changed, ["a", "b"]);
     let saved = world.news().unwrap();
@@ -156,11 +156,11 @@ fn a_plan_file_that_closes_the_last_of_a_batch_leaves_a_checkpoint() {
 fn a_plan_file_that_an_agent_is_told_of_leaves_one_too() {
     let (world, path) = of_a_file();
     all_done(&path);
-    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
     let moment = HostReport {
         agent: "claude".into(),
         key: SessionKey::new("s-1", None),
-        choice: Choice::default(),
+        choice: PlanChoice::default(),
         event: HostEvent::Prompted { by_person: true },
         context: None,
         host_cap: None,

@@ -11,7 +11,10 @@ use std::sync::{Arc, Mutex};
 
 use punch_core::{Add, Edit, Keep, Op, Ref, Status};
 use punch_engine::config::Settings;
-use punch_engine::{Changed, Code, Engine, EngineError, News, Request, Restored, Restoring, Saved, Saving, WorkTree};
+use punch_engine::{
+    Code, Engine, EngineError, News, PlanChange, RestoreResult, Restoring, SavedCheckpoint, Saving, WorkTree,
+    WriteRequest,
+};
 use punch_store::{MemoryStore, PlanId};
 
 use crate::sandbox::Sandbox;
@@ -21,7 +24,7 @@ pub struct World {
     pub engine: Engine,
     pub plan: PlanId,
     /// Checkpoints that nobody asked for.
-    pub saved: Arc<Mutex<Vec<Saved>>>,
+    pub saved: Arc<Mutex<Vec<SavedCheckpoint>>>,
 }
 
 pub const GENTLY: Restoring = Restoring { force: false, reopen: true };
@@ -57,14 +60,14 @@ impl World {
         self.submit(&[Op::Add(Add { edit, ..Add::default() })]).unwrap();
     }
 
-    pub fn submit(&self, ops: &[Op]) -> Result<Changed, EngineError> {
+    pub fn submit(&self, ops: &[Op]) -> Result<PlanChange, EngineError> {
         self.submit_under(None, ops)
     }
 
-    pub fn submit_under(&self, settings: Option<&Settings>, ops: &[Op]) -> Result<Changed, EngineError> {
+    pub fn submit_under(&self, settings: Option<&Settings>, ops: &[Op]) -> Result<PlanChange, EngineError> {
         let (tree, commit) = (self.tree(), self.tree().commit());
         let (commit, tree) = (commit.as_deref(), Some(tree.root.as_path()));
-        self.engine.submit(self.plan, &Request { commit, tree, settings, ..Request::by("t", None) }, ops)
+        self.engine.submit(self.plan, &WriteRequest { commit, tree, settings, ..WriteRequest::by("t", None) }, ops)
     }
 
     pub fn done(&self, id: &str) {
@@ -81,15 +84,15 @@ impl World {
         self.sandbox.git("p", arguments)
     }
 
-    pub fn save(&self) -> Saved {
+    pub fn save(&self) -> SavedCheckpoint {
         let saving = Saving { by: "t", ..Saving::default() };
         self.engine.checkpoint(self.plan, &Code::look(&self.tree()), &saving).unwrap()
     }
 
-    pub fn restore(&self, id: &str, how: Restoring) -> Result<Restored, EngineError> {
+    pub fn restore(&self, id: &str, how: Restoring) -> Result<RestoreResult, EngineError> {
         self.engine.restore(
             self.plan,
-            &Request::of(punch_core::Actor::user().signing("t")),
+            &WriteRequest::of(punch_core::Actor::user().signing("t")),
             &Code::look(&self.tree()),
             id,
             how,
@@ -108,6 +111,6 @@ impl World {
 }
 
 /// The verdicts of a restore as `id verdict`.
-pub fn verdicts(restored: &Restored) -> Vec<String> {
+pub fn verdicts(restored: &RestoreResult) -> Vec<String> {
     restored.judged.iter().map(|judged| format!("{} {}", judged.id, judged.verdict.name())).collect()
 }

@@ -1,7 +1,7 @@
 //! What a restore leads to, whatever happened since.
 
-use punch_core::{Hold, HoldKind, Lists, Op, Plan, Ref, Status, Uid, Work, apply};
-use punch_engine::{EngineError, Request};
+use punch_core::{Hold, HoldKind, Lists, Op, Plan, Ref, Status, TodoProgress, Uid, apply};
+use punch_engine::{EngineError, WriteRequest};
 
 use super::{GENTLY, World};
 use crate::sandbox::Sandbox;
@@ -42,8 +42,8 @@ fn something(world: &World, dice: &mut u64, todos: u64) {
     }
 }
 
-fn work(plan: &Plan) -> Vec<(Uid, Work)> {
-    plan.live().into_iter().map(|todo| (todo.uid, Work::of(todo))).collect()
+fn work(plan: &Plan) -> Vec<(Uid, TodoProgress)> {
+    plan.live().into_iter().map(|todo| (todo.uid, TodoProgress::of(todo))).collect()
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn an_answer_of_whoever_worked_on_it_comes_late() {
     let world = plain(1);
     let saved = world.save();
     let uid = world.engine.resolve(world.plan, "T-1").unwrap();
-    let claimed = world.engine.claim(world.plan, &Request::by("a", Some("a")), uid, 600_000_000).unwrap();
+    let claimed = world.engine.claim(world.plan, &WriteRequest::by("a", Some("a")), uid, 600_000_000).unwrap();
     let fence = claimed.changed.plan.get(uid).unwrap().fence;
     world.restore(&saved.id, GENTLY).unwrap();
     let late = world.submit(&[Op::Done { target: id(1), evidence: None, fence: Some(fence) }]).unwrap_err();
@@ -120,6 +120,6 @@ fn a_restore_can_be_undone() {
     let before = work(&world.engine.whole(world.plan).unwrap());
     world.restore(&saved.id, GENTLY).unwrap();
     assert_eq!(world.status("T-1"), Status::Pending);
-    world.engine.undo(world.plan, &Request::by("t", None), None, true).unwrap();
+    world.engine.undo(world.plan, &WriteRequest::by("t", None), None, true).unwrap();
     assert_eq!(work(&world.engine.whole(world.plan).unwrap()), before);
 }

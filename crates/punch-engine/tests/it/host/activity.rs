@@ -1,6 +1,6 @@
 //! What hook reports leave in the activity of a plan: with writes that happen anyway, and never by themselves.
 
-use punch_core::drive::{HostEvent, Start, ToolKind, ToolUse};
+use punch_core::drive::{HostEvent, SessionStart, ToolKind, ToolUse};
 use punch_engine::call::Dialect;
 use punch_engine::{ActivityKind, QUESTION_LENGTH};
 use punch_store::QuestionFilter;
@@ -32,7 +32,7 @@ fn asks(text: &str) -> HostEvent {
 #[test]
 fn a_session_leaves_its_beginning_its_decisions_and_its_end() {
     let world = working();
-    world.report("s", HostEvent::SessionStarted { how: Start::Resume });
+    world.report("s", HostEvent::SessionStarted { how: SessionStart::Resume });
     world.report("s", person());
     world.report("s", stop());
     world.report("s", HostEvent::SessionEnded);

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use proptest::prelude::*;
-use punch_core::drive::{HostEvent, Start, ToolKind};
+use punch_core::drive::{HostEvent, SessionStart, ToolKind};
 use punch_engine::call::Dialect;
-use punch_engine::{Mark, Reading};
+use punch_engine::{ConversationMark, ConversationReading};
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -20,13 +20,13 @@ impl Talk {
         self.0.borrow_mut().push(size);
     }
 
-    fn read(&self, mark: &Mark) -> Option<Reading> {
+    fn read(&self, mark: &ConversationMark) -> Option<ConversationReading> {
         let sizes = self.0.borrow();
         let mut to = mark.clone();
         let new = sizes.get(usize::try_from(mark.at).unwrap()..).unwrap();
         let grown = new.iter().map(|size| to.take(*size)).sum();
         to.at = sizes.len() as u64;
-        Some(Reading { to, grown })
+        Some(ConversationReading { to, grown })
     }
 }
 
@@ -112,11 +112,11 @@ fn a_shortened_or_resumed_conversation_neither_doubles_nor_resets() {
     talk.grows_to(110_000);
     hear(&world, &key, &talk, HostEvent::Compacting);
     talk.grows_to(8_000);
-    hear(&world, &key, &talk, HostEvent::SessionStarted { how: Start::Compact });
+    hear(&world, &key, &talk, HostEvent::SessionStarted { how: SessionStart::Compact });
     talk.grows_to(9_000);
     hear(&world, &key, &talk, stop());
     hear(&world, &key, &talk, HostEvent::SessionEnded);
-    hear(&world, &key, &talk, HostEvent::SessionStarted { how: Start::Resume });
+    hear(&world, &key, &talk, HostEvent::SessionStarted { how: SessionStart::Resume });
     talk.grows_to(9_500);
     hear(&world, &key, &talk, stop());
     assert_eq!(taken(&world).0, [one("a", 1, 11_500)]);

@@ -1,26 +1,26 @@
 //! What a conversation is given back, offered and told.
 
 use punch_core::Op;
-use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
-use punch_core::drive::{Before, HostEvent, Start, ToolKind, ToolUse, estimate};
-use punch_engine::call::{Caller, Dialect, Family, TodoUse, Tool};
+use punch_core::dialect::mirror::{HostListUpdate, HostRow, HostStatus};
+use punch_core::drive::{HostEvent, SessionStart, ToolKind, ToolUse, TurnBefore, estimate};
+use punch_engine::call::{Dialect, Family, TodoUse, Tool, ToolCaller};
 use punch_engine::{Earlier, Find, HostReport};
 use punch_store::SessionKey;
 use serde_json::json;
 
 use super::{add, id, person, stop, todos, world};
 
-fn started(how: Start) -> HostEvent {
+fn started(how: SessionStart) -> HostEvent {
     HostEvent::SessionStarted { how }
 }
 
 #[test]
 fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
     let world = world();
-    assert_eq!(world.report("new", started(Start::Startup)), Default::default(), "nothing to offer");
+    assert_eq!(world.report("new", started(SessionStart::Startup)), Default::default(), "nothing to offer");
     world.write("old", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}, {"op": "add", "content": "b"}]}));
     let before = world.sessions();
-    for how in [Start::Startup, Start::Resume] {
+    for how in [SessionStart::Startup, SessionStart::Resume] {
         assert_eq!(
             world.report("new", started(how)).context.unwrap(),
             "punch keeps todo lists of this project; open: main (2 of 2 open). Next there: T-2 \"b\".\n\
@@ -28,13 +28,13 @@ fn a_new_session_is_offered_what_is_open_and_nothing_is_written() {
              you have it, shows them."
         );
     }
-    let branch = world.report("new", started(Start::Fork)).context.unwrap();
+    let branch = world.report("new", started(SessionStart::Fork)).context.unwrap();
     assert!(branch.starts_with("This conversation was branched off") && branch.contains("[ ] T-2 b\n"), "{branch}");
     let second = world.engine.create_plan("second").unwrap();
-    world.engine.submit(second, &punch_engine::Request::by("user", None), &[add("x")]).unwrap();
-    let offered = world.report("new", started(Start::Startup)).context.unwrap();
+    world.engine.submit(second, &punch_engine::WriteRequest::by("user", None), &[add("x")]).unwrap();
+    let offered = world.report("new", started(SessionStart::Startup)).context.unwrap();
     assert!(offered.contains("open: main (2 of 2 open), second (1 of 1 open). Next there: T-2"), "{offered}");
-    assert_eq!(world.report("new", started(Start::Compact)), Default::default(), "and not again and again");
+    assert_eq!(world.report("new", started(SessionStart::Compact)), Default::default(), "and not again and again");
     assert_eq!(world.sessions(), before, "offered is not shown, and not bound");
     world.write("new", Dialect::Todowrite, todos(&[("mine", "pending")]));
     assert_eq!(world.engine.whole(world.plan).unwrap().live().len(), 3, "a first replacement archives nothing");
@@ -45,7 +45,7 @@ fn compaction_brings_the_list_back_and_counts_as_shown() {
     let world = world();
     world.write("s", Dialect::Todowrite, todos(&[("one", "completed"), ("two", "in_progress"), ("three", "pending")]));
     world.report("s", HostEvent::Compacting);
-    let text = world.report("s", started(Start::Compact)).context.unwrap();
+    let text = world.report("s", started(SessionStart::Compact)).context.unwrap();
     assert!(text.contains("You were working on T-2.") && text.contains("[>] T-2 two\n[ ] T-3 three\n"), "{text}");
     assert!(!text.contains("one"), "what is done is not put back");
     let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
@@ -74,14 +74,16 @@ fn a_compaction_whose_end_is_not_reported_is_over_when_the_work_goes_on() {
 fn the_user_sees_what_is_open_when_a_conversation_begins() {
     let world = world();
     let line = |session: &str, how| world.report(session, started(how)).tell;
-    assert_eq!(line("s", Start::Startup), None, "nothing is open");
+    assert_eq!(line("s", SessionStart::Startup), None, "nothing is open");
     world.write("s", Dialect::Todowrite, todos(&[("one", "completed"), ("two", "pending")]));
-    for (session, how) in [("s", Start::Resume), ("other", Start::Startup), ("other", Start::Clear)] {
+    for (session, how) in
+        [("s", SessionStart::Resume), ("other", SessionStart::Startup), ("other", SessionStart::Clear)]
+    {
         assert_eq!(line(session, how).unwrap(), "punch: plan main, 1 of 2 todos is open, next T-2", "{session}");
     }
-    assert_eq!(line("s", Start::Compact), None, "the conversation continues");
+    assert_eq!(line("s", SessionStart::Compact), None, "the conversation continues");
     world.write("s", Dialect::Todowrite, todos(&[("one", "completed"), ("two", "completed")]));
-    assert_eq!(line("s", Start::Resume), None);
+    assert_eq!(line("s", SessionStart::Resume), None);
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn a_list_that_is_put_back_still_counts_what_was_done() {
     let rows =
         |last: &'static str| [("a", "completed"), ("b", "completed"), ("c", last)].map(|(c, s)| (c.to_owned(), s));
     world.host_list("s", &rows("in_progress"));
-    world.report("s", started(Start::Resume));
+    world.report("s", started(SessionStart::Resume));
     let text = world.report("s", stop()).go_on.unwrap();
     assert!(text.contains("1 of 3 todos is open"), "{text}");
     // The next list archives nothing of what was done.
@@ -102,11 +104,11 @@ impl super::World {
     /// The host's own list, as it is copied.
     fn host_list(&self, session: &str, rows: &[(String, &str)]) {
         self.pass(1);
-        let caller = Caller::under(&self.settings, SessionKey::new(session, None), "claude".into());
-        let row = |(content, status): &(String, &str)| Row {
+        let caller = ToolCaller::under(&self.settings, SessionKey::new(session, None), "claude".into());
+        let row = |(content, status): &(String, &str)| HostRow {
             content: content.clone(),
-            status: Word::read(status),
-            ..Row::default()
+            status: HostStatus::read(status),
+            ..HostRow::default()
         };
         let told = HostListUpdate::List(rows.iter().map(row).collect());
         let family = Family { name: "TodoWrite", shared: false };
@@ -125,7 +127,7 @@ fn a_list_beyond_the_cap_keeps_what_is_not_shown_out_of_reach() {
     let rows: Vec<_> =
         (0..300).map(|n| json!({"id": format!("c{n}"), "content": format!("task {n}"), "status": "pending"})).collect();
     world.write("s", Dialect::Cursor, json!({"merge": false, "todos": rows}));
-    let text = world.report("s", started(Start::Compact)).context.unwrap();
+    let text = world.report("s", started(SessionStart::Compact)).context.unwrap();
     assert!(
         estimate(&text) <= 1_200
             && text.contains("more; `punch list` in a shell, or `todo_read` if you have it, shows them"),
@@ -149,7 +151,7 @@ fn what_found_no_room_when_the_list_was_put_back_is_still_to_be_done() {
     let rows: Vec<_> = (0..300).map(|n| (format!("task {n}"), "pending")).collect();
     let told = |rows: &[(String, &str)]| world.host_list("s", rows);
     told(&rows);
-    world.report("s", started(Start::Compact)).context.unwrap();
+    world.report("s", started(SessionStart::Compact)).context.unwrap();
     let (_, state) = world.engine.session(&SessionKey::new("s", None)).unwrap().unwrap();
     let shown = state.scope.len();
     assert_eq!(shown + state.beyond.len(), 300);
@@ -159,7 +161,7 @@ fn what_found_no_room_when_the_list_was_put_back_is_still_to_be_done() {
     let counts = world.engine.whole(world.plan).unwrap().row.counts;
     assert_eq!((counts.completed, counts.pending), (shown as u64, 300 - shown as u64), "nothing was archived");
     assert_eq!(world.stop_code(), "continue");
-    let text = world.report("s", started(Start::Compact)).context.unwrap();
+    let text = world.report("s", started(SessionStart::Compact)).context.unwrap();
     assert!(text.contains(&format!("task {shown}")) && !text.contains("task 0\n"), "{text}");
     told(&rows[shown..].iter().map(|(content, _)| (content.clone(), "completed")).collect::<Vec<_>>());
     assert_eq!(world.stop_code(), "finished");
@@ -169,13 +171,16 @@ fn what_found_no_room_when_the_list_was_put_back_is_still_to_be_done() {
 fn resume_puts_the_list_back_and_clear_lets_go_of_it() {
     let world = world();
     world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
-    assert!(world.report("s", started(Start::Resume)).context.unwrap().contains("[ ] T-1 a"));
-    assert!(world.report("s", started(Start::Startup)).context.unwrap().contains("[ ] T-1 a"), "an id that is known");
-    assert!(world.report("s", started(Start::Clear)).context.unwrap().contains("offered, not assigned"));
+    assert!(world.report("s", started(SessionStart::Resume)).context.unwrap().contains("[ ] T-1 a"));
+    assert!(
+        world.report("s", started(SessionStart::Startup)).context.unwrap().contains("[ ] T-1 a"),
+        "an id that is known"
+    );
+    assert!(world.report("s", started(SessionStart::Clear)).context.unwrap().contains("offered, not assigned"));
     assert_eq!(world.stop_code(), "unbound");
     world.write("s", Dialect::Native, json!({"ops": [{"op": "done", "id": "T-1"}]}));
     assert_eq!(world.stop_code(), "finished");
-    assert_eq!(world.report("s", started(Start::Resume)), Default::default(), "nothing is open");
+    assert_eq!(world.report("s", started(SessionStart::Resume)), Default::default(), "nothing is open");
 }
 
 #[test]
@@ -223,10 +228,10 @@ fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
     let never = || written(|_, _, _| panic!("it was read"));
     let first = || {
         written(|_, turn, known| match turn {
-            "2" => Before::Turn("1".into()),
+            "2" => TurnBefore::Turn("1".into()),
             _ => {
                 assert!(known("1") && !known("9"));
-                Before::Turn("0".into())
+                TurnBefore::Turn("0".into())
             }
         })
     };
@@ -256,7 +261,7 @@ fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
 
 #[test]
 fn a_turn_that_began_before_anything_was_stored_can_be_wound_back() {
-    let begins = || Earlier::Written("/no/file".into(), |_, _, _| Before::Nothing);
+    let begins = || Earlier::Written("/no/file".into(), |_, _, _| TurnBefore::Nothing);
     // Over our own tool, whose receipt names the revision.
     let world = world();
     world.write("s", Dialect::Native, json!({"ops": [{"op": "add", "content": "a"}]}));
@@ -268,8 +273,8 @@ fn a_turn_that_began_before_anything_was_stored_can_be_wound_back() {
     assert!(text.starts_with("The conversation went back") && text.contains("T-1"), "{text}");
     // Over the host's own list, which is copied with the report.
     let world = super::world();
-    let caller = Caller::under(&world.settings, SessionKey::new("s", None), "claude".into());
-    let told = HostListUpdate::List(vec![Row { content: "a".into(), ..Row::default() }]);
+    let caller = ToolCaller::under(&world.settings, SessionKey::new("s", None), "claude".into());
+    let told = HostListUpdate::List(vec![HostRow { content: "a".into(), ..HostRow::default() }]);
     let family = Family { name: "TodoWrite", shared: false };
     let used = TodoUse { caller: &caller, family, told: &told, key: None };
     let moment = world.moment(SessionKey::new("s", None), super::ended("TodoWrite", ToolKind::HostTodo));
@@ -285,8 +290,8 @@ fn ready_todos_of_a_copied_list_are_for_subagents_where_the_user_wants_that() {
     for (mode, named) in [("aggressive", true), ("conservative", false), ("off", false)] {
         let mut world = world();
         world.settings = super::settings(&[("subagents", mode)]);
-        let caller = Caller::under(&world.settings, SessionKey::new("s", None), "claude".into());
-        let row = |content: &str| Row { content: content.into(), ..Row::default() };
+        let caller = ToolCaller::under(&world.settings, SessionKey::new("s", None), "claude".into());
+        let row = |content: &str| HostRow { content: content.into(), ..HostRow::default() };
         let told = HostListUpdate::List(vec![row("a"), row("b")]);
         let family = Family { name: "TodoWrite", shared: false };
         let used = TodoUse { caller: &caller, family, told: &told, key: None };

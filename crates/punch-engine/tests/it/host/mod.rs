@@ -13,12 +13,12 @@ mod user_changes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
-use punch_core::drive::{Decision, Effect, Finish, HostEvent, ToolKind, ToolUse};
+use punch_core::dialect::mirror::{HostListUpdate, HostRow, HostStatus};
+use punch_core::drive::{Decision, Finish, HostEffect, HostEvent, ToolKind, ToolUse};
 use punch_core::{Actor, Add, Edit, Keep, Op, Ref};
-use punch_engine::call::{Answer, Caller, Dialect, Family, TodoUse, Tool};
-use punch_engine::config::{Config, Inputs, Settings};
-use punch_engine::{Choice, Engine, HostReport, Request};
+use punch_engine::call::{Dialect, Family, TodoUse, Tool, ToolAnswer, ToolCaller};
+use punch_engine::config::{Config, ConfigInputs, Settings};
+use punch_engine::{Engine, HostReport, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, PlanId, SessionKey, Store};
 use serde_json::{Value, json};
 
@@ -31,14 +31,14 @@ pub struct World {
 
 pub fn settings(flags: &[(&str, &str)]) -> Settings {
     let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings
+    Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap().settings
 }
 
 pub fn world_on(store: Box<dyn Store>) -> World {
     let time = Arc::new(AtomicI64::new(1_000_000));
     let clock = Arc::clone(&time);
     let engine = Engine::new(store, Box::new(move || clock.load(Ordering::Relaxed)));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     World { engine, plan, settings: settings(&[]), time }
 }
 
@@ -68,19 +68,22 @@ impl World {
         self.time.fetch_add(ms, Ordering::Relaxed);
     }
 
-    pub fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> Answer {
+    pub fn write(&self, session: &str, dialect: Dialect, arguments: Value) -> ToolAnswer {
         self.call(SessionKey::new(session, None), dialect, Tool::Write, arguments)
     }
 
-    pub fn call(&self, key: SessionKey, dialect: Dialect, tool: Tool, arguments: Value) -> Answer {
+    pub fn call(&self, key: SessionKey, dialect: Dialect, tool: Tool, arguments: Value) -> ToolAnswer {
         self.pass(1);
         self.engine.call(self.plan, &self.caller(key), dialect, tool, &arguments, None).unwrap()
     }
 
     /// Copies the list that the agent's own tool wrote.
-    pub fn copy(&self, session: &str, rows: &[(&str, Word)]) {
-        let row =
-            |(content, status): &(&str, Word)| Row { content: (*content).into(), status: *status, ..Row::default() };
+    pub fn copy(&self, session: &str, rows: &[(&str, HostStatus)]) {
+        let row = |(content, status): &(&str, HostStatus)| HostRow {
+            content: (*content).into(),
+            status: *status,
+            ..HostRow::default()
+        };
         let told = HostListUpdate::List(rows.iter().map(row).collect());
         let caller = self.caller(SessionKey::new(session, None));
         let family = Family { name: "TodoWrite", shared: false };
@@ -88,8 +91,8 @@ impl World {
         self.engine.mirror(self.plan, &TodoUse { caller: &caller, family, told: &told, key: None }).unwrap();
     }
 
-    fn caller(&self, key: SessionKey) -> Caller<'static> {
-        Caller {
+    fn caller(&self, key: SessionKey) -> ToolCaller<'static> {
+        ToolCaller {
             actor: Actor::agent("claude-code", punch_engine::owner_of(&key, &self.settings)),
             session: key,
             role: None,
@@ -107,11 +110,11 @@ impl World {
     /// A change by the user on the command line.
     pub fn by_hand(&self, ops: &[Op]) {
         self.pass(1);
-        self.engine.submit(self.plan, &Request::by("user", None), ops).unwrap();
+        self.engine.submit(self.plan, &WriteRequest::by("user", None), ops).unwrap();
     }
 
     pub fn moment(&self, key: SessionKey, event: HostEvent) -> HostReport {
-        let choice = Choice::default();
+        let choice = PlanChoice::default();
         HostReport {
             agent: "claude".into(),
             key,
@@ -129,7 +132,7 @@ impl World {
         }
     }
 
-    pub fn report(&self, session: &str, event: HostEvent) -> Effect {
+    pub fn report(&self, session: &str, event: HostEvent) -> HostEffect {
         self.pass(1);
         self.engine.observe(&self.moment(SessionKey::new(session, None), event), &self.settings).unwrap()
     }
@@ -152,12 +155,12 @@ impl World {
     /// Stores what is known about a session.
     pub fn keep(&self, session: &str, state: &punch_engine::SessionState) {
         let (key, body) = (SessionKey::new(session, None), serde_json::to_string(state).unwrap());
-        let session = punch_store::Session { key, plan: Some(self.plan), seen_at: 1, body };
+        let session = punch_store::SessionRow { key, plan: Some(self.plan), seen_at: 1, body };
         let store = self.engine.store();
         store.write(self.plan, punch_store::Durability::Full, &mut |tx| tx.put_session(&session)).unwrap();
     }
 
-    pub fn sessions(&self) -> Vec<punch_store::Session> {
+    pub fn sessions(&self) -> Vec<punch_store::SessionRow> {
         self.engine.browse(|catalogue| catalogue.sessions()).unwrap()
     }
 }

@@ -1,10 +1,10 @@
 //! What hooks see of the work on a todo, and what completions make of it.
 
-use punch_core::dialect::mirror::Word;
+use punch_core::dialect::mirror::HostStatus;
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::{Actor, Op, Proof, Ref, Status, Todo, Warning};
 use punch_engine::call::{Dialect, Tool};
-use punch_engine::{Request, SessionState};
+use punch_engine::{SessionState, WriteRequest};
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -31,11 +31,11 @@ fn evidence_world() -> World {
     let mut world = world();
     world.settings = settings(&[("policy.verify", "evidence"), ("reminders.enabled", "false")]);
     let policy = punch_core::Policy { verify: punch_core::VerifyMode::Evidence, ..Default::default() };
-    world.engine.submit(world.plan, &Request::by("user", None), &[Op::SetPolicy(policy)]).unwrap();
+    world.engine.submit(world.plan, &WriteRequest::by("user", None), &[Op::SetPolicy(policy)]).unwrap();
     world
 }
 
-fn native(world: &World, ops: serde_json::Value) -> punch_engine::call::Answer {
+fn native(world: &World, ops: serde_json::Value) -> punch_engine::call::ToolAnswer {
     world.call(SessionKey::new("s", None), Dialect::Native, Tool::Write, json!({"ops": ops}))
 }
 
@@ -78,7 +78,7 @@ fn a_failing_check_is_refused_whatever_the_agent_says_and_the_user_may_overrule_
         assert!(done.is_error && done.text.contains("`cargo test` failed with exit code 101"), "{}", done.text);
     }
     assert_eq!(todo(&world, "T-1").status, Status::InProgress);
-    let request = Request { preset: punch_core::Policy::for_user, ..Request::of(Actor::user()) };
+    let request = WriteRequest { preset: punch_core::Policy::for_user, ..WriteRequest::of(Actor::user()) };
     let op = Op::Done { target: Ref::Id("T-1".into()), evidence: None, fence: None };
     let changed = world.engine.submit(world.plan, &request, &[op]).unwrap();
     let warned = |warning: &Warning| matches!(warning, Warning::FailedCheck { command, .. } if command == "cargo test");
@@ -104,13 +104,13 @@ fn nothing_is_stored_without_a_todo_in_progress_and_nothing_that_is_known() {
     let mut world = world();
     world.settings = settings(&[("reminders.enabled", "false")]);
     let key = SessionKey::new("s", None);
-    world.copy("s", &[("port it", Word::Pending)]);
+    world.copy("s", &[("port it", HostStatus::Pending)]);
     world.report("s", super::person());
     let before = state(&world, &key);
     world.report("s", edited("src/a.rs"));
     world.report("s", ran("cargo test", Some(0)));
     assert_eq!(state(&world, &key), before, "no todo is in progress");
-    world.copy("s", &[("port it", Word::InProgress)]);
+    world.copy("s", &[("port it", HostStatus::InProgress)]);
     world.report("s", edited("src/a.rs"));
     let before = state(&world, &key);
     assert_eq!(before.observed.len(), 1);
@@ -127,42 +127,42 @@ fn nothing_is_stored_without_a_todo_in_progress_and_nothing_that_is_known() {
 #[test]
 fn a_subagent_works_on_the_todo_of_its_main_agent() {
     let world = world();
-    world.copy("s", &[("port it", Word::InProgress)]);
+    world.copy("s", &[("port it", HostStatus::InProgress)]);
     world.report("s", super::person());
     let helper = SessionKey::new("s", Some("helper"));
     for event in [edited("src/a.rs"), ran("cargo test", Some(0))] {
         world.engine.observe(&world.moment(helper.clone(), event), &world.settings).unwrap();
     }
-    world.copy("s", &[("port it", Word::Completed)]);
+    world.copy("s", &[("port it", HostStatus::Completed)]);
     assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Checked));
 }
 
 #[test]
 fn a_todo_that_is_started_again_is_observed_anew() {
     let world = world();
-    world.copy("s", &[("port it", Word::InProgress)]);
+    world.copy("s", &[("port it", HostStatus::InProgress)]);
     world.report("s", super::person());
     world.report("s", ran("cargo test", Some(0)));
-    world.copy("s", &[("port it", Word::Pending)]);
-    world.copy("s", &[("port it", Word::InProgress)]);
+    world.copy("s", &[("port it", HostStatus::Pending)]);
+    world.copy("s", &[("port it", HostStatus::InProgress)]);
     world.report("s", edited("src/a.rs"));
-    world.copy("s", &[("port it", Word::Completed)]);
+    world.copy("s", &[("port it", HostStatus::Completed)]);
     assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Unchecked));
 }
 
 /// Completes todos in the agent's own list; all of them were in progress one after the other.
 fn ticked(world: &World, contents: &[&str]) {
-    let rows = |count: usize, word: Word| -> Vec<(&str, Word)> {
-        let before = contents[..count].iter().map(|content| (*content, Word::Completed));
+    let rows = |count: usize, word: HostStatus| -> Vec<(&str, HostStatus)> {
+        let before = contents[..count].iter().map(|content| (*content, HostStatus::Completed));
         before.chain(std::iter::once((contents[count], word))).collect()
     };
     for (at, content) in contents.iter().enumerate() {
-        world.copy("s", &rows(at, Word::InProgress));
+        world.copy("s", &rows(at, HostStatus::InProgress));
         if at == 0 {
             world.report("s", super::person());
         }
         world.report("s", edited(&format!("src/{content}.rs")));
-        world.copy("s", &rows(at, Word::Completed));
+        world.copy("s", &rows(at, HostStatus::Completed));
     }
 }
 
@@ -185,14 +185,20 @@ fn a_check_of_a_part_counts_for_the_todos_with_files_in_that_part() {
 fn a_check_of_a_part_that_no_file_is_in_answers_the_last_question() {
     let world = evidence_world();
     ticked(&world, &["parser", "lexer"]);
-    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::Completed), ("docs", Word::InProgress)]);
+    world.copy(
+        "s",
+        &[("parser", HostStatus::Completed), ("lexer", HostStatus::Completed), ("docs", HostStatus::InProgress)],
+    );
     world.report("s", ran("cargo test -p elsewhere", Some(0)));
     assert_eq!(todo(&world, "T-2").proof(), Some(Proof::Checked), "it was asked about last");
     assert_eq!(todo(&world, "T-1").status, Status::InProgress);
     world.report("s", ran("cargo test -p elsewhere", Some(0)));
     assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Checked));
     world.report("s", ran("cargo test -p elsewhere", Some(0)));
-    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::Completed), ("docs", Word::Completed)]);
+    world.copy(
+        "s",
+        &[("parser", HostStatus::Completed), ("lexer", HostStatus::Completed), ("docs", HostStatus::Completed)],
+    );
     assert_eq!(todo(&world, "T-3").proof(), Some(Proof::Checked), "nothing else is in progress");
 }
 
@@ -210,21 +216,21 @@ fn a_failing_check_of_a_part_says_nothing_about_the_other_todos() {
 fn a_todo_that_waits_for_its_check_keeps_its_files() {
     let world = evidence_world();
     ticked(&world, &["parser"]);
-    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::InProgress)]);
+    world.copy("s", &[("parser", HostStatus::Completed), ("lexer", HostStatus::InProgress)]);
     world.report("s", ran("cargo test parser", Some(101)));
     world.report("s", edited("src/parser.rs"));
     world.report("s", ran("cargo test parser", Some(0)));
     assert_eq!(todo(&world, "T-1").proof(), Some(Proof::Checked));
-    world.copy("s", &[("parser", Word::Completed), ("lexer", Word::Completed)]);
+    world.copy("s", &[("parser", HostStatus::Completed), ("lexer", HostStatus::Completed)]);
     assert_eq!(todo(&world, "T-2").status, Status::InProgress, "what fixed the parser was no work on the lexer");
 }
 
 #[test]
 fn a_todo_that_was_never_started_is_asked_about_too() {
     let world = evidence_world();
-    world.copy("s", &[("parser", Word::Pending), ("lexer", Word::Pending)]);
+    world.copy("s", &[("parser", HostStatus::Pending), ("lexer", HostStatus::Pending)]);
     world.report("s", super::person());
-    let ticks = [("parser", Word::Completed), ("lexer", Word::InProgress)];
+    let ticks = [("parser", HostStatus::Completed), ("lexer", HostStatus::InProgress)];
     world.copy("s", &ticks);
     assert_eq!(todo(&world, "T-1").status, Status::InProgress, "its check can be seen from now on");
     assert_eq!(state(&world, &SessionKey::new("s", None)).asked, [todo(&world, "T-1").uid]);
@@ -254,7 +260,7 @@ fn users_are_not_asked_for_checks() {
     let world = evidence_world();
     native(&world, json!([{"op": "add", "content": "port it"}]));
     world.report("s", super::person());
-    let request = Request { preset: punch_core::Policy::for_user, ..Request::of(Actor::user()) };
+    let request = WriteRequest { preset: punch_core::Policy::for_user, ..WriteRequest::of(Actor::user()) };
     let op = Op::Done { target: Ref::Id("T-1".into()), evidence: None, fence: None };
     world.engine.submit(world.plan, &request, &[op]).unwrap();
     assert_eq!(todo(&world, "T-1").status, Status::Completed);

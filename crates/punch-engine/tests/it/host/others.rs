@@ -1,6 +1,6 @@
 //! Subagents, servers without a session, leases.
 
-use punch_core::drive::{HostEvent, Start, ToolKind, ToolUse};
+use punch_core::drive::{HostEvent, SessionStart, ToolKind, ToolUse};
 use punch_engine::call::{Dialect, Tool};
 use punch_store::SessionKey;
 use serde_json::json;
@@ -32,7 +32,7 @@ fn a_subagent_reads_its_parents_list_and_writes_nothing() {
     };
     assert!(starting("mcp__punch__todo_write").unwrap().contains("belongs to the agent that started you"));
     assert_eq!(starting("mcp__punch__todo_read"), None);
-    let started = world.moment(sub(), HostEvent::SessionStarted { how: Start::Startup });
+    let started = world.moment(sub(), HostEvent::SessionStarted { how: SessionStart::Startup });
     assert_eq!(world.engine.observe(&started, &world.settings).unwrap(), Default::default());
 }
 
@@ -43,7 +43,7 @@ fn a_subagent_with_an_assignment_sees_and_reports_on_that_alone() {
     let sub = SessionKey::new("s", Some("helper"));
     let b = world.engine.resolve(world.plan, "T-2").unwrap();
     world.engine.assign(world.plan, &sub, &[b]).unwrap();
-    let started = world.moment(sub.clone(), HostEvent::SessionStarted { how: Start::Startup });
+    let started = world.moment(sub.clone(), HostEvent::SessionStarted { how: SessionStart::Startup });
     let text = world.engine.observe(&started, &world.settings).unwrap().context.unwrap();
     assert!(text.contains("[ ] T-2 b") && !text.contains("T-1"), "{text}");
     let write = HostEvent::ToolStarting { tool: tool("todo_write", ToolKind::Ours) };
@@ -90,7 +90,7 @@ fn most_reports_write_nothing() {
         HostEvent::ToolStarting { tool: tool("Bash", ToolKind::Other) },
         HostEvent::Prompted { by_person: false },
         ended("todo_write", ToolKind::Ours),
-        HostEvent::SessionStarted { how: Start::Startup },
+        HostEvent::SessionStarted { how: SessionStart::Startup },
     ] {
         world.report(if matches!(event, HostEvent::SessionStarted { .. }) { "new" } else { "s" }, event.clone());
         assert!(!changes.wait(quiet).unwrap(), "{event:?}");

@@ -2,7 +2,7 @@
 
 use punch_core::drive::ToolKind;
 use punch_engine::call::{Dialect, Tool};
-use punch_engine::{Engine, Reading, Used};
+use punch_engine::{ConversationReading, Engine, UsageDelta};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
 
@@ -58,10 +58,10 @@ fn what_is_measured_counts_more_than_what_is_said() {
     let hear = |size: u64| {
         world.pass(1);
         let moment = world.moment(SessionKey::new("s", None), ended("Bash", ToolKind::Other));
-        let read = |mark: &punch_engine::Mark| {
+        let read = |mark: &punch_engine::ConversationMark| {
             let mut to = mark.clone();
             let grown = to.take(size);
-            Some(Reading { to, grown })
+            Some(ConversationReading { to, grown })
         };
         world.engine.observe_reading(&moment, &world.settings, Some(&read)).unwrap();
     };
@@ -86,7 +86,7 @@ fn a_batch_fills_70_percent_of_what_is_left_of_the_context() {
     let stops = punch_engine::HostReport { context, ..world.moment(key.clone(), super::stop()) };
     world.engine.observe(&stops, &world.settings).unwrap();
     assert_eq!(budget(json!({"view": "schedule"})), 56_000, "of what hooks measured");
-    let start = punch_core::drive::HostEvent::SessionStarted { how: punch_core::drive::Start::Compact };
+    let start = punch_core::drive::HostEvent::SessionStarted { how: punch_core::drive::SessionStart::Compact };
     world.report("s", start);
     assert_eq!(budget(json!({"view": "schedule"})), 140_000, "the context is empty again");
 }
@@ -109,12 +109,12 @@ fn the_schedule_view_knows_what_other_plans_have_taught() {
         ..Default::default()
     };
     let add = punch_core::Op::Add(punch_core::Add { edit, ..Default::default() });
-    let request = punch_engine::Request::by("t", None);
+    let request = punch_engine::WriteRequest::by("t", None);
     world.engine.submit(other, &request, &[add]).unwrap();
     let done = punch_core::Op::Done { target: super::id("T-1"), evidence: None, fence: None };
     world.engine.submit(other, &request, &[done]).unwrap();
     let uid = world.engine.resolve(other, "T-1").unwrap();
-    world.engine.record_usage(other, uid, None, Used { tokens: 140_000, ms: 0 }).unwrap();
+    world.engine.record_usage(other, uid, None, UsageDelta { tokens: 140_000, ms: 0 }).unwrap();
     let ratio = world.engine.calibration().unwrap();
     assert_eq!((ratio, batch()), (1.2, 60_000));
 }

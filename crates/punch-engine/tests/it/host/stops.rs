@@ -1,7 +1,7 @@
 //! Stops: decided, counted, stored, explained.
 
 use proptest::prelude::*;
-use punch_core::drive::{ContextUse, Decision, Facts, HostEvent, Switch, ToolKind, survey};
+use punch_core::drive::{ContextUse, Decision, HostEvent, PlanFacts, Switch, ToolKind, survey};
 use punch_core::view::Progress;
 use punch_core::{Hold, HoldKind, Op};
 use punch_engine::call::Dialect;
@@ -269,7 +269,7 @@ fn stored_decisions_replay_to_themselves_and_are_bounded() {
 }
 
 /// The facts that were stored with the last decision.
-fn facts(world: &World) -> Facts {
+fn facts(world: &World) -> PlanFacts {
     world.engine.decisions(Some(&SessionKey::new("s", None)), 1).unwrap()[0].decided.clone().unwrap().0.facts
 }
 
@@ -414,7 +414,7 @@ fn damage_events(path: &std::path::Path, revision: u64) {
 /// changes that the agent has not heard of yet make it more expensive.
 #[test]
 fn a_stop_reads_no_event_that_it_has_read_before() {
-    use punch_core::dialect::mirror::Word::{InProgress, Pending};
+    use punch_core::dialect::mirror::HostStatus::{InProgress, Pending};
     stops_read_new_events(|world| {
         let list = todos(&[("one", "in_progress"), ("two", "pending")]);
         assert!(!world.write("s", Dialect::Todowrite, list).is_error);

@@ -1,10 +1,10 @@
 //! What the user adds, changes and removes while an agent works: the agent learns of it at its next tool, once, and
 //! finishes what was added.
 
-use punch_core::dialect::mirror::{HostListUpdate, Row, Word};
-use punch_core::drive::{HostEvent, Start, ToolKind};
+use punch_core::dialect::mirror::{HostListUpdate, HostRow, HostStatus};
+use punch_core::drive::{HostEvent, SessionStart, ToolKind};
 use punch_core::{Edit, Hold, HoldKind, Keep, Op, Status};
-use punch_engine::call::{Caller, Dialect, Family, TodoUse, Tool};
+use punch_engine::call::{Dialect, Family, TodoUse, Tool, ToolCaller};
 use punch_engine::{Role, SessionState};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
@@ -72,11 +72,11 @@ fn written(world: &World, dialect: Dialect, arguments: Value) -> String {
 /// The agent's own list, and the hook after it.
 fn mirrored(world: &World, rows: &[(&str, bool)]) -> String {
     world.pass(1);
-    let caller = Caller::under(&world.settings, SessionKey::new("s", None), "claude".into());
-    let row = |(content, done): &(&str, bool)| Row {
+    let caller = ToolCaller::under(&world.settings, SessionKey::new("s", None), "claude".into());
+    let row = |(content, done): &(&str, bool)| HostRow {
         content: (*content).to_owned(),
-        status: if *done { Word::Completed } else { Word::Pending },
-        ..Row::default()
+        status: if *done { HostStatus::Completed } else { HostStatus::Pending },
+        ..HostRow::default()
     };
     let told = HostListUpdate::List(rows.iter().map(row).collect());
     let family = Family { name: "TodoWrite", shared: false };
@@ -240,7 +240,7 @@ fn a_call_that_comes_again_gets_the_same_answer_and_the_next_one_nothing_new() {
     let world = world();
     native(&world, &[("one", false)]);
     world.by_hand(&[add("of the user")]);
-    let caller = Caller::under(&world.settings, SessionKey::new("s", None), "claude".into());
+    let caller = ToolCaller::under(&world.settings, SessionKey::new("s", None), "claude".into());
     let write = json!({"ops": [{"op": "add", "content": "two"}]});
     let call = || world.engine.call(world.plan, &caller, Dialect::Native, Tool::Write, &write, Some("k")).unwrap();
     let first = call();
@@ -252,7 +252,7 @@ fn a_call_that_comes_again_gets_the_same_answer_and_the_next_one_nothing_new() {
 #[test]
 fn a_resumed_agent_learns_what_the_user_changed_meanwhile() {
     for (name, write) in ALL {
-        for how in [Start::Resume, Start::Startup, Start::Compact] {
+        for how in [SessionStart::Resume, SessionStart::Startup, SessionStart::Compact] {
             let world = world();
             write(&world, &[("one", false), ("two", false)]);
             world.report("s", HostEvent::SessionEnded);
@@ -272,7 +272,7 @@ fn a_list_that_is_put_back_shows_what_the_user_added() {
     let world = world();
     mirrored(&world, &[("mine", false)]);
     world.by_hand(&[add("of the user")]);
-    let text = world.report("s", HostEvent::SessionStarted { how: Start::Compact }).context.unwrap();
+    let text = world.report("s", HostEvent::SessionStarted { how: SessionStart::Compact }).context.unwrap();
     assert!(text.contains("mine") && text.contains("of the user") && notice(&text).is_none(), "{text}");
     assert_eq!(world.report("s", person()).context, None, "it was shown");
     mirrored(&world, &[("mine", true), ("of the user", true)]);
@@ -410,7 +410,7 @@ fn a_change_of_the_user_after_very_many_others_is_not_lost() {
     }];
     let world = world();
     native(&world, &[("mine", false)]);
-    let others = punch_engine::Request::of(punch_core::Actor::worker("other", "other"));
+    let others = punch_engine::WriteRequest::of(punch_core::Actor::worker("other", "other"));
     for (way, look) in looks.iter().enumerate() {
         for batch in 0..BATCHES {
             let ops: Vec<Op> = (0..EACH).map(|n| add(&format!("{way}.{batch}.{n}"))).collect();

@@ -3,12 +3,12 @@
 use std::fs;
 
 use punch_engine::plan_file::{FileError, SyncOptions};
-use punch_engine::{EngineError, Request};
+use punch_engine::{EngineError, WriteRequest};
 
 use super::{FILE, World, linked, unlinked};
 
 fn refused(world: &World) -> EngineError {
-    let request = Request::by("user", None);
+    let request = WriteRequest::by("user", None);
     let refused = world.engine.link_plan_file(world.plan, &request, &world.path, SyncOptions::default()).unwrap_err();
     assert_eq!(world.engine.plan_file(world.plan).unwrap(), None);
     assert!(world.todos().is_empty());
@@ -83,7 +83,7 @@ fn a_link_and_a_folder_that_cannot_be_written_are_refused() {
 #[test]
 fn one_file_belongs_to_one_plan_and_one_plan_has_one_file() {
     let world = linked(FILE);
-    let request = Request::by("user", None);
+    let request = WriteRequest::by("user", None);
     let other = world.engine.create_plan("other").unwrap();
     let taken = world.engine.link_plan_file(other, &request, &world.path, SyncOptions::default()).unwrap_err();
     assert_eq!(taken.code(), "plan_file_taken");

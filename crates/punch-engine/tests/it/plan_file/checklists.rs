@@ -4,7 +4,7 @@ use std::fs;
 
 use punch_core::plan_file::items_of;
 use punch_core::{Edit, Keep, Op};
-use punch_engine::Request;
+use punch_engine::WriteRequest;
 use punch_engine::plan_file::SyncOptions;
 
 use super::{World, done, id, linked};
@@ -70,7 +70,7 @@ fn a_list_that_is_deleted_by_hand_deletes_nothing() {
 fn todos_of_the_plan_are_added_on_request_and_followed() {
     let world = linked(LIST);
     world.ask(&[super::super::host::add("New one")]);
-    world.engine.sync_plan_file(world.plan, &Request::by("user", None), SyncOptions { add: true }).unwrap();
+    world.engine.sync_plan_file(world.plan, &WriteRequest::by("user", None), SyncOptions { add: true }).unwrap();
     assert_eq!(world.text(), format!("{LIST}- [ ] New one\n"));
     world.ask(&[done("T-5")]);
     assert_eq!(world.text(), format!("{LIST}- [x] New one\n"));

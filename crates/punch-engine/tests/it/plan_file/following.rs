@@ -3,7 +3,7 @@
 use std::fs;
 
 use punch_core::{Edit, Keep, Op};
-use punch_engine::Request;
+use punch_engine::WriteRequest;
 
 use super::{FILE, done, id, linked, unlinked};
 
@@ -11,7 +11,7 @@ use super::{FILE, done, id, linked, unlinked};
 fn linking_brings_the_todos_in_and_leaves_the_file_alone() {
     let world = unlinked(FILE);
     world.untouched(|| {
-        let request = Request::by("user", None);
+        let request = WriteRequest::by("user", None);
         let done = world.engine.link_plan_file(world.plan, &request, &world.path, Default::default()).unwrap();
         assert_eq!((done.added, done.wrote), (vec!["a".to_owned(), "b".to_owned()], false));
     });
@@ -102,11 +102,11 @@ fn many_writers_at_once_leave_the_file_as_the_plan_is() {
             let (plan, own) = (world.plan, format!("t{n}"));
             scope.spawn(move || {
                 for _ in 0..5 {
-                    engine.submit(plan, &Request::by("agent", Some(&own)), &[Op::Start(id(&own))]).unwrap();
-                    engine.submit(plan, &Request::by("agent", Some(&own)), &[Op::Reopen(id(&own))]).unwrap();
+                    engine.submit(plan, &WriteRequest::by("agent", Some(&own)), &[Op::Start(id(&own))]).unwrap();
+                    engine.submit(plan, &WriteRequest::by("agent", Some(&own)), &[Op::Reopen(id(&own))]).unwrap();
                 }
                 if n % 2 == 0 {
-                    engine.submit(plan, &Request::by("agent", Some(&own)), &[done(&own)]).unwrap();
+                    engine.submit(plan, &WriteRequest::by("agent", Some(&own)), &[done(&own)]).unwrap();
                 }
             });
         }

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use punch_core::{Op, Ref};
-use punch_engine::plan_file::{SyncOptions, Synced, look};
-use punch_engine::{Choice, Engine, EngineError, News, Request};
+use punch_engine::plan_file::{SyncOptions, SyncResult, look};
+use punch_engine::{Engine, EngineError, News, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, PlanId};
 use tempfile::TempDir;
 
@@ -29,7 +29,10 @@ pub const FILE: &str = "---\nname: Plan # ours\noverview: 'x'\ntodos:\n  - id: a
 /// A plan that is linked to a file with this text.
 pub fn linked(text: &str) -> World {
     let world = unlinked(text);
-    world.engine.link_plan_file(world.plan, &Request::by("user", None), &world.path, SyncOptions::default()).unwrap();
+    world
+        .engine
+        .link_plan_file(world.plan, &WriteRequest::by("user", None), &world.path, SyncOptions::default())
+        .unwrap();
     world
 }
 
@@ -46,7 +49,7 @@ pub fn unlinked(text: &str) -> World {
             told.lock().unwrap().push(error.code().to_owned());
         }
     }));
-    let plan = engine.choose_or_create(&Choice::default()).unwrap();
+    let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
     World { engine, plan, path, troubles, _folder: folder }
 }
 
@@ -62,15 +65,15 @@ impl World {
     }
 
     pub fn ask(&self, ops: &[Op]) {
-        self.engine.submit(self.plan, &Request::by("agent", Some("s-1")), ops).unwrap();
+        self.engine.submit(self.plan, &WriteRequest::by("agent", Some("s-1")), ops).unwrap();
     }
 
-    pub fn sync(&self) -> Synced {
+    pub fn sync(&self) -> SyncResult {
         self.try_sync().unwrap()
     }
 
-    pub fn try_sync(&self) -> Result<Synced, EngineError> {
-        self.engine.sync_plan_file(self.plan, &Request::by("user", None), SyncOptions::default())
+    pub fn try_sync(&self) -> Result<SyncResult, EngineError> {
+        self.engine.sync_plan_file(self.plan, &WriteRequest::by("user", None), SyncOptions::default())
     }
 
     /// Id, content and status of everything, in list order.

@@ -1,11 +1,11 @@
 //! What people do in the file comes into the plan.
 
-use punch_core::drive::{HostEvent, Start};
+use punch_core::drive::{HostEvent, SessionStart};
 use punch_core::{Edit, Keep, Op};
-use punch_engine::call::{Caller, Dialect, Tool};
-use punch_engine::config::{Config, Inputs};
+use punch_engine::call::{Dialect, Tool, ToolCaller};
+use punch_engine::config::{Config, ConfigInputs};
 use punch_engine::plan_file::SyncOptions;
-use punch_engine::{Choice, HostReport, Request};
+use punch_engine::{HostReport, PlanChoice, WriteRequest};
 use punch_store::SessionKey;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ fn todos_that_the_file_lacks_are_added_only_on_request() {
     let world = linked(FILE);
     world.ask(&[super::super::host::add("Third")]);
     world.untouched(|| assert_eq!(world.sync().absent, ["T-1"]));
-    world.engine.sync_plan_file(world.plan, &Request::by("user", None), SyncOptions { add: true }).unwrap();
+    world.engine.sync_plan_file(world.plan, &WriteRequest::by("user", None), SyncOptions { add: true }).unwrap();
     let new = "    dependencies: [a]\n  - id: T-1\n    content: Third\n    status: pending\n";
     assert_eq!(world.text(), FILE.replace("    dependencies: [a]\n", new));
     world.ask(&[done("T-1")]);
@@ -63,13 +63,13 @@ fn todos_that_the_file_lacks_are_added_only_on_request() {
 #[test]
 fn a_status_that_is_refused_stays_in_the_file_and_the_rest_comes_in() {
     let world = linked(FILE);
-    let lease = Request::by("agent", Some("worker"));
+    let lease = WriteRequest::by("agent", Some("worker"));
     let plan = world.engine.whole(world.plan).unwrap();
     world.engine.claim(world.plan, &lease, plan.by_id("a").unwrap().uid, 1_000_000).unwrap();
     world.edit("status: in_progress", "status: completed");
     world.edit("Second", "Second, really");
     // A user may end the claim; an agent that synchronises the file may not.
-    let agent = Request::by("claude", Some("other"));
+    let agent = WriteRequest::by("claude", Some("other"));
     let sync = || world.engine.sync_plan_file(world.plan, &agent, SyncOptions::default()).unwrap();
     let synced = sync();
     assert_eq!(synced.refused.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["a"]);
@@ -101,12 +101,12 @@ fn phases_come_in_with_their_todos() {
 }
 
 fn report(world: &World, event: HostEvent) -> Option<String> {
-    let settings = Config::load(&Inputs::default()).unwrap().settings;
+    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
     let key = SessionKey::new("s-1", None);
     let moment = HostReport {
         agent: "claude".into(),
         key,
-        choice: Choice::default(),
+        choice: PlanChoice::default(),
         event,
         context: None,
         host_cap: None,
@@ -124,7 +124,7 @@ fn report(world: &World, event: HostEvent) -> Option<String> {
 #[test]
 fn an_agent_is_told_at_its_next_turn_what_people_changed_in_the_file() {
     let world = linked(FILE);
-    let caller = Caller {
+    let caller = ToolCaller {
         session: SessionKey::new("s-1", None),
         actor: punch_core::Actor::agent("claude-code", "s-1"),
         role: None,
@@ -150,6 +150,6 @@ fn an_agent_is_told_at_its_next_turn_what_people_changed_in_the_file() {
     assert!(world.todos().is_empty());
     assert!(world.troubles().is_empty());
     std::fs::write(&world.path, "---\ntodos: [\n---\n").unwrap();
-    report(&world, HostEvent::SessionStarted { how: Start::Startup });
+    report(&world, HostEvent::SessionStarted { how: SessionStart::Startup });
     assert_eq!(world.troubles(), ["plan_file_unclear"]);
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use punch_core::{Add, Edit, Keep, Op, Policy, Ref, Status, Todo, Verify, VerifyMode};
-use punch_engine::{Changed, Checker, Choice, Consents, Engine, EngineError, Request};
+use punch_engine::{Checker, Consents, Engine, EngineError, PlanChange, PlanChoice, WriteRequest};
 use punch_store::{MemoryStore, OpenMode, PlanId, SqliteStore};
 
 use crate::sandbox::Sandbox;
@@ -31,7 +31,7 @@ impl World {
         let time = AtomicI64::new(1_000);
         let clock = Box::new(move || time.fetch_add(1_000, Ordering::Relaxed));
         let engine = Engine::new(Box::new(MemoryStore::new()), clock);
-        let plan = engine.choose_or_create(&Choice::default()).unwrap();
+        let plan = engine.choose_or_create(&PlanChoice::default()).unwrap();
         let policy = Policy { verify: VerifyMode::Command, ..Policy::default() };
         let root = sandbox.path("p");
         // An approval counts for the store in a file; the plan itself is in memory.
@@ -56,8 +56,8 @@ impl World {
         self.submit(&[Op::Add(Add { edit, ..Add::default() })]).unwrap();
     }
 
-    pub fn submit(&self, ops: &[Op]) -> Result<Changed, EngineError> {
-        self.engine.submit(self.plan, &Request::by("t", None), ops)
+    pub fn submit(&self, ops: &[Op]) -> Result<PlanChange, EngineError> {
+        self.engine.submit(self.plan, &WriteRequest::by("t", None), ops)
     }
 
     pub fn consents(&self) -> Consents {
@@ -80,11 +80,11 @@ impl World {
     }
 
     /// `done` with a check that may take a minute.
-    pub fn done(&self) -> Result<Changed, EngineError> {
+    pub fn done(&self) -> Result<PlanChange, EngineError> {
         self.done_with(&self.checker(Duration::from_secs(60), NEVER))
     }
 
-    pub fn done_with(&self, checker: &Checker<'_>) -> Result<Changed, EngineError> {
+    pub fn done_with(&self, checker: &Checker<'_>) -> Result<PlanChange, EngineError> {
         self.engine.proving(self.plan, checker, |proofs| {
             let done = Op::Done { target: Ref::Id("T-1".into()), evidence: None, fence: None };
             self.submit(&[proofs.complete(done, None)])

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use punch_core::{Edit, Keep, Op, Ref, Status, Verify};
-use punch_engine::{Checker, Request};
+use punch_engine::{Checker, WriteRequest};
 
 use super::{NEVER, World, code, shell};
 
@@ -91,7 +91,7 @@ fn a_claim_while_it_ran_makes_the_check_too_late() {
     let world = World::with("while [ ! -e go ]; do :; done");
     let claim = || {
         let uid = world.todo().uid;
-        world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 60_000_000).unwrap();
+        world.engine.claim(world.plan, &WriteRequest::by("other", Some("other")), uid, 60_000_000).unwrap();
     };
     assert_eq!(meanwhile(&world, &claim), "stale_fence");
     assert_eq!(world.status(), Status::InProgress);
@@ -101,7 +101,7 @@ fn a_claim_while_it_ran_makes_the_check_too_late() {
 fn what_is_refused_anyway_is_not_checked() {
     let world = World::with("touch ran");
     let uid = world.todo().uid;
-    world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 60_000_000).unwrap();
+    world.engine.claim(world.plan, &WriteRequest::by("other", Some("other")), uid, 60_000_000).unwrap();
     assert_eq!(code(world.done()), "leased");
     assert!(!world.root.join("ran").exists());
 }
@@ -199,7 +199,7 @@ fn a_check_that_passes_is_stored_although_done_is_refused_for_another_reason() {
     let world = World::with("while [ ! -e go ]; do :; done");
     let claim = || {
         let uid = world.todo().uid;
-        world.engine.claim(world.plan, &Request::by("other", Some("other")), uid, 60_000_000).unwrap();
+        world.engine.claim(world.plan, &WriteRequest::by("other", Some("other")), uid, 60_000_000).unwrap();
     };
     assert_eq!(meanwhile(&world, &claim), "stale_fence");
     assert!(world.todo().last_check().unwrap().passed());

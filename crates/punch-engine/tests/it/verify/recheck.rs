@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punch_core::{Op, Ref, Status};
-use punch_engine::Request;
+use punch_engine::WriteRequest;
 
 use super::{NEVER, World, code};
 
@@ -14,7 +14,7 @@ impl World {
 
     fn recheck(&self) -> bool {
         let checker = self.checker(Duration::from_secs(60), NEVER);
-        let rechecked = self.engine.recheck(self.plan, &Request::by("t", None), &checker, &self.todo());
+        let rechecked = self.engine.recheck(self.plan, &WriteRequest::by("t", None), &checker, &self.todo());
         rechecked.unwrap().passed
     }
 }
@@ -68,6 +68,6 @@ fn verify_finishes_whatever_the_plan_asks_of_done() {
     let world = World::with("true");
     world.submit(&[Op::SetPolicy(Default::default())]).unwrap();
     let checker = world.checker(Duration::from_secs(60), NEVER);
-    world.engine.verify(world.plan, &Request::by("t", None), &checker, &world.todo(), None).unwrap();
+    world.engine.verify(world.plan, &WriteRequest::by("t", None), &checker, &world.todo(), None).unwrap();
     assert_eq!((world.status(), world.todo().evidence.len()), (Status::Completed, 1));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use punch_core::{Footprint, Op, Ref, Status, Todo, Uid};
-use punch_engine::{Git, ReportVerdict, Request, VerifyError};
+use punch_engine::{Git, ReportVerdict, VerifyError, WriteRequest};
 
 use super::{NEVER, World};
 
@@ -21,14 +21,14 @@ impl World {
 
     fn report(&self) {
         let target = Ref::Uid(self.uid());
-        let request = Request::by("claude", Some("s"));
+        let request = WriteRequest::by("claude", Some("s"));
         let ops = [Op::Start(target.clone()), Op::Report { target, evidence: None, fence: None }];
         self.engine.submit(self.plan, &request, &ops).unwrap();
     }
 
     fn judge(&self) -> ReportVerdict {
         let checker = self.checker(Duration::from_secs(60), NEVER);
-        self.engine.judge_report(self.plan, self.uid(), &checker, &Request::by("claude", Some("s"))).unwrap()
+        self.engine.judge_report(self.plan, self.uid(), &checker, &WriteRequest::by("claude", Some("s"))).unwrap()
     }
 
     fn now(&self) -> Todo {
@@ -70,7 +70,7 @@ fn a_check_that_fails_ends_the_report_and_counts_an_attempt() {
 fn what_does_not_run_to_its_end_decides_nothing() {
     let world = World::reported("true");
     let stopped = world.checker(Duration::from_secs(60), &|| true);
-    let request = Request::by("claude", Some("s"));
+    let request = WriteRequest::by("claude", Some("s"));
     world.consents().withdraw(&super::shell("true")).unwrap();
     assert!(matches!(world.judge(), ReportVerdict::NotRun(VerifyError::Consent { .. })));
     world.consents().give(&super::shell("true")).unwrap();

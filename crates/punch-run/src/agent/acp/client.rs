@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::spent::Meter;
-use super::update::Words;
-use crate::agent::{Assignment, Event, Finish, Permission};
+use super::spent::AcpMeter;
+use super::update::LineAssembler;
+use crate::agent::{AgentEvent, AgentStart, AgentTurnEnd, PermissionRequest};
 use punch_agents::UsageLimit;
-use punch_agents::headless::json::{Lines, detail, failed, name, str_of, whole};
-use punch_agents::headless::{AgentOutput, Listen};
+use punch_agents::headless::json::{CountedLines, detail, failed, name, str_of, whole};
+use punch_agents::headless::{AgentListener, AgentOutput};
 
 /// Requests for permission that may be open.
 const OPEN: usize = 64;
@@ -24,7 +24,7 @@ const LOGIN: i64 = -32000;
 
 /// The client of one agent.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(super) struct AcpClient {
     first: String,
     folder: String,
     servers: Value,
@@ -32,21 +32,21 @@ pub(super) struct Client {
     /// The number of the last request.
     asked: u64,
     /// What we wait for, with the number of its request.
-    waiting: Option<(u64, Asked)>,
+    waiting: Option<(u64, AcpRequest)>,
     session: Option<String>,
     cancelled: bool,
-    permissions: BTreeMap<String, Open>,
+    permissions: BTreeMap<String, PendingPermission>,
     /// Reasons of denials that the agent has not read yet: the protocol has no field for them, so they stand before the
     /// next prompt.
     reasons: Vec<String>,
-    pub(super) words: Words,
-    pub(super) meter: Meter,
-    lines: Lines,
+    pub(super) words: LineAssembler,
+    pub(super) meter: AcpMeter,
+    lines: CountedLines,
 }
 
 /// A request of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum AcpRequest {
     Initialize,
     /// `session/resume` or `session/load` was sent.
     GoOn,
@@ -56,7 +56,7 @@ enum Asked {
 
 /// A request for permission that waits.
 #[derive(Debug)]
-struct Open {
+struct PendingPermission {
     id: Value,
     /// What is asked for.
     what: String,
@@ -64,9 +64,9 @@ struct Open {
     refuse: Option<String>,
 }
 
-impl Client {
+impl AcpClient {
     /// For an assignment.
-    pub fn new(assignment: &Assignment) -> Self {
+    pub fn new(assignment: &AgentStart) -> Self {
         let server = |(program, arguments): (&String, &[String])| json!({"name": "punch", "command": program, "args": arguments, "env": []});
         let servers = assignment.server.split_first().map(server).into_iter().collect();
         Self {
@@ -80,13 +80,13 @@ impl Client {
             cancelled: false,
             permissions: BTreeMap::new(),
             reasons: Vec::new(),
-            words: Words::default(),
-            meter: Meter::new(assignment.resume.is_some()),
-            lines: Lines::default(),
+            words: LineAssembler::default(),
+            meter: AcpMeter::new(assignment.resume.is_some()),
+            lines: CountedLines::default(),
         }
     }
 
-    fn ask(&mut self, what: Asked, method: &str, params: &Value) -> String {
+    fn ask(&mut self, what: AcpRequest, method: &str, params: &Value) -> String {
         self.asked += 1;
         self.waiting = Some((self.asked, what));
         json!({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params}).to_string()
@@ -94,30 +94,30 @@ impl Client {
 
     fn open(&mut self) -> String {
         let params = json!({"cwd": self.folder, "mcpServers": self.servers});
-        self.ask(Asked::New, "session/new", &params)
+        self.ask(AcpRequest::New, "session/new", &params)
     }
 
     /// Takes the answer to a request of ours.
-    fn answered(&mut self, what: Asked, said: &Value) -> AgentOutput {
+    fn answered(&mut self, what: AcpRequest, said: &Value) -> AgentOutput {
         let result = &said["result"];
         match (what, &said["error"]) {
-            (Asked::Initialize, Value::Null) => {
+            (AcpRequest::Initialize, Value::Null) => {
                 AgentOutput { replies: vec![self.initialized(result)], ..AgentOutput::default() }
             }
-            (Asked::GoOn, Value::Null) => {
+            (AcpRequest::GoOn, Value::Null) => {
                 let session = self.resume.take().unwrap_or_default();
                 self.opened(session)
             }
             // The session is unknown there, or too old: the prompt says all that is needed.
-            (Asked::GoOn, _) => {
+            (AcpRequest::GoOn, _) => {
                 self.resume = None;
-                self.meter = Meter::new(false);
+                self.meter = AcpMeter::new(false);
                 AgentOutput { replies: vec![self.open()], ..AgentOutput::default() }
             }
-            (Asked::New, Value::Null) if !str_of(result, "sessionId").is_empty() => {
+            (AcpRequest::New, Value::Null) if !str_of(result, "sessionId").is_empty() => {
                 self.opened(str_of(result, "sessionId").to_owned())
             }
-            (Asked::Prompt, Value::Null) => self.turn_over(result),
+            (AcpRequest::Prompt, Value::Null) => self.turn_over(result),
             (_, error) => {
                 let hint = if error["code"] == LOGIN {
                     "it wants a login; start it once by hand"
@@ -130,10 +130,10 @@ impl Client {
                 let finish = if error["code"] == LOGIN {
                     failed(&format!("{hint} ({text})"), hint)
                 } else {
-                    UsageLimit::of_any_agent(&text).map_or_else(|| failed(&text, hint), Finish::UsageLimit)
+                    UsageLimit::of_any_agent(&text).map_or_else(|| failed(&text, hint), AgentTurnEnd::UsageLimit)
                 };
                 let mut events = self.meter.turn_over(&Value::Null);
-                events.push(Event::TurnEnded { finish });
+                events.push(AgentEvent::TurnEnded { finish });
                 AgentOutput { events, ..AgentOutput::default() }
             }
         }
@@ -162,16 +162,16 @@ impl Client {
             (Some(_), _) if able["sessionCapabilities"]["resume"].is_object() => "session/resume",
             (Some(_), true) => "session/load",
             _ => {
-                self.meter = Meter::new(false);
+                self.meter = AcpMeter::new(false);
                 return self.open();
             }
         };
         let params = json!({"sessionId": self.resume, "cwd": self.folder, "mcpServers": self.servers});
-        self.ask(Asked::GoOn, method, &params)
+        self.ask(AcpRequest::GoOn, method, &params)
     }
 
     fn opened(&mut self, session: String) -> AgentOutput {
-        let events = vec![Event::Started { session: name(&session) }];
+        let events = vec![AgentEvent::Started { session: name(&session) }];
         self.session = Some(session);
         let first = std::mem::take(&mut self.first);
         AgentOutput { events, replies: self.prompt(&first).unwrap_or_default() }
@@ -179,15 +179,15 @@ impl Client {
 
     fn turn_over(&mut self, result: &Value) -> AgentOutput {
         let finish = match str_of(result, "stopReason") {
-            "end_turn" => Finish::Natural,
-            "max_tokens" | "max_turn_requests" => Finish::Limit,
-            "cancelled" => Finish::Cancelled,
-            "refusal" => Finish::Failed("the model refused to continue".into()),
+            "end_turn" => AgentTurnEnd::Natural,
+            "max_tokens" | "max_turn_requests" => AgentTurnEnd::Limit,
+            "cancelled" => AgentTurnEnd::Cancelled,
+            "refusal" => AgentTurnEnd::Failed("the model refused to continue".into()),
             other => failed("", &format!("the turn ended with `{other}`")),
         };
-        let mut events: Vec<Event> = self.words.flush().into_iter().collect();
+        let mut events: Vec<AgentEvent> = self.words.flush().into_iter().collect();
         events.extend(self.meter.turn_over(result));
-        events.push(Event::TurnEnded { finish });
+        events.push(AgentEvent::TurnEnded { finish });
         // Nothing waits for these any more.
         self.permissions.clear();
         AgentOutput { events, ..AgentOutput::default() }
@@ -209,19 +209,19 @@ impl Client {
             let reply = json!({"jsonrpc": "2.0", "id": id, "result": outcome}).to_string();
             return AgentOutput { replies: vec![reply], ..AgentOutput::default() };
         }
-        self.permissions.insert(permission.id.clone(), Open { id, what: permission.what.clone(), refuse });
-        let mut events: Vec<Event> = self.words.flush().into_iter().collect();
-        events.push(Event::Permission(permission));
+        self.permissions.insert(permission.id.clone(), PendingPermission { id, what: permission.what.clone(), refuse });
+        let mut events: Vec<AgentEvent> = self.words.flush().into_iter().collect();
+        events.push(AgentEvent::Permission(permission));
         AgentOutput { events, ..AgentOutput::default() }
     }
 }
 
-impl Listen for Client {
+impl AgentListener for AcpClient {
     fn begin(&mut self) -> Vec<String> {
         let able = json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false});
         let own = json!({"name": "punch", "title": "Punchlist", "version": env!("CARGO_PKG_VERSION")});
         let params = json!({"protocolVersion": 1, "clientCapabilities": able, "clientInfo": own});
-        vec![self.ask(Asked::Initialize, "initialize", &params)]
+        vec![self.ask(AcpRequest::Initialize, "initialize", &params)]
     }
 
     fn hear(&mut self, said: &str) -> AgentOutput {
@@ -248,7 +248,7 @@ impl Listen for Client {
         let session = self.session.clone().filter(|_| self.waiting.is_none())?;
         let reasons: String = self.reasons.drain(..).map(|reason| reason + "\n\n").collect();
         let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": format!("{reasons}{prompt}")}]});
-        Some(vec![self.ask(Asked::Prompt, "session/prompt", &params)])
+        Some(vec![self.ask(AcpRequest::Prompt, "session/prompt", &params)])
     }
 
     fn answer(&mut self, request: &str, option: Option<&str>, reason: Option<&str>) -> Vec<String> {
@@ -265,23 +265,23 @@ impl Listen for Client {
 
     fn cancel(&mut self) -> Vec<String> {
         self.cancelled = true;
-        let (Some(session), Some((_, Asked::Prompt))) = (&self.session, self.waiting) else { return Vec::new() };
+        let (Some(session), Some((_, AcpRequest::Prompt))) = (&self.session, self.waiting) else { return Vec::new() };
         let cancel =
             json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}).to_string();
         let outcome = json!({"outcome": {"outcome": "cancelled"}});
-        let reply = |open: Open| json!({"jsonrpc": "2.0", "id": open.id, "result": outcome}).to_string();
+        let reply = |open: PendingPermission| json!({"jsonrpc": "2.0", "id": open.id, "result": outcome}).to_string();
         let open = std::mem::take(&mut self.permissions).into_values().map(reply);
         std::iter::once(cancel).chain(open).collect()
     }
 
-    fn gone(&mut self, code: Option<i32>) -> Option<Finish> {
-        let cut = || if self.cancelled { Finish::Cancelled } else { self.lines.cut_off(code) };
+    fn gone(&mut self, code: Option<i32>) -> Option<AgentTurnEnd> {
+        let cut = || if self.cancelled { AgentTurnEnd::Cancelled } else { self.lines.cut_off(code) };
         self.waiting.is_some().then(cut)
     }
 }
 
 /// What is asked, and the option that refuses it once.
-fn permission(id: &Value, params: &Value) -> (Permission, Option<String>) {
+fn permission(id: &Value, params: &Value) -> (PermissionRequest, Option<String>) {
     let call = &params["toolCall"];
     let command = call["rawInput"]["command"].as_str();
     let place = || call["locations"][0]["path"].as_str();
@@ -303,7 +303,7 @@ fn permission(id: &Value, params: &Value) -> (Permission, Option<String>) {
     let options = options.into_iter().map(|(_, option)| option).collect();
     let title = Some(str_of(call, "title")).filter(|title| !title.is_empty()).unwrap_or(what);
     let detail = detail(title, &call["rawInput"]);
-    (Permission { id: id.to_string(), what: whole(what), detail, tool, options }, refuse)
+    (PermissionRequest { id: id.to_string(), what: whole(what), detail, tool, options }, refuse)
 }
 
 #[cfg(test)]

@@ -8,23 +8,23 @@ mod update;
 
 use std::io;
 
-use self::client::Client;
-use super::{Agent, Assignment, Running, Sink, host};
+use self::client::AcpClient;
+use super::{AgentProgram, AgentStart, RunningAgent, Sink, host};
 
 /// An agent behind the protocol.
-pub(super) struct Acp {
+pub(super) struct AcpAgent {
     command: String,
 }
 
-impl Acp {
+impl AcpAgent {
     /// A line for the shell that starts it.
     pub fn new(command: &str) -> Self {
         Self { command: command.to_owned() }
     }
 }
 
-impl Agent for Acp {
-    fn start(&self, assignment: &Assignment, sink: Sink) -> io::Result<Box<dyn Running>> {
-        host::start(host::program("acp", &self.command, &[]), assignment, sink, Box::new(Client::new(assignment)))
+impl AgentProgram for AcpAgent {
+    fn start(&self, assignment: &AgentStart, sink: Sink) -> io::Result<Box<dyn RunningAgent>> {
+        host::start(host::program("acp", &self.command, &[]), assignment, sink, Box::new(AcpClient::new(assignment)))
     }
 }

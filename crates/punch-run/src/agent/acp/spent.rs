@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::agent::{Event, Spending};
+use crate::agent::{AgentEvent, TokenSpending};
 use punch_agents::headless::Contexts;
 use punch_agents::headless::json::{count_of, micros};
 
 /// Adds up one session.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct AcpMeter {
     /// What single requests of this turn were said to take.
-    requests: Spending,
+    requests: TokenSpending,
     /// Cost of the session so far, in millionths of a dollar, and how much of it was reported. The sum includes
     /// what a resumed session had cost before, which is unknown.
     cost: Option<u64>,
@@ -20,11 +20,11 @@ pub(super) struct Meter {
     context: Option<u64>,
 }
 
-impl Meter {
+impl AcpMeter {
     /// For a new session, or one that is resumed.
     pub fn new(resumed: bool) -> Self {
         let reported = (!resumed).then_some(0);
-        Self { requests: Spending::default(), cost: None, reported, contexts: Contexts::default(), context: None }
+        Self { requests: TokenSpending::default(), cost: None, reported, contexts: Contexts::default(), context: None }
     }
 
     /// The cost of the session so far. Only dollars can be compared with a limit.
@@ -55,7 +55,7 @@ impl Meter {
 
     /// What the turn took; nothing if it was not reported. The protocol calls the numbers of an answer sums of the
     /// session; the agents that send them (Claude, Codex, OpenCode) mean the turn.
-    pub fn turn_over(&mut self, result: &Value) -> Vec<Event> {
+    pub fn turn_over(&mut self, result: &Value) -> Vec<AgentEvent> {
         let requests = std::mem::take(&mut self.requests);
         let quota = &result["_meta"]["quota"]["token_count"];
         let tokens = read(&result["usage"]).or_else(|| (requests.turns > 0).then_some(requests)).or_else(|| {
@@ -71,22 +71,22 @@ impl Meter {
                 let tokens = tokens.unwrap_or_default();
                 let grown = grown.map(|grown| grown.max(tokens.tokens_out));
                 let turns = tokens.turns.max(1);
-                vec![Event::Usage(Spending { cost_micros: cost, turns, grown, context, ..tokens })]
+                vec![AgentEvent::Usage(TokenSpending { cost_micros: cost, turns, grown, context, ..tokens })]
             }
         }
     }
 }
 
 /// Whether tokens from a cache are among those read differs; what is not written was read.
-fn read(usage: &Value) -> Option<Spending> {
+fn read(usage: &Value) -> Option<TokenSpending> {
     usage.is_object().then(|| {
         let (given, out) = (count_of(usage, "inputTokens"), count_of(usage, "outputTokens"));
         let cached = count_of(usage, "cachedReadTokens");
         let tokens_in = count_of(usage, "totalTokens").saturating_sub(out).max(given);
-        Spending { cached, ..counts(tokens_in, out) }
+        TokenSpending { cached, ..counts(tokens_in, out) }
     })
 }
 
-fn counts(tokens_in: u64, tokens_out: u64) -> Spending {
-    Spending { tokens_in, tokens_out, turns: 1, ..Spending::default() }
+fn counts(tokens_in: u64, tokens_out: u64) -> TokenSpending {
+    TokenSpending { tokens_in, tokens_out, turns: 1, ..TokenSpending::default() }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::client::Client;
-use crate::agent::Event;
+use super::client::AcpClient;
+use crate::agent::AgentEvent;
 use punch_agents::headless::json::{entries, entry, line, name, str_of};
 
 /// Bytes of a line that are waited for before it is shown.
@@ -11,12 +11,12 @@ const LINE: usize = 2_000;
 
 /// Words that come in pieces, put together to lines.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct LineAssembler {
     rest: String,
 }
 
-impl Words {
-    fn take(&mut self, piece: &str) -> Vec<Event> {
+impl LineAssembler {
+    fn take(&mut self, piece: &str) -> Vec<AgentEvent> {
         let mut out = Vec::new();
         for part in piece.split_inclusive('\n') {
             if self.rest.len() < LINE {
@@ -41,15 +41,15 @@ impl Words {
     }
 
     /// What has come so far, as a line.
-    pub fn flush(&mut self) -> Option<Event> {
+    pub fn flush(&mut self) -> Option<AgentEvent> {
         let said = line(&std::mem::take(&mut self.rest));
-        (!said.is_empty()).then_some(Event::Text(said))
+        (!said.is_empty()).then_some(AgentEvent::Text(said))
     }
 }
 
-impl Client {
+impl AcpClient {
     /// Takes a `session/update`. Unknown kinds are ignored.
-    pub(super) fn updated(&mut self, update: &Value) -> Vec<Event> {
+    pub(super) fn updated(&mut self, update: &Value) -> Vec<AgentEvent> {
         match str_of(update, "sessionUpdate") {
             "agent_message_chunk" => {
                 self.meter.request(&update["_meta"]["usage"]);
@@ -58,7 +58,7 @@ impl Client {
             "tool_call" => {
                 let called = [str_of(update, "title"), str_of(update, "kind"), "tool"];
                 let called = called.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
-                self.words.flush().into_iter().chain([Event::ToolUsed { name: name(called) }]).collect()
+                self.words.flush().into_iter().chain([AgentEvent::ToolUsed { name: name(called) }]).collect()
             }
             "plan" => vec![plan(&update["entries"])],
             // The next version of the protocol.
@@ -73,6 +73,6 @@ impl Client {
     }
 }
 
-fn plan(list: &Value) -> Event {
-    Event::PlanSaid(entries(list, |item| entry(str_of(item, "content"), str_of(item, "status"))))
+fn plan(list: &Value) -> AgentEvent {
+    AgentEvent::PlanSaid(entries(list, |item| entry(str_of(item, "content"), str_of(item, "status"))))
 }

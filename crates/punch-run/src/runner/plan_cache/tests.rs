@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use proptest::prelude::*;
 use punch_core::schedule::startable;
 use punch_core::{Add, Edit, Hold, HoldKind, Keep, ListPosition, Op, Ref};
-use punch_engine::Request;
+use punch_engine::WriteRequest;
 use punch_store::MemoryStore;
 
 use super::*;
@@ -67,11 +67,11 @@ proptest! {
         let clock = Arc::clone(&time);
         let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(move || clock.load(Ordering::Relaxed)));
         let plan = engine.store().create_plan("main", 1_000).unwrap();
-        let request = Request::by("t", Some("w"));
+        let request = WriteRequest::by("t", Some("w"));
         for (n, todo) in (0u8..).zip(shape) {
             engine.submit(plan, &request, &[add(n, todo)]).unwrap();
         }
-        let (mut cache, ask) = (PlanCache::default(), Ask::default());
+        let (mut cache, ask) = (PlanCache::default(), ScheduleRequest::default());
         for (write, elapsed, looks) in writes {
             time.fetch_add(elapsed, Ordering::Relaxed);
             let now = engine.now();
@@ -103,7 +103,7 @@ proptest! {
 fn work_that_is_finished_behind_something_given_up_lets_go_of_those_who_waited_for_it() {
     let engine = Engine::new(Box::new(MemoryStore::new()), Box::new(|| 1_000));
     let plan = engine.store().create_plan("main", 1_000).unwrap();
-    let request = Request::by("t", Some("w"));
+    let request = WriteRequest::by("t", Some("w"));
     // The second needs the first, the third the second.
     (0..3).for_each(|n| drop(engine.submit(plan, &request, &[add(n, (n.saturating_sub(1) * 3, 0, n))]).unwrap()));
     let edit = Edit { depends_on: Keep::Set(vec![id(1)]), ..Edit::default() };
@@ -112,7 +112,7 @@ fn work_that_is_finished_behind_something_given_up_lets_go_of_those_who_waited_f
     for op in [done(0), Op::Claim(id(1), 2_000), Op::Drop(id(0))] {
         engine.submit(plan, &request, &[op]).unwrap();
     }
-    let (mut cache, ask) = (PlanCache::default(), Ask::default());
+    let (mut cache, ask) = (PlanCache::default(), ScheduleRequest::default());
     cache.refresh(&engine, plan).unwrap();
     assert_eq!(cache.best(&ask, &[], 1_000, |_| true), None);
     engine.submit(plan, &request, &[done(1)]).unwrap();

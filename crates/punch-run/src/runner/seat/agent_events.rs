@@ -5,15 +5,15 @@ use std::mem;
 
 use punch_core::HoldKind;
 use punch_core::schedule::estimate;
-use punch_engine::{Answer, GivenAnswer};
-use punch_store::Spent;
+use punch_engine::{GivenAnswer, QuestionReply};
+use punch_store::LedgerEntry;
 
-use super::event::Effect;
-use super::step::Step;
-use super::{Conversation, EndReason, Job, SeatState};
-use crate::agent::{Event, Finish, Permission, PlanEntry, Spending};
+use super::event::SeatEffect;
+use super::step::SeatStep;
+use super::{AgentConversation, EndReason, SeatJob, SeatState};
+use crate::agent::{AgentEvent, AgentPlanEntry, AgentTurnEnd, PermissionRequest, TokenSpending};
 use crate::observer::{RunEvent, line};
-use crate::permission::Decision;
+use crate::permission::PermissionDecision;
 use SeatState::{
     AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Preparing, Resting, Starting,
     Working,
@@ -22,22 +22,22 @@ use SeatState::{
 /// Questions of one agent that may wait for the user; further ones are refused.
 const MAX_QUESTIONS: usize = 50;
 
-impl Step<'_, '_> {
-    pub(super) fn agent(&mut self, mut state: SeatState, event: Event) -> SeatState {
+impl SeatStep<'_, '_> {
+    pub(super) fn agent(&mut self, mut state: SeatState, event: AgentEvent) -> SeatState {
         let (Some(conversation), _) = state.parts_mut() else { return state };
         conversation.last_sign = self.conditions.now;
         match event {
-            Event::Started { session } => {
+            AgentEvent::Started { session } => {
                 conversation.session = Some(session);
                 self.seat.failed_starts = 0;
             }
-            Event::Text(text) => self.output(line(&text)),
-            Event::ToolUsed { name } => self.output(format!("[{}]", line(&name))),
-            Event::PlanSaid(entries) => self.plan_of_agent(&state, &entries),
-            Event::Usage(spending) => conversation.spending.add(&spending),
-            Event::Permission(request) => return self.permission(state, request),
-            Event::TurnEnded { finish } => return self.turn_ended(state, finish),
-            Event::Exited { code } => return self.exited(state, code),
+            AgentEvent::Text(text) => self.output(line(&text)),
+            AgentEvent::ToolUsed { name } => self.output(format!("[{}]", line(&name))),
+            AgentEvent::PlanSaid(entries) => self.plan_of_agent(&state, &entries),
+            AgentEvent::Usage(spending) => conversation.spending.add(&spending),
+            AgentEvent::Permission(request) => return self.permission(state, request),
+            AgentEvent::TurnEnded { finish } => return self.turn_ended(state, finish),
+            AgentEvent::Exited { code } => return self.exited(state, code),
         }
         state
     }
@@ -47,17 +47,17 @@ impl Step<'_, '_> {
     }
 
     /// Reads the agent's own plan, as far as it is about the todo that it was given.
-    pub(super) fn plan_of_agent(&mut self, state: &SeatState, entries: &[PlanEntry]) {
+    pub(super) fn plan_of_agent(&mut self, state: &SeatState, entries: &[AgentPlanEntry]) {
         let Some(job) = state.job_in_work() else { return };
-        let done: Vec<&PlanEntry> = entries.iter().filter(|entry| entry.status == "completed").collect();
+        let done: Vec<&AgentPlanEntry> = entries.iter().filter(|entry| entry.status == "completed").collect();
         if done.iter().any(|entry| entry.content.trim() == job.todo.content.trim()) {
             self.report_done(job, "the agent's own plan has it as completed");
         }
         self.output(format!("{} of {} steps of its own plan are done", done.len(), entries.len()));
     }
 
-    pub(super) fn report_done(&mut self, job: &Job, evidence: &'static str) {
-        self.effect(Effect::ReportDone { todo: job.todo.clone(), owner: job.owner.clone(), evidence });
+    pub(super) fn report_done(&mut self, job: &SeatJob, evidence: &'static str) {
+        self.effect(SeatEffect::ReportDone { todo: job.todo.clone(), owner: job.owner.clone(), evidence });
     }
 
     /// Charges what a turn took. An agent that reports no usage is charged the estimate of the todo, once per attempt.
@@ -75,7 +75,7 @@ impl Step<'_, '_> {
         conversation.used = spending.context.unwrap_or_else(|| conversation.used.saturating_add(grown));
         let took = self.conditions.now.saturating_duration_since(conversation.turn_began);
         conversation.turn_began = self.conditions.now;
-        let spent = Spent {
+        let spent = LedgerEntry {
             uid: job.todo.uid,
             attempt: job.todo.attempts + 1,
             run: Some(self.conditions.rules.run),
@@ -90,23 +90,25 @@ impl Step<'_, '_> {
             estimated: !known,
             at: 0,
         };
-        self.effect(Effect::Charge(spent));
+        self.effect(SeatEffect::Charge(spent));
     }
 
-    pub(super) fn permission(&mut self, mut state: SeatState, request: Permission) -> SeatState {
+    pub(super) fn permission(&mut self, mut state: SeatState, request: PermissionRequest) -> SeatState {
         let decision = self.conditions.rules.policy.judge(&request);
         match state {
-            Working { conversation, job } if decision == Decision::Ask => {
+            Working { conversation, job } if decision == PermissionDecision::Ask => {
                 return self.ask(conversation, job, VecDeque::from([request]));
             }
             // One question at a time: an agent may want several things at once, but not any number.
-            Asking { ref mut questions, .. } if decision == Decision::Ask && questions.len() <= MAX_QUESTIONS => {
+            Asking { ref mut questions, .. }
+                if decision == PermissionDecision::Ask && questions.len() <= MAX_QUESTIONS =>
+            {
                 questions.push_back(request);
             }
             ref state => {
                 if let Some(conversation) = state.conversation() {
-                    let allows = matches!(decision, Decision::Allow(_));
-                    let answer = if allows { Answer::Allow } else { Answer::Refuse };
+                    let allows = matches!(decision, PermissionDecision::Allow(_));
+                    let answer = if allows { QuestionReply::Allow } else { QuestionReply::Refuse };
                     self.answer(conversation, request, answer.into());
                 }
             }
@@ -115,11 +117,16 @@ impl Step<'_, '_> {
     }
 
     /// Asks the user about the first of these questions. The claim of the todo stays, and is renewed as usual.
-    pub(super) fn ask(&mut self, conversation: Conversation, job: Job, questions: VecDeque<Permission>) -> SeatState {
+    pub(super) fn ask(
+        &mut self,
+        conversation: AgentConversation,
+        job: SeatJob,
+        questions: VecDeque<PermissionRequest>,
+    ) -> SeatState {
         if let Some(request) = questions.front().cloned() {
             let (todo, what) = (line(&job.todo.id), line(&request.what));
             self.report(RunEvent::Asks { agent: self.seat.number, todo, what });
-            self.effect(Effect::AskUser { start: conversation.worker.start, todo: job.todo.clone(), request });
+            self.effect(SeatEffect::AskUser { start: conversation.worker.start, todo: job.todo.clone(), request });
         }
         Asking { conversation, job, questions }
     }
@@ -128,16 +135,16 @@ impl Step<'_, '_> {
     /// room for others.
     pub(super) fn answered(
         &mut self,
-        conversation: Conversation,
-        job: Job,
-        question: Permission,
+        conversation: AgentConversation,
+        job: SeatJob,
+        question: PermissionRequest,
         answer: Option<GivenAnswer>,
-        others: VecDeque<Permission>,
+        others: VecDeque<PermissionRequest>,
     ) -> SeatState {
         let Some(answer) = answer else {
             let why = format!("the agent asked for permission and got no answer: {}", question.what);
             let (todo, owner) = (job.todo.clone(), job.owner.clone());
-            self.effect(Effect::Hold { todo, owner, kind: HoldKind::Human, why });
+            self.effect(SeatEffect::Hold { todo, owner, kind: HoldKind::Human, why });
             return self.ask_to_end(conversation, EndReason::TodoLost(job.todo.uid));
         };
         self.answer(&conversation, question, answer);
@@ -150,16 +157,16 @@ impl Step<'_, '_> {
         }
     }
 
-    pub(super) fn turn_ended(&mut self, mut state: SeatState, finish: Finish) -> SeatState {
+    pub(super) fn turn_ended(&mut self, mut state: SeatState, finish: AgentTurnEnd) -> SeatState {
         let opening = self.seat.opens_conversation && state.conversation().is_some_and(|open| open.session.is_none());
         let is_ending = state.conversation().is_some_and(|open| open.asked_to_end.is_some());
         match (state, finish) {
             // A login is missing, or two first starts were in each other's way.
-            (Working { conversation, job }, Finish::Failed(why)) if opening => {
+            (Working { conversation, job }, AgentTurnEnd::Failed(why)) if opening => {
                 self.end_agent(&conversation);
                 self.does_not_start(job.todo, &why)
             }
-            (state @ (Working { .. } | Asking { .. }), Finish::UsageLimit(limit)) if !is_ending => {
+            (state @ (Working { .. } | Asking { .. }), AgentTurnEnd::UsageLimit(limit)) if !is_ending => {
                 self.usage_limit_reached(state, &limit)
             }
             // An agent that ends its turn no longer waits for an answer.
@@ -168,14 +175,14 @@ impl Step<'_, '_> {
                 self.charge(&mut state);
                 let (Working { conversation, job } | Asking { conversation, job, .. }) = state else { return state };
                 let why = match finish {
-                    Finish::Natural => {
-                        self.effect(Effect::Inspect(job.todo.uid));
+                    AgentTurnEnd::Natural => {
+                        self.effect(SeatEffect::Inspect(job.todo.uid));
                         return Judging { conversation, job, can_check: false };
                     }
-                    Finish::UsageLimit(limit) => limit.message,
-                    Finish::Limit => "the agent's host ended the turn at a limit of its own".to_owned(),
-                    Finish::Cancelled => "the turn was cancelled".to_owned(),
-                    Finish::Failed(why) => why,
+                    AgentTurnEnd::UsageLimit(limit) => limit.message,
+                    AgentTurnEnd::Limit => "the agent's host ended the turn at a limit of its own".to_owned(),
+                    AgentTurnEnd::Cancelled => "the turn was cancelled".to_owned(),
+                    AgentTurnEnd::Failed(why) => why,
                 };
                 self.fail(Some(conversation), job, &why, false)
             }
@@ -189,7 +196,7 @@ impl Step<'_, '_> {
     }
 
     pub(super) fn exited(&mut self, mut state: SeatState, code: Option<i32>) -> SeatState {
-        let unpaid = |open: &Conversation| open.turn_open || open.spending != Spending::default();
+        let unpaid = |open: &AgentConversation| open.turn_open || open.spending != TokenSpending::default();
         if state.conversation().is_some_and(unpaid) {
             self.charge(&mut state);
         }

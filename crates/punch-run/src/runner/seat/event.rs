@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use punch_core::{HoldKind, Todo, Uid};
 use punch_engine::GivenAnswer;
 use punch_engine::config::Settings;
-use punch_store::{SessionKey, Spent};
+use punch_store::{LedgerEntry, SessionKey};
 
-use super::{Sleep, Worker};
-use crate::agent::{Event, Permission};
+use super::{Sleep, WorkerIdentity};
+use crate::agent::{AgentEvent, PermissionRequest};
 use crate::observer::RunEvent;
-use crate::permission::Policy;
+use crate::permission::PermissionPolicy;
 use crate::worktree::Lane;
 
 /// Something that happened to a seat.
@@ -21,11 +21,11 @@ pub(in crate::runner) enum SeatEvent {
     /// The runner gives the seat a todo that is already reported and only has to be checked.
     CheckReported { todo: Todo, owner: String },
     /// The agent reported something.
-    Agent(Event),
+    Agent(AgentEvent),
     /// The user answered a permission request; `None` if the user did not answer in time.
     Answered { request: String, answer: Option<GivenAnswer> },
     /// The check of the todo is over.
-    Checked(Verdict),
+    Checked(CheckVerdict),
     /// The todo that the agent works on has changed in the plan.
     TodoChanged(Todo),
     /// Another seat with the same agent reached its usage limit.
@@ -34,31 +34,31 @@ pub(in crate::runner) enum SeatEvent {
     StopRequested,
     /// Time has passed. `printed` is when the agent last printed something.
     Tick { printed: Option<Instant>, todo_time_over: bool },
-    /// Result of [`Effect::Claim`]: the claim was made.
-    Claimed { worker: Worker, todo: Todo },
-    /// Result of [`Effect::Claim`]: the todo is not ready any more, or another worker was faster.
+    /// Result of [`SeatEffect::Claim`]: the claim was made.
+    Claimed { worker: WorkerIdentity, todo: Todo },
+    /// Result of [`SeatEffect::Claim`]: the todo is not ready any more, or another worker was faster.
     NotClaimed,
-    /// Result of [`Effect::Prepare`]: the lane is ready for the agent, or why not.
+    /// Result of [`SeatEffect::Prepare`]: the lane is ready for the agent, or why not.
     Prepared(Result<(), String>),
-    /// Result of [`Effect::Launch`]: the process runs.
-    Launched { worker: Worker, lane: Option<Lane> },
-    /// Result of [`Effect::Launch`]: the process does not start.
+    /// Result of [`SeatEffect::Launch`]: the process runs.
+    Launched { worker: WorkerIdentity, lane: Option<Lane> },
+    /// Result of [`SeatEffect::Launch`]: the process does not start.
     NotLaunched(String),
-    /// Result of [`Effect::Prompt`]: the agent begins a turn.
+    /// Result of [`SeatEffect::Prompt`]: the agent begins a turn.
     Prompted,
-    /// Result of [`Effect::Prompt`]: the agent takes no further prompt, or there was an error.
+    /// Result of [`SeatEffect::Prompt`]: the agent takes no further prompt, or there was an error.
     NotPrompted(Option<String>),
-    /// Result of [`Effect::Inspect`]: the todo as it is now, if it is still in the plan.
+    /// Result of [`SeatEffect::Inspect`]: the todo as it is now, if it is still in the plan.
     Inspected(Option<Todo>),
-    /// Result of [`Effect::DecideContinuation`]: what to tell the agent, if it is to continue.
+    /// Result of [`SeatEffect::DecideContinuation`]: what to tell the agent, if it is to continue.
     Continuation(Option<String>),
-    /// Result of [`Effect::Fail`]: the todo afterwards, if the claim still held.
+    /// Result of [`SeatEffect::Fail`]: the todo afterwards, if the claim still held.
     AttemptFailed(Option<Todo>),
 }
 
 /// The result of a check.
 #[derive(Clone, Debug)]
-pub(in crate::runner) enum Verdict {
+pub(in crate::runner) enum CheckVerdict {
     /// The todo is completed.
     Done,
     /// The work is pushed, and the coordinator of the fleet decides about it.
@@ -77,22 +77,22 @@ pub(in crate::runner) enum Verdict {
 
 /// Something that the runner has to do for a seat.
 #[derive(Clone, Debug)]
-pub(in crate::runner) enum Effect {
+pub(in crate::runner) enum SeatEffect {
     /// Claim a todo for a worker, or for a new one.
-    Claim { uid: Uid, worker: Option<Worker> },
+    Claim { uid: Uid, worker: Option<WorkerIdentity> },
     /// Prepare the lane of a todo on a thread of its own; [`SeatEvent::Prepared`] follows.
     Prepare { start: u64, todo: Todo },
     /// Start the agent on a todo. With `resume`, continue an earlier conversation.
-    Launch { worker: Worker, todo: Todo, resume: Option<Resume> },
+    Launch { worker: WorkerIdentity, todo: Todo, resume: Option<Resume> },
     /// Prompt the agent in its open conversation. Without a text, with the description of the todo.
     Prompt { start: u64, todo: Todo, text: Option<String> },
     /// Answer a permission request.
-    Answer { start: u64, request: Permission, answer: GivenAnswer },
+    Answer { start: u64, request: PermissionRequest, answer: GivenAnswer },
     /// Ask the user about a permission request; [`SeatEvent::Answered`] follows.
-    AskUser { start: u64, todo: Todo, request: Permission },
-    /// Ask the agent to end; [`Event::Exited`] follows unless it ignores that.
+    AskUser { start: u64, todo: Todo, request: PermissionRequest },
+    /// Ask the agent to end; [`AgentEvent::Exited`] follows unless it ignores that.
     Cancel(u64),
-    /// Kill the agent; [`Event::Exited`] follows.
+    /// Kill the agent; [`AgentEvent::Exited`] follows.
     Kill(u64),
     /// Drop the agent, which kills it. Nothing more is heard from it.
     EndAgent(u64),
@@ -117,7 +117,7 @@ pub(in crate::runner) enum Effect {
     /// Renew the claim.
     Renew { uid: Uid, owner: String },
     /// Add an entry to the ledger.
-    Charge(Spent),
+    Charge(LedgerEntry),
     /// Remove the worktree of a lane; its work stays on its branch.
     CloseLane(Lane),
     /// Let the other seats with the same agent sleep too: its usage limit is reached.
@@ -141,7 +141,7 @@ pub(in crate::runner) struct Resume {
 
 /// What a seat knows about its surroundings at one moment.
 #[derive(Clone, Debug)]
-pub(in crate::runner) struct Conditions<'a> {
+pub(in crate::runner) struct SeatConditions<'a> {
     pub now: Instant,
     /// Milliseconds since the epoch at `now`, by the wall clock.
     pub wall: i64,
@@ -153,12 +153,12 @@ pub(in crate::runner) struct Conditions<'a> {
     pub run_limit: Option<String>,
     /// The limit that the todo of the seat has reached.
     pub todo_limit: Option<String>,
-    pub rules: &'a Rules,
+    pub rules: &'a SeatRules,
 }
 
 /// What is the same for all seats during a run.
 #[derive(Clone, Debug)]
-pub(in crate::runner) struct Rules {
+pub(in crate::runner) struct SeatRules {
     /// The number of the run.
     pub run: u64,
     /// Every todo is worked on in a lane of its own.
@@ -182,12 +182,12 @@ pub(in crate::runner) struct Rules {
     /// The factor for estimates.
     pub calibration: f64,
     /// Which permissions are granted without asking.
-    pub policy: Policy,
+    pub policy: PermissionPolicy,
 }
 
-impl Rules {
+impl SeatRules {
     /// Returns the rules that the settings ask for.
-    pub fn of(settings: &Settings, run: u64, lanes: bool, calibration: f64, policy: Policy) -> Self {
+    pub fn of(settings: &Settings, run: u64, lanes: bool, calibration: f64, policy: PermissionPolicy) -> Self {
         Self {
             run,
             lanes,

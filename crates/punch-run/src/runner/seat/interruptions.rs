@@ -5,12 +5,12 @@ use std::time::Instant;
 use punch_core::{Status, Todo};
 use punch_engine::config::print_duration;
 
-use super::event::Effect;
-use super::step::{REMOVED, SOMEONE_ELSES, Step, closed};
+use super::event::SeatEffect;
+use super::step::{REMOVED, SOMEONE_ELSES, SeatStep, closed};
 use super::{EndReason, SeatState};
 use SeatState::{Asking, Checking, Ending, Idle, Resting, Working};
 
-impl Step<'_, '_> {
+impl SeatStep<'_, '_> {
     pub(super) fn stop(&mut self, mut state: SeatState) -> SeatState {
         self.seat.stop_requested = true;
         match state {
@@ -53,13 +53,13 @@ impl Step<'_, '_> {
             && let Some(asked) = conversation.asked_to_end
             && (self.conditions.urgent || since(asked) >= rules.grace)
         {
-            self.effect(Effect::Kill(conversation.worker.start));
+            self.effect(SeatEffect::Kill(conversation.worker.start));
         }
         if let (_, Some(job)) = state.parts_mut()
             && since(job.renewed) >= rules.lease / 3
         {
             job.renewed = now;
-            self.effect(Effect::Renew { uid: job.todo.uid, owner: job.owner.clone() });
+            self.effect(SeatEffect::Renew { uid: job.todo.uid, owner: job.owner.clone() });
         }
         match state {
             Idle { conversation } | Resting { conversation, .. } if self.is_stopping() => {

@@ -6,9 +6,9 @@ use punch_core::drive::again;
 use punch_core::{HoldKind, Status, Todo};
 use punch_engine::GivenAnswer;
 
-use super::event::{Conditions, Effect, Resume, SeatEvent, Verdict};
-use super::{Conversation, EndReason, Job, LONGEST_PAUSE, Seat, SeatState};
-use crate::agent::Permission;
+use super::event::{CheckVerdict, Resume, SeatConditions, SeatEffect, SeatEvent};
+use super::{AgentConversation, EndReason, LONGEST_PAUSE, Seat, SeatJob, SeatState};
+use crate::agent::PermissionRequest;
 use crate::observer::{RunEvent, line};
 use crate::worktree::Lane;
 use SeatState::{
@@ -23,9 +23,9 @@ const RUN_ENDS: &str = "the run ends";
 impl Seat {
     /// Moves the seat to its next state and returns what the runner has to do, in order. Pure: no clock, no process and
     /// no store.
-    pub fn step(&mut self, event: SeatEvent, conditions: &Conditions<'_>) -> Vec<Effect> {
+    pub fn step(&mut self, event: SeatEvent, conditions: &SeatConditions<'_>) -> Vec<SeatEffect> {
         let state = mem::replace(&mut self.state, Idle { conversation: None });
-        let mut step = Step { seat: self, conditions, effects: Vec::new() };
+        let mut step = SeatStep { seat: self, conditions, effects: Vec::new() };
         let next = step.next(state, event);
         let effects = step.effects;
         self.state = next;
@@ -33,13 +33,13 @@ impl Seat {
     }
 }
 
-pub(super) struct Step<'a, 'c> {
+pub(super) struct SeatStep<'a, 'c> {
     pub seat: &'a mut Seat,
-    pub conditions: &'a Conditions<'c>,
-    pub effects: Vec<Effect>,
+    pub conditions: &'a SeatConditions<'c>,
+    pub effects: Vec<SeatEffect>,
 }
 
-impl Step<'_, '_> {
+impl SeatStep<'_, '_> {
     pub(super) fn next(&mut self, state: SeatState, event: SeatEvent) -> SeatState {
         use SeatEvent as E;
         match (state, event) {
@@ -56,37 +56,37 @@ impl Step<'_, '_> {
                 let mut conversation = conversation;
                 if let Some(full) = conversation.take_if(|_| fresh) {
                     self.end_agent(&full);
-                    self.effect(Effect::Checkpoint("an agent's context window is full"));
+                    self.effect(SeatEffect::Checkpoint("an agent's context window is full"));
                 }
                 let worker = conversation.as_ref().map(|conversation| conversation.worker.clone());
-                self.effect(Effect::Claim { uid, worker });
+                self.effect(SeatEffect::Claim { uid, worker });
                 Claiming { conversation, uid }
             }
             (Idle { conversation: None }, E::CheckReported { todo, owner }) => {
-                let job = Job::new(todo, owner, None, self.conditions.now);
+                let job = SeatJob::new(todo, owner, None, self.conditions.now);
                 self.check(None, job)
             }
 
             (Claiming { conversation, .. }, E::NotClaimed) => Idle { conversation },
             (Claiming { conversation, .. }, E::Claimed { worker, todo }) => {
                 if self.seat.stop_requested {
-                    self.effect(Effect::Reopen(todo));
+                    self.effect(SeatEffect::Reopen(todo));
                     return self.leave(conversation, None, false);
                 }
-                let job = Job::new(todo.clone(), worker.owner.clone(), None, self.conditions.now);
+                let job = SeatJob::new(todo.clone(), worker.owner.clone(), None, self.conditions.now);
                 if conversation.is_none() && self.conditions.rules.prepares {
-                    self.effect(Effect::Prepare { start: worker.start, todo });
+                    self.effect(SeatEffect::Prepare { start: worker.start, todo });
                     return Preparing { worker, job, inspecting: false };
                 }
                 self.effect(match &conversation {
-                    Some(_) => Effect::Prompt { start: worker.start, todo, text: None },
-                    None => Effect::Launch { worker, todo, resume: None },
+                    Some(_) => SeatEffect::Prompt { start: worker.start, todo, text: None },
+                    None => SeatEffect::Launch { worker, todo, resume: None },
                 });
                 Starting { conversation, job }
             }
             (Preparing { worker, job, inspecting: false }, E::Prepared(Ok(()))) => {
                 // A setup may take long, and the user may have changed the todo in the meantime.
-                self.effect(Effect::Inspect(job.todo.uid));
+                self.effect(SeatEffect::Inspect(job.todo.uid));
                 Preparing { worker, job, inspecting: true }
             }
             (Preparing { job, inspecting: false, .. }, E::Prepared(Err(why))) => {
@@ -96,8 +96,8 @@ impl Step<'_, '_> {
             (Preparing { worker, job, inspecting: true }, E::Inspected(todo)) => match todo {
                 _ if self.is_stopping() => self.give_back(job),
                 Some(todo) if todo.is_live() && todo.status == Status::InProgress && todo.fence == job.todo.fence => {
-                    self.effect(Effect::Launch { worker, todo: todo.clone(), resume: None });
-                    Starting { conversation: None, job: Job { todo, ..job } }
+                    self.effect(SeatEffect::Launch { worker, todo: todo.clone(), resume: None });
+                    Starting { conversation: None, job: SeatJob { todo, ..job } }
                 }
                 _ => {
                     self.released(line(&job.todo.id), SOMEONE_ELSES);
@@ -112,15 +112,15 @@ impl Step<'_, '_> {
                 // The agent takes no more todos: this one gets a conversation of its own.
                 self.end_agent(&conversation);
                 let uid = job.todo.uid;
-                self.effect(Effect::Reopen(job.todo));
-                self.effect(Effect::Claim { uid, worker: None });
+                self.effect(SeatEffect::Reopen(job.todo));
+                self.effect(SeatEffect::Claim { uid, worker: None });
                 Claiming { conversation: None, uid }
             }
             (Starting { conversation: None, job }, E::Launched { worker, lane }) => {
                 if !self.seat.opens_conversation {
                     self.seat.failed_starts = 0;
                 }
-                self.started(Conversation::new(worker, self.conditions.now), Job { lane, ..job })
+                self.started(AgentConversation::new(worker, self.conditions.now), SeatJob { lane, ..job })
             }
             (Starting { conversation: None, job }, E::NotLaunched(why)) => self.does_not_start(job.todo, &why),
 
@@ -155,7 +155,7 @@ impl Step<'_, '_> {
                 self.end_agent(&conversation);
                 let resume = Resume { session: conversation.session.clone(), text: text.clone() };
                 let (worker, todo) = (conversation.worker.clone(), job.todo.clone());
-                self.effect(Effect::Launch { worker, todo, resume: Some(resume) });
+                self.effect(SeatEffect::Launch { worker, todo, resume: Some(resume) });
                 Continuing { conversation, job, text }
             }
             (Continuing { conversation, job, .. }, E::NotPrompted(Some(error))) => {
@@ -163,9 +163,10 @@ impl Step<'_, '_> {
                 self.fail(Some(conversation), job, &why, false)
             }
             (Continuing { conversation, job, .. }, E::Launched { worker, lane }) => {
-                let Conversation { used, done, .. } = conversation;
-                let conversation = Conversation { used, done, ..Conversation::new(worker, self.conditions.now) };
-                self.continued(conversation, Job { lane, ..job })
+                let AgentConversation { used, done, .. } = conversation;
+                let conversation =
+                    AgentConversation { used, done, ..AgentConversation::new(worker, self.conditions.now) };
+                self.continued(conversation, SeatJob { lane, ..job })
             }
             (Continuing { job, .. }, E::NotLaunched(why)) => {
                 self.fail(None, job, &format!("the agent cannot continue: {why}"), false)
@@ -181,7 +182,7 @@ impl Step<'_, '_> {
                 match conversation {
                     Some(conversation) if retries && conversation.asked_to_end.is_none() => {
                         let worker = Some(conversation.worker.clone());
-                        self.effect(Effect::Claim { uid: job.todo.uid, worker });
+                        self.effect(SeatEffect::Claim { uid: job.todo.uid, worker });
                         Failing { conversation: Some(conversation), job, why, checked }
                     }
                     conversation => self.leave(conversation, job.lane, !checked),
@@ -189,7 +190,7 @@ impl Step<'_, '_> {
             }
             (Failing { conversation: Some(conversation), job, why, .. }, E::Claimed { todo, .. }) => {
                 let text = again(&todo, &why, self.conditions.rules.attempts.saturating_sub(todo.attempts));
-                self.continue_with(conversation, Job::new(todo, job.owner, job.lane, self.conditions.now), text)
+                self.continue_with(conversation, SeatJob::new(todo, job.owner, job.lane, self.conditions.now), text)
             }
             (Failing { conversation, job, .. }, E::NotClaimed) => self.leave(conversation, job.lane, false),
 
@@ -197,43 +198,43 @@ impl Step<'_, '_> {
 
             // A result that the seat no longer waits for: whatever was started is undone.
             (state, E::Claimed { todo, .. }) => {
-                self.effect(Effect::Reopen(todo));
+                self.effect(SeatEffect::Reopen(todo));
                 state
             }
             (state, E::Launched { worker, .. }) => {
-                self.effect(Effect::EndAgent(worker.start));
+                self.effect(SeatEffect::EndAgent(worker.start));
                 state
             }
             (state, _) => state,
         }
     }
 
-    pub(super) fn effect(&mut self, effect: Effect) {
+    pub(super) fn effect(&mut self, effect: SeatEffect) {
         self.effects.push(effect);
     }
 
     pub(super) fn report(&mut self, event: RunEvent) {
-        self.effect(Effect::Report(event));
+        self.effect(SeatEffect::Report(event));
     }
 
-    pub(super) fn end_agent(&mut self, conversation: &Conversation) {
-        self.effect(Effect::EndAgent(conversation.worker.start));
+    pub(super) fn end_agent(&mut self, conversation: &AgentConversation) {
+        self.effect(SeatEffect::EndAgent(conversation.worker.start));
     }
 
-    pub(super) fn answer(&mut self, conversation: &Conversation, request: Permission, answer: GivenAnswer) {
-        self.effect(Effect::Answer { start: conversation.worker.start, request, answer });
+    pub(super) fn answer(&mut self, conversation: &AgentConversation, request: PermissionRequest, answer: GivenAnswer) {
+        self.effect(SeatEffect::Answer { start: conversation.worker.start, request, answer });
     }
 
     pub(super) const fn is_stopping(&self) -> bool {
         self.conditions.stopping || self.seat.stop_requested
     }
 
-    pub(super) const fn begin_turn(&self, conversation: &mut Conversation) {
+    pub(super) const fn begin_turn(&self, conversation: &mut AgentConversation) {
         (conversation.last_sign, conversation.turn_began) = (self.conditions.now, self.conditions.now);
         conversation.turn_open = true;
     }
 
-    pub(super) fn started(&mut self, conversation: Conversation, job: Job) -> SeatState {
+    pub(super) fn started(&mut self, conversation: AgentConversation, job: SeatJob) -> SeatState {
         self.report(RunEvent::Started {
             agent: self.seat.number,
             name: self.seat.name.clone(),
@@ -242,15 +243,15 @@ impl Step<'_, '_> {
             attempt: job.todo.attempts + 1,
         });
         let now = self.conditions.now;
-        self.working(conversation, Job { since: now, renewed: now, ..job })
+        self.working(conversation, SeatJob { since: now, renewed: now, ..job })
     }
 
-    pub(super) fn continued(&mut self, conversation: Conversation, job: Job) -> SeatState {
+    pub(super) fn continued(&mut self, conversation: AgentConversation, job: SeatJob) -> SeatState {
         self.report(RunEvent::Continued { agent: self.seat.number, todo: line(&job.todo.id) });
         self.working(conversation, job)
     }
 
-    pub(super) fn working(&mut self, conversation: Conversation, job: Job) -> SeatState {
+    pub(super) fn working(&mut self, conversation: AgentConversation, job: SeatJob) -> SeatState {
         match self.seat.stop_requested {
             true => self.ask_to_end(conversation, EndReason::RunEnds(job)),
             false => Working { conversation, job },
@@ -265,7 +266,7 @@ impl Step<'_, '_> {
 
     fn failed_start(&mut self, todo: Todo, why: &str) -> SeatState {
         let why = line(why);
-        self.effect(Effect::Reopen(todo));
+        self.effect(SeatEffect::Reopen(todo));
         self.report(RunEvent::Remark { what: why.clone() });
         self.seat.failed_starts += 1;
         self.seat.start_error = why;
@@ -273,9 +274,9 @@ impl Step<'_, '_> {
     }
 
     /// Gives the agent a further prompt about its todo, unless a limit is reached.
-    pub(super) fn continue_with(&mut self, conversation: Conversation, job: Job, text: String) -> SeatState {
+    pub(super) fn continue_with(&mut self, conversation: AgentConversation, job: SeatJob, text: String) -> SeatState {
         if let Some(why) = &self.conditions.run_limit {
-            self.effect(Effect::StopRun(why.clone()));
+            self.effect(SeatEffect::StopRun(why.clone()));
             return self.ask_to_end(conversation, EndReason::RunEnds(job));
         }
         if let Some(why) = &self.conditions.todo_limit {
@@ -285,19 +286,19 @@ impl Step<'_, '_> {
             return self.ask_to_end(conversation, EndReason::RunEnds(job));
         }
         let (start, todo) = (conversation.worker.start, job.todo.clone());
-        self.effect(Effect::Prompt { start, todo, text: Some(text.clone()) });
+        self.effect(SeatEffect::Prompt { start, todo, text: Some(text.clone()) });
         Continuing { conversation, job, text }
     }
 
     /// Looks whether the agent reported its todo before it exited.
-    pub(super) fn agent_gone(&mut self, job: Job, failure: Option<String>) -> SeatState {
-        self.effect(Effect::Inspect(job.todo.uid));
+    pub(super) fn agent_gone(&mut self, job: SeatJob, failure: Option<String>) -> SeatState {
+        self.effect(SeatEffect::Inspect(job.todo.uid));
         AgentGone { job, failure }
     }
 
-    pub(super) fn give_back(&mut self, job: Job) -> SeatState {
+    pub(super) fn give_back(&mut self, job: SeatJob) -> SeatState {
         let id = line(&job.todo.id);
-        self.effect(Effect::Reopen(job.todo));
+        self.effect(SeatEffect::Reopen(job.todo));
         self.released(id, RUN_ENDS);
         Idle { conversation: None }
     }
@@ -307,30 +308,30 @@ impl Step<'_, '_> {
     }
 
     /// The claim no longer holds: the agent is to end.
-    pub(super) fn lost(&mut self, conversation: Conversation, job: &Job, why: &str) -> SeatState {
+    pub(super) fn lost(&mut self, conversation: AgentConversation, job: &SeatJob, why: &str) -> SeatState {
         self.released(line(&job.todo.id), why);
         self.ask_to_end(conversation, EndReason::TodoLost(job.todo.uid))
     }
 
-    pub(super) fn ask_to_end(&mut self, mut conversation: Conversation, reason: EndReason) -> SeatState {
+    pub(super) fn ask_to_end(&mut self, mut conversation: AgentConversation, reason: EndReason) -> SeatState {
         self.cancel(&mut conversation);
         Ending { conversation, reason }
     }
 
-    pub(super) fn cancel(&mut self, conversation: &mut Conversation) {
+    pub(super) fn cancel(&mut self, conversation: &mut AgentConversation) {
         if conversation.asked_to_end.is_none() {
             conversation.asked_to_end = Some(self.conditions.now);
-            self.effect(Effect::Cancel(conversation.worker.start));
+            self.effect(SeatEffect::Cancel(conversation.worker.start));
         }
     }
 
     /// Decides what comes after a turn that the agent ended by itself.
-    pub(super) fn judge(&mut self, conversation: Conversation, job: Job, todo: Option<Todo>) -> SeatState {
+    pub(super) fn judge(&mut self, conversation: AgentConversation, job: SeatJob, todo: Option<Todo>) -> SeatState {
         let Some(todo) = todo.filter(Todo::is_live) else { return self.lost(conversation, &job, REMOVED) };
         if todo.status == Status::InProgress && todo.fence == job.todo.fence {
             if !todo.flags.reported && !self.seat.exit_reports_done {
                 let (key, owner) = (conversation.worker.key.clone(), job.owner.clone());
-                self.effect(Effect::DecideContinuation { key, owner });
+                self.effect(SeatEffect::DecideContinuation { key, owner });
                 return Judging { conversation, job, can_check: todo.verify.is_some() };
             }
             if !todo.flags.reported {
@@ -352,47 +353,58 @@ impl Step<'_, '_> {
         self.leave(Some(conversation), job.lane, false)
     }
 
-    pub(super) fn check(&mut self, conversation: Option<Conversation>, job: Job) -> SeatState {
+    pub(super) fn check(&mut self, conversation: Option<AgentConversation>, job: SeatJob) -> SeatState {
         self.report(RunEvent::Verifying { agent: self.seat.number, todo: line(&job.todo.id) });
-        self.effect(Effect::Check { todo: job.todo.clone(), owner: job.owner.clone(), lane: job.lane.clone() });
+        self.effect(SeatEffect::Check { todo: job.todo.clone(), owner: job.owner.clone(), lane: job.lane.clone() });
         Checking { conversation, job }
     }
 
-    pub(super) fn checked(&mut self, mut conversation: Option<Conversation>, job: Job, verdict: Verdict) -> SeatState {
-        let Job { todo, owner, lane, .. } = job;
+    pub(super) fn checked(
+        &mut self,
+        mut conversation: Option<AgentConversation>,
+        job: SeatJob,
+        verdict: CheckVerdict,
+    ) -> SeatState {
+        let SeatJob { todo, owner, lane, .. } = job;
         match verdict {
-            Verdict::Failed(why) => {
-                return self.fail(conversation, Job { todo, owner, lane, ..job }, &why, true);
+            CheckVerdict::Failed(why) => {
+                return self.fail(conversation, SeatJob { todo, owner, lane, ..job }, &why, true);
             }
-            Verdict::Done => {
+            CheckVerdict::Done => {
                 self.seat.failed_turns = 0;
                 if let Some(conversation) = &mut conversation {
                     conversation.done.push(todo.uid);
                 }
-                self.effect(Effect::Completed(todo));
+                self.effect(SeatEffect::Completed(todo));
             }
-            Verdict::HandedIn => {
+            CheckVerdict::HandedIn => {
                 self.seat.failed_turns = 0;
-                self.effect(Effect::HandedIn(todo));
+                self.effect(SeatEffect::HandedIn(todo));
             }
-            Verdict::Hold(why) => self.effect(Effect::Hold { todo, owner, kind: HoldKind::Human, why }),
-            Verdict::Conflict(why) => self.effect(Effect::Hold { todo, owner, kind: HoldKind::Conflict, why }),
-            Verdict::Lost(why) => self.released(line(&todo.id), &why),
-            Verdict::Stopped => self.released(line(&todo.id), RUN_ENDS),
+            CheckVerdict::Hold(why) => self.effect(SeatEffect::Hold { todo, owner, kind: HoldKind::Human, why }),
+            CheckVerdict::Conflict(why) => self.effect(SeatEffect::Hold { todo, owner, kind: HoldKind::Conflict, why }),
+            CheckVerdict::Lost(why) => self.released(line(&todo.id), &why),
+            CheckVerdict::Stopped => self.released(line(&todo.id), RUN_ENDS),
         }
         self.leave(conversation, lane, false)
     }
 
-    pub(super) fn fail(&mut self, conversation: Option<Conversation>, job: Job, why: &str, checked: bool) -> SeatState {
+    pub(super) fn fail(
+        &mut self,
+        conversation: Option<AgentConversation>,
+        job: SeatJob,
+        why: &str,
+        checked: bool,
+    ) -> SeatState {
         let why = why.to_owned();
-        self.effect(Effect::Fail { todo: job.todo.clone(), owner: job.owner.clone(), why: why.clone() });
+        self.effect(SeatEffect::Fail { todo: job.todo.clone(), owner: job.owner.clone(), why: why.clone() });
         Failing { conversation, job, why, checked }
     }
 
     /// Leaves a todo. An agent whose lane belongs to the todo ends; others wait for their next todo.
     pub(super) fn leave(
         &mut self,
-        mut conversation: Option<Conversation>,
+        mut conversation: Option<AgentConversation>,
         lane: Option<Lane>,
         pause: bool,
     ) -> SeatState {
@@ -401,7 +413,7 @@ impl Step<'_, '_> {
             self.end_agent(&conversation);
         }
         if let Some(lane) = lane {
-            self.effect(Effect::CloseLane(lane));
+            self.effect(SeatEffect::CloseLane(lane));
         }
         if !pause {
             return Idle { conversation };

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use punch_core::{Hold, HoldKind, Status, WorkerId};
-use punch_engine::Answer;
-use punch_engine::config::{Config, Inputs};
+use punch_engine::QuestionReply;
+use punch_engine::config::{Config, ConfigInputs};
 
 use super::*;
-use crate::agent::{Event, Finish};
-use crate::permission::{Otherwise, Policy};
+use crate::agent::{AgentEvent, AgentTurnEnd};
+use crate::permission::{Otherwise, PermissionPolicy};
 use punch_agents::{Reset, UsageLimit};
 
 const TODOS: u64 = 4;
@@ -29,12 +29,12 @@ impl Choices {
     }
 }
 
-struct Model {
+struct SeatModel {
     choices: Choices,
     now: Instant,
     /// The wall clock, in milliseconds.
     wall: i64,
-    rules: Rules,
+    rules: SeatRules,
     stopping: bool,
     seats: Vec<Seat>,
     todos: BTreeMap<Uid, Todo>,
@@ -47,10 +47,10 @@ struct Model {
     seen: Vec<Seat>,
 }
 
-impl Model {
+impl SeatModel {
     fn new(choices: Vec<u8>, seats: usize, lanes: bool) -> Self {
         let second = Duration::from_secs(1);
-        let policy = Policy { allowed: Vec::new(), otherwise: Otherwise::Ask };
+        let policy = PermissionPolicy { allowed: Vec::new(), otherwise: Otherwise::Ask };
         let seat = |n: usize| Seat {
             exit_reports_done: n % 3 == 1,
             opens_conversation: n % 3 == 2,
@@ -68,7 +68,7 @@ impl Model {
             choices: Choices(choices.into_iter()),
             now: Instant::now(),
             wall: 0,
-            rules: Rules {
+            rules: SeatRules {
                 run: 1,
                 lanes,
                 prepares: lanes,
@@ -96,7 +96,7 @@ impl Model {
     fn dispatch(&mut self, at: usize, event: SeatEvent) {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
-            let conditions = Conditions {
+            let conditions = SeatConditions {
                 now: self.now,
                 wall: self.wall,
                 stopping: self.stopping,
@@ -118,10 +118,10 @@ impl Model {
         self.holds();
     }
 
-    fn perform(&mut self, at: usize, effect: Effect) -> Option<SeatEvent> {
+    fn perform(&mut self, at: usize, effect: SeatEffect) -> Option<SeatEvent> {
         let choice = self.choices.of(4);
         match effect {
-            Effect::Claim { uid, worker } => {
+            SeatEffect::Claim { uid, worker } => {
                 let others = self.seats.iter().enumerate().filter(|(other, _)| *other != at);
                 assert!(others.filter_map(|(_, seat)| seat.state.todo()).all(|other| other != uid), "given twice");
                 let todo = self.todos.get_mut(&uid).unwrap();
@@ -129,7 +129,7 @@ impl Model {
                     return Some(SeatEvent::NotClaimed);
                 }
                 self.count += 1;
-                let worker = worker.unwrap_or_else(|| Worker {
+                let worker = worker.unwrap_or_else(|| WorkerIdentity {
                     start: self.count,
                     owner: WorkerId { run: 1, epoch: 1, number: self.count, fleet: None }.to_string(),
                     key: SessionKey::new("model", None),
@@ -138,8 +138,10 @@ impl Model {
                 todo.fence += 1;
                 Some(SeatEvent::Claimed { worker, todo: todo.clone() })
             }
-            Effect::Prepare { .. } => Some(SeatEvent::Prepared(if choice == 3 { Err("no".into()) } else { Ok(()) })),
-            Effect::Launch { mut worker, resume, .. } => {
+            SeatEffect::Prepare { .. } => {
+                Some(SeatEvent::Prepared(if choice == 3 { Err("no".into()) } else { Ok(()) }))
+            }
+            SeatEffect::Launch { mut worker, resume, .. } => {
                 if choice == 3 {
                     return Some(SeatEvent::NotLaunched("no".into()));
                 }
@@ -151,7 +153,7 @@ impl Model {
                 let lane = Lane { name: "l".into(), branch: "b".into(), path: "p".into(), remote: None };
                 Some(SeatEvent::Launched { worker, lane: self.rules.lanes.then_some(lane) })
             }
-            Effect::Prompt { start, .. } => {
+            SeatEffect::Prompt { start, .. } => {
                 assert!(self.agents.contains_key(&start), "a prompt for nobody");
                 Some(match choice {
                     2 => SeatEvent::NotPrompted(Some("broken pipe".into())),
@@ -159,9 +161,11 @@ impl Model {
                     _ => SeatEvent::Prompted,
                 })
             }
-            Effect::Inspect(uid) => Some(SeatEvent::Inspected(self.todos.get(&uid).cloned())),
-            Effect::DecideContinuation { .. } => Some(SeatEvent::Continuation((choice > 1).then(|| "continue".into()))),
-            Effect::Fail { todo, .. } => {
+            SeatEffect::Inspect(uid) => Some(SeatEvent::Inspected(self.todos.get(&uid).cloned())),
+            SeatEffect::DecideContinuation { .. } => {
+                Some(SeatEvent::Continuation((choice > 1).then(|| "continue".into())))
+            }
+            SeatEffect::Fail { todo, .. } => {
                 let ours = self.ours(&todo).map(|todo| {
                     todo.attempts += 1;
                     todo.status = if todo.attempts > 5 { Status::Failed } else { Status::Pending };
@@ -170,31 +174,31 @@ impl Model {
                 });
                 Some(SeatEvent::AttemptFailed(ours))
             }
-            Effect::Cancel(start) | Effect::Answer { start, .. } => {
+            SeatEffect::Cancel(start) | SeatEffect::Answer { start, .. } => {
                 assert!(self.agents.contains_key(&start), "a message for nobody");
                 None
             }
-            Effect::Kill(start) => {
+            SeatEffect::Kill(start) => {
                 *self.agents.get_mut(&start).unwrap() = true;
                 None
             }
-            Effect::EndAgent(start) => {
+            SeatEffect::EndAgent(start) => {
                 self.agents.remove(&start).unwrap();
                 None
             }
-            Effect::AskUser { start, request, .. } => {
+            SeatEffect::AskUser { start, request, .. } => {
                 self.questions.push((start, request.id));
                 None
             }
-            Effect::ReportDone { todo, .. } => {
+            SeatEffect::ReportDone { todo, .. } => {
                 self.ours(&todo).into_iter().for_each(|todo| todo.flags.reported = true);
                 None
             }
-            Effect::Check { todo, .. } => {
+            SeatEffect::Check { todo, .. } => {
                 assert!(self.checks.insert(todo.uid), "checked twice at once");
                 None
             }
-            Effect::Hold { todo, .. } => {
+            SeatEffect::Hold { todo, .. } => {
                 if let Some(todo) = self.ours(&todo) {
                     todo.status = Status::Pending;
                     let reason = "the user".to_owned();
@@ -202,23 +206,23 @@ impl Model {
                 }
                 None
             }
-            Effect::Reopen(todo) => {
+            SeatEffect::Reopen(todo) => {
                 let open = self.ours(&todo).filter(|todo| !todo.flags.reported);
                 open.into_iter().for_each(|todo| todo.status = Status::Pending);
                 None
             }
-            Effect::StopRun(_) => {
+            SeatEffect::StopRun(_) => {
                 self.stopping = true;
                 None
             }
-            Effect::Completed(_)
-            | Effect::HandedIn(_)
-            | Effect::Renew { .. }
-            | Effect::Charge(_)
-            | Effect::CloseLane(_)
-            | Effect::Checkpoint(_)
-            | Effect::ShareLimit(_)
-            | Effect::Report(_) => None,
+            SeatEffect::Completed(_)
+            | SeatEffect::HandedIn(_)
+            | SeatEffect::Renew { .. }
+            | SeatEffect::Charge(_)
+            | SeatEffect::CloseLane(_)
+            | SeatEffect::Checkpoint(_)
+            | SeatEffect::ShareLimit(_)
+            | SeatEffect::Report(_) => None,
         }
     }
 
@@ -266,13 +270,15 @@ impl Model {
         match self.choices.of(16) {
             0..4 => self.assign(at, uid, choice > 3),
             4..6 => self.end_turn(at, choice),
-            6 => self.agent(at, Event::Started { session: "s".into() }),
-            7 => self.agent(at, Event::Usage(Spending { tokens_in: 9, turns: 1, ..Spending::default() })),
+            6 => self.agent(at, AgentEvent::Started { session: "s".into() }),
+            7 => {
+                self.agent(at, AgentEvent::Usage(TokenSpending { tokens_in: 9, turns: 1, ..TokenSpending::default() }))
+            }
             8 => {
                 self.count += 1;
                 let id = format!("q{}", self.count);
                 let request = permission(id);
-                self.agent(at, Event::Permission(request));
+                self.agent(at, AgentEvent::Permission(request));
             }
             9 => {
                 if let Some(start) = start {
@@ -309,7 +315,7 @@ impl Model {
         }
     }
 
-    fn agent(&mut self, at: usize, event: Event) {
+    fn agent(&mut self, at: usize, event: AgentEvent) {
         if self.seats[at].state.conversation().is_some() {
             self.dispatch(at, SeatEvent::Agent(event));
         }
@@ -317,25 +323,26 @@ impl Model {
 
     fn end_turn(&mut self, at: usize, choice: usize) {
         let finish = match choice {
-            0..3 => Finish::Natural,
+            0..3 => AgentTurnEnd::Natural,
             3 => limited(Reset::After(Duration::from_secs(50))),
-            _ => Finish::Failed("no network".into()),
+            _ => AgentTurnEnd::Failed("no network".into()),
         };
-        self.agent(at, Event::TurnEnded { finish });
+        self.agent(at, AgentEvent::TurnEnded { finish });
     }
 
     fn exit(&mut self, start: u64) {
         self.agents.remove(&start);
         let of = |seat: &Seat| seat.state.conversation().is_some_and(|open| open.worker.start == start);
         let at = self.seats.iter().position(of).unwrap();
-        self.dispatch(at, SeatEvent::Agent(Event::Exited { code: Some(1) }));
+        self.dispatch(at, SeatEvent::Agent(AgentEvent::Exited { code: Some(1) }));
     }
 
     fn answer(&mut self, allowed: Option<bool>) {
         let Some((start, request)) = self.questions.pop() else { return };
         let of = |seat: &Seat| seat.state.conversation().is_some_and(|open| open.worker.start == start);
         if let Some(at) = self.seats.iter().position(of) {
-            let answer = allowed.map(|allowed| if allowed { Answer::Allow } else { Answer::Refuse }.into());
+            let answer =
+                allowed.map(|allowed| if allowed { QuestionReply::Allow } else { QuestionReply::Refuse }.into());
             self.dispatch(at, SeatEvent::Answered { request, answer });
         }
     }
@@ -347,16 +354,16 @@ impl Model {
         let SeatState::Checking { job, .. } = &self.seats[at].state else { return };
         let ours = job.todo.clone();
         let verdict = match (choice, self.ours(&ours)) {
-            (_, None) => Verdict::Lost("gone".into()),
+            (_, None) => CheckVerdict::Lost("gone".into()),
             (0 | 1, Some(todo)) => {
                 todo.status = Status::Completed;
-                Verdict::Done
+                CheckVerdict::Done
             }
-            (2, _) => Verdict::Failed("red".into()),
-            (3, _) => Verdict::Conflict("both".into()),
+            (2, _) => CheckVerdict::Failed("red".into()),
+            (3, _) => CheckVerdict::Conflict("both".into()),
             (_, Some(todo)) => {
                 todo.flags.reported = true;
-                Verdict::Stopped
+                CheckVerdict::Stopped
             }
         };
         self.dispatch(at, SeatEvent::Checked(verdict));
@@ -403,7 +410,7 @@ proptest! {
         seats in 1..4usize,
         lanes in any::<bool>(),
     ) {
-        let mut model = Model::new(choices, seats, lanes);
+        let mut model = SeatModel::new(choices, seats, lanes);
         while model.choices.0.len() > 0 {
             model.happen();
         }
@@ -414,11 +421,11 @@ proptest! {
     fn any_event_in_any_state_leads_to_a_state_and_leaves_nothing_started(
         choices in proptest::collection::vec(any::<u8>(), 500..1_000),
     ) {
-        let mut model = Model::new(choices, 3, true);
+        let mut model = SeatModel::new(choices, 3, true);
         while model.choices.0.len() > 0 {
             model.happen();
         }
-        let conditions = Conditions {
+        let conditions = SeatConditions {
             now: model.now, wall: model.wall, stopping: false, urgent: true, run_limit: None, todo_limit: None, rules: &model.rules,
         };
         for seat in &model.seen {
@@ -427,12 +434,12 @@ proptest! {
                 let launched = matches!(event, SeatEvent::Launched { .. });
                 let effects = next.step(event, &conditions);
                 let taken = next.state.conversation().is_some_and(|open| open.worker.start == STRAY);
-                let ended = effects.iter().any(|effect| matches!(effect, Effect::EndAgent(STRAY)));
+                let ended = effects.iter().any(|effect| matches!(effect, SeatEffect::EndAgent(STRAY)));
                 prop_assert!(!launched || taken || ended, "{:?} forgets an agent", seat.state);
             }
             let mut stopped = seat.clone();
             let effects = stopped.step(SeatEvent::StopRequested, &conditions);
-            let asked = |open: &Conversation| open.asked_to_end.is_some();
+            let asked = |open: &AgentConversation| open.asked_to_end.is_some();
             let ends = stopped.state.conversation().is_none_or(asked);
             let waits = effects.is_empty() && !seat.state.is_idle();
             prop_assert!(stopped.stop_requested && (ends || waits), "{:?} does not stop", seat.state);
@@ -450,7 +457,7 @@ fn the_model_reaches_every_state() {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (number >> 56) as u8
         };
-        let mut model = Model::new((0..2_000).map(|_| byte()).collect(), 3, seed % 2 == 0);
+        let mut model = SeatModel::new((0..2_000).map(|_| byte()).collect(), 3, seed % 2 == 0);
         while model.choices.0.len() > 0 {
             model.happen();
         }
@@ -467,11 +474,11 @@ fn the_model_reaches_every_state() {
 /// rests after a failed start.
 fn lapses(setting: &str, value: &str) -> [u64; 3] {
     let flags = vec![(setting.to_owned(), value.to_owned())];
-    let settings = Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings;
-    let policy = Policy { allowed: Vec::new(), otherwise: Otherwise::Ask };
-    let rules = Rules::of(&settings, 1, false, 1.0, policy);
+    let settings = Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap().settings;
+    let policy = PermissionPolicy { allowed: Vec::new(), otherwise: Otherwise::Ask };
+    let rules = SeatRules::of(&settings, 1, false, 1.0, policy);
     let begun = Instant::now();
-    let conditions = |seconds| Conditions {
+    let conditions = |seconds| SeatConditions {
         now: begun + Duration::from_secs(seconds),
         stopping: false,
         wall: 0,
@@ -480,7 +487,7 @@ fn lapses(setting: &str, value: &str) -> [u64; 3] {
         todo_limit: None,
         rules: &rules,
     };
-    let worker = Worker { start: 1, owner: "run:1/1.1".into(), key: SessionKey::new("k", None) };
+    let worker = WorkerIdentity { start: 1, owner: "run:1/1.1".into(), key: SessionKey::new("k", None) };
     let todo = Todo::blank(Uid(1));
     let mut silent = Seat::new(1, 0, "model".into(), "model".into());
     silent.step(SeatEvent::Assign { uid: Uid(1), fresh: false }, &conditions(0));
@@ -488,7 +495,7 @@ fn lapses(setting: &str, value: &str) -> [u64; 3] {
     let mut failed = silent.clone();
     silent.step(SeatEvent::Launched { worker, lane: None }, &conditions(0));
     failed.step(SeatEvent::NotLaunched("no".into()), &conditions(0));
-    let first = |seat: &mut Seat, after: u64, reached: fn(&Seat, &[Effect]) -> bool| {
+    let first = |seat: &mut Seat, after: u64, reached: fn(&Seat, &[SeatEffect]) -> bool| {
         let reaches = |now: &u64| {
             let effects = seat.step(SeatEvent::Tick { printed: None, todo_time_over: false }, &conditions(*now));
             reached(seat, &effects)
@@ -496,7 +503,8 @@ fn lapses(setting: &str, value: &str) -> [u64; 3] {
         (after + 1..after + 3_600).find(reaches).unwrap() - after
     };
     let asked = first(&mut silent, 0, |seat, _| matches!(seat.state, SeatState::Ending { .. }));
-    let has_kill = |_: &Seat, effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Kill(1)));
+    let has_kill =
+        |_: &Seat, effects: &[SeatEffect]| effects.iter().any(|effect| matches!(effect, SeatEffect::Kill(1)));
     let killed = first(&mut silent, asked, has_kill);
     [asked, killed, first(&mut failed, 0, |seat, _| seat.is_free())]
 }
@@ -508,46 +516,47 @@ fn settings_say_when_an_agent_is_ended_killed_and_started_again() {
     assert_eq!(["1s", "8s"].map(|backoff| lapses("run.backoff", backoff)[2]), [1, 8]);
 }
 
-pub(super) fn limited(reset: Reset) -> Finish {
-    Finish::UsageLimit(UsageLimit { message: "limit reached".into(), reset })
+pub(super) fn limited(reset: Reset) -> AgentTurnEnd {
+    AgentTurnEnd::UsageLimit(UsageLimit { message: "limit reached".into(), reset })
 }
 
-fn permission(id: String) -> Permission {
-    Permission { id, what: "run a tool".into(), detail: String::new(), tool: None, options: Vec::new() }
+fn permission(id: String) -> PermissionRequest {
+    PermissionRequest { id, what: "run a tool".into(), detail: String::new(), tool: None, options: Vec::new() }
 }
 
 /// The number of an agent that no seat knows.
 const STRAY: u64 = u64::MAX;
 
 fn every_event() -> Vec<SeatEvent> {
-    let worker = Worker { start: STRAY, owner: "run:1/1.9".into(), key: SessionKey::new("k", None) };
+    let worker = WorkerIdentity { start: STRAY, owner: "run:1/1.9".into(), key: SessionKey::new("k", None) };
     let mut todo = Todo::blank(Uid(1));
     todo.fence = 1;
     let permission = permission("q".into());
     let limit = limited(Reset::Unknown);
-    let finishes = [Finish::Natural, Finish::Limit, limit, Finish::Cancelled, Finish::Failed("f".into())];
+    let finishes =
+        [AgentTurnEnd::Natural, AgentTurnEnd::Limit, limit, AgentTurnEnd::Cancelled, AgentTurnEnd::Failed("f".into())];
     let verdicts = [
-        Verdict::Done,
-        Verdict::HandedIn,
-        Verdict::Failed("f".into()),
-        Verdict::Hold("h".into()),
-        Verdict::Conflict("c".into()),
-        Verdict::Lost("l".into()),
-        Verdict::Stopped,
+        CheckVerdict::Done,
+        CheckVerdict::HandedIn,
+        CheckVerdict::Failed("f".into()),
+        CheckVerdict::Hold("h".into()),
+        CheckVerdict::Conflict("c".into()),
+        CheckVerdict::Lost("l".into()),
+        CheckVerdict::Stopped,
     ];
     let agent = [
-        Event::Started { session: "s".into() },
-        Event::Text("t".into()),
-        Event::ToolUsed { name: "n".into() },
-        Event::PlanSaid(Vec::new()),
-        Event::Usage(Spending::default()),
-        Event::Permission(permission),
-        Event::Exited { code: None },
+        AgentEvent::Started { session: "s".into() },
+        AgentEvent::Text("t".into()),
+        AgentEvent::ToolUsed { name: "n".into() },
+        AgentEvent::PlanSaid(Vec::new()),
+        AgentEvent::Usage(TokenSpending::default()),
+        AgentEvent::Permission(permission),
+        AgentEvent::Exited { code: None },
     ];
     let mut events = vec![
         SeatEvent::Assign { uid: Uid(1), fresh: true },
         SeatEvent::CheckReported { todo: todo.clone(), owner: "o".into() },
-        SeatEvent::Answered { request: "q".into(), answer: Some(Answer::Allow.into()) },
+        SeatEvent::Answered { request: "q".into(), answer: Some(QuestionReply::Allow.into()) },
         SeatEvent::Answered { request: "q".into(), answer: None },
         SeatEvent::TodoChanged(todo.clone()),
         SeatEvent::AgentLimited(Sleep { until: None, reset: None, message: "m".into() }),
@@ -570,7 +579,7 @@ fn every_event() -> Vec<SeatEvent> {
         SeatEvent::AttemptFailed(Some(todo)),
     ];
     events.extend(agent.map(SeatEvent::Agent));
-    events.extend(finishes.map(|finish| SeatEvent::Agent(Event::TurnEnded { finish })));
+    events.extend(finishes.map(|finish| SeatEvent::Agent(AgentEvent::TurnEnded { finish })));
     events.extend(verdicts.map(SeatEvent::Checked));
     events
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use punch_agents::{Reset, UsageLimit};
 
-use super::event::Effect;
-use super::step::Step;
-use super::{Job, SeatState, Sleep};
+use super::event::SeatEffect;
+use super::step::SeatStep;
+use super::{SeatJob, SeatState, Sleep};
 use crate::observer::{RunEvent, line};
 use SeatState::{Asking, Working};
 
@@ -17,7 +17,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// Follows a message whose clock time says nothing here.
 const UNKNOWN_ZONE: &str = " (its time zone is unknown here)";
 
-impl Step<'_, '_> {
+impl SeatStep<'_, '_> {
     pub(super) fn usage_limit_reached(&mut self, mut state: SeatState, limit: &UsageLimit) -> SeatState {
         // A turn that was refused cost nothing, so there is nothing to estimate.
         if state.conversation().is_some_and(|open| open.spending.tokens() > 0) {
@@ -32,15 +32,15 @@ impl Step<'_, '_> {
             why: sleep.message.clone(),
             until: sleep.until,
         });
-        self.effect(Effect::ShareLimit(sleep.clone()));
+        self.effect(SeatEffect::ShareLimit(sleep.clone()));
         self.seat.sleep = Some(sleep);
         self.agent_gone(job, None)
     }
 
     /// Returns the todo of an agent that cannot work now.
-    pub(super) fn return_for_later(&mut self, job: Job) -> SeatState {
+    pub(super) fn return_for_later(&mut self, job: SeatJob) -> SeatState {
         let id = line(&job.todo.id);
-        self.effect(Effect::Reopen(job.todo));
+        self.effect(SeatEffect::Reopen(job.todo));
         self.released(id, "the usage limit of its agent is reached");
         self.leave(None, job.lane, false)
     }

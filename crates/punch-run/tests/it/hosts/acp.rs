@@ -1,6 +1,6 @@
 //! An agent behind the protocol, good and bad. What the lines mean is tested with the parser.
 
-use punch_run::agent::{Event, Finish};
+use punch_run::agent::{AgentEvent, AgentTurnEnd};
 
 use super::stage::{Stage, is_alive};
 
@@ -15,8 +15,8 @@ fn stage(script: &str) -> Stage {
     Stage::new("acp", &format!("{OPEN}{script}"))
 }
 
-fn failed(words: &str) -> Finish {
-    Finish::Failed(words.into())
+fn failed(words: &str) -> AgentTurnEnd {
+    AgentTurnEnd::Failed(words.into())
 }
 
 #[test]
@@ -29,19 +29,19 @@ fn a_conversation_of_two_prompts_goes_through_one_process() {
         echo '{"id":4,"result":{"stopReason":"end_turn"}}'
         read never"#,
     );
-    assert_eq!(stage.next(), Event::Started { session: "s-1".into() });
-    assert_eq!(stage.next(), Event::Text("hi".into()));
-    assert!(matches!(stage.next(), Event::Usage(spent) if spent.tokens_in == 5));
-    assert_eq!(stage.turn_over(), Finish::Natural);
+    assert_eq!(stage.next(), AgentEvent::Started { session: "s-1".into() });
+    assert_eq!(stage.next(), AgentEvent::Text("hi".into()));
+    assert!(matches!(stage.next(), AgentEvent::Usage(spent) if spent.tokens_in == 5));
+    assert_eq!(stage.turn_over(), AgentTurnEnd::Natural);
     assert!(stage.running.say("and more").unwrap());
-    assert_eq!(stage.turn_over(), Finish::Natural);
+    assert_eq!(stage.turn_over(), AgentTurnEnd::Natural);
     let read = |name| std::fs::read_to_string(stage.path(name)).unwrap();
     assert!(read("new").contains(r#""command":"/bin/punch""#));
     assert!(read("prompt").contains("Do it."));
     assert!(read("again").contains("and more"));
     assert_eq!(read("told"), "yes\n");
     stage.running.cancel();
-    assert!(matches!(stage.rest()[..], [Event::Exited { .. }]), "no turn was going on");
+    assert!(matches!(stage.rest()[..], [AgentEvent::Exited { .. }]), "no turn was going on");
     assert!(stage.log().contains("oops") && stage.log().contains("s-1"), "both streams are written down");
 }
 
@@ -53,10 +53,10 @@ fn a_permission_waits_for_its_answer() {
         echo '{"id":3,"result":{"stopReason":"end_turn"}}'; read never"#,
     );
     stage.next();
-    let Event::Permission(asked) = stage.next() else { panic!() };
+    let AgentEvent::Permission(asked) = stage.next() else { panic!() };
     assert_eq!(asked.what, "rm x");
     stage.running.answer(&asked.id, Some("y"), None).unwrap();
-    assert_eq!(stage.turn_over(), Finish::Natural);
+    assert_eq!(stage.turn_over(), AgentTurnEnd::Natural);
     let answer = std::fs::read_to_string(stage.path("answer")).unwrap();
     assert!(answer.contains(r#""id":"a""#) && answer.contains(r#""optionId":"y""#), "{answer}");
 }
@@ -68,8 +68,8 @@ fn garbage_and_lines_without_end_between_good_lines_do_no_harm() {
         head -c 3000000 /dev/zero | tr '\0' x; echo
         echo '{"id":3,"result":{"stopReason":"end_turn"}}'"#,
     );
-    assert_eq!(stage.turn_over(), Finish::Natural);
-    assert_eq!(stage.rest(), [Event::Exited { code: Some(0) }]);
+    assert_eq!(stage.turn_over(), AgentTurnEnd::Natural);
+    assert_eq!(stage.rest(), [AgentEvent::Exited { code: Some(0) }]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_flood_is_bounded_in_memory_and_on_disk() {
         r#"i=0; while [ $i -lt 300 ]; do i=$((i+1)); head -c 100000 /dev/zero | tr '\0' y; echo; done
         echo '{"id":3,"result":{"stopReason":"end_turn"}}'"#,
     );
-    assert_eq!(stage.turn_over(), Finish::Natural);
+    assert_eq!(stage.turn_over(), AgentTurnEnd::Natural);
     let size = std::fs::metadata(stage.path("log")).unwrap().len();
     assert!(size <= punch_run::agent::LOG_LIMIT, "{size}");
 }
@@ -91,12 +91,14 @@ fn ends_before_the_turn_is_over_are_told() {
         ("kill -9 $$", "it ended with exit code 137 before its turn was over"),
     ] {
         let events = stage(script).rest();
-        let [.., Event::TurnEnded { finish }, Event::Exited { .. }] = &events[..] else { panic!("{events:?}") };
+        let [.., AgentEvent::TurnEnded { finish }, AgentEvent::Exited { .. }] = &events[..] else {
+            panic!("{events:?}")
+        };
         assert_eq!(*finish, failed(wanted));
     }
     let events = Stage::new("acp", "echo 'what is this'; exit 2").rest();
     let wanted = failed("it ended with exit code 2, and none of its 1 lines was understood");
-    assert_eq!(events, [Event::TurnEnded { finish: wanted }, Event::Exited { code: Some(2) }]);
+    assert_eq!(events, [AgentEvent::TurnEnded { finish: wanted }, AgentEvent::Exited { code: Some(2) }]);
 }
 
 #[test]
@@ -105,7 +107,7 @@ fn a_program_that_is_not_there_fails_its_turn() {
     assert!(punch_run::agent::agent(&spec, &punch_run::agent::LimitSigns::default()).is_ok());
     let events = Stage::new("acp", "exec /does/not/exist").rest();
     assert!(
-        matches!(&events[..], [Event::TurnEnded { finish: Finish::Failed(_) }, Event::Exited { .. }]),
+        matches!(&events[..], [AgentEvent::TurnEnded { finish: AgentTurnEnd::Failed(_) }, AgentEvent::Exited { .. }]),
         "{events:?}"
     );
 }
@@ -118,13 +120,16 @@ fn one_that_does_not_listen_is_killed_with_all_it_started() {
         while :; do sleep 1; done"#,
     );
     stage.next();
-    assert_eq!(stage.next(), Event::ToolUsed { name: "x".into() });
+    assert_eq!(stage.next(), AgentEvent::ToolUsed { name: "x".into() });
     let away = std::fs::read_to_string(stage.path("away")).unwrap();
     assert!(is_alive(&away));
     stage.running.cancel();
     stage.running.kill();
     let events = stage.rest();
-    assert_eq!(events, [Event::TurnEnded { finish: Finish::Cancelled }, Event::Exited { code: Some(137) }]);
+    assert_eq!(
+        events,
+        [AgentEvent::TurnEnded { finish: AgentTurnEnd::Cancelled }, AgentEvent::Exited { code: Some(137) }]
+    );
     assert!(!is_alive(&away));
 }
 
@@ -136,7 +141,10 @@ fn one_that_asks_and_asks_and_never_reads_is_ended() {
     );
     let events = stage.rest();
     assert!(
-        matches!(&events[..], [.., Event::TurnEnded { finish: Finish::Failed(_) }, Event::Exited { .. }]),
+        matches!(
+            &events[..],
+            [.., AgentEvent::TurnEnded { finish: AgentTurnEnd::Failed(_) }, AgentEvent::Exited { .. }]
+        ),
         "{events:?}"
     );
 }

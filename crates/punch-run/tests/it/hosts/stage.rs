@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use punch_run::agent::{Assignment, Event, Finish, Report, Running, agent, reports};
+use punch_run::agent::{AgentEvent, AgentReport, AgentStart, AgentTurnEnd, RunningAgent, agent, reports};
 
 /// Only something that hangs takes it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Stage {
     pub folder: tempfile::TempDir,
-    pub running: Box<dyn Running>,
-    reports: Receiver<Report>,
+    pub running: Box<dyn RunningAgent>,
+    reports: Receiver<AgentReport>,
 }
 
 impl Stage {
@@ -23,7 +23,7 @@ impl Stage {
         std::fs::write(&path, script).unwrap();
         let spec = format!("{kind}:sh {}", path.display()).parse().unwrap();
         let (sinks, reports) = reports();
-        let assignment = Assignment {
+        let assignment = AgentStart {
             prompt: "T-1\nDo it.".into(),
             folder: folder.path().into(),
             log: folder.path().join("log"),
@@ -38,23 +38,23 @@ impl Stage {
         Self { folder, running, reports }
     }
 
-    pub fn next(&self) -> Event {
+    pub fn next(&self) -> AgentEvent {
         self.reports.recv_timeout(PATIENCE).unwrap().event
     }
 
     /// How the turn ends; everything before is passed over.
-    pub fn turn_over(&self) -> Finish {
+    pub fn turn_over(&self) -> AgentTurnEnd {
         loop {
-            if let Event::TurnEnded { finish } = self.next() {
+            if let AgentEvent::TurnEnded { finish } = self.next() {
                 return finish;
             }
         }
     }
 
     /// Everything until it is gone, which must be the last word.
-    pub fn rest(&mut self) -> Vec<Event> {
+    pub fn rest(&mut self) -> Vec<AgentEvent> {
         let mut out = Vec::new();
-        while !matches!(out.last(), Some(Event::Exited { .. })) {
+        while !matches!(out.last(), Some(AgentEvent::Exited { .. })) {
             out.push(self.next());
         }
         self.running.kill();

@@ -3,13 +3,13 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use punch_run::worktree::{HeldReason, Settled};
+use punch_run::worktree::{HeldReason, SettleResult};
 
 use super::sandbox::{Sandbox, git, hand_in, plain_git, write};
 
-fn why(settled: Settled) -> (HeldReason, Vec<String>) {
+fn why(settled: SettleResult) -> (HeldReason, Vec<String>) {
     match settled {
-        Settled::Held(held) => (held.why, held.paths),
+        SettleResult::Held(held) => (held.why, held.paths),
         other => panic!("{other:?}"),
     }
 }
@@ -109,7 +109,7 @@ fn files_that_git_ignores_are_no_work() {
     let lanes = sandbox.begin();
     let lane = lanes.open("a").unwrap();
     write(&lane, "target/x", "x\n");
-    assert!(matches!(lanes.settle(&lane, "T-1").unwrap(), Settled::Nothing { .. }));
+    assert!(matches!(lanes.settle(&lane, "T-1").unwrap(), SettleResult::Nothing { .. }));
     assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
 }
 
@@ -257,6 +257,6 @@ fn a_difference_that_is_gone_in_the_index_is_no_work() {
     let lanes = sandbox.begin();
     let lane = lanes.open("a").unwrap();
     write(&lane, "base.txt", "base\r\n");
-    assert!(matches!(lanes.settle(&lane, "T-1").unwrap(), Settled::Nothing { .. }));
+    assert!(matches!(lanes.settle(&lane, "T-1").unwrap(), SettleResult::Nothing { .. }));
     assert!(lanes.close(&lane, "rest").unwrap().is_nothing());
 }

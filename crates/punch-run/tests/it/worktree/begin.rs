@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use punch_run::worktree::{Lanes, Remark, WorktreeError};
+use punch_run::worktree::{LaneRemark, Lanes, WorktreeError};
 
 use super::sandbox::{Sandbox, hand_in, write};
 
@@ -37,7 +37,7 @@ fn uncommitted_work_is_told_and_left_alone() {
     sandbox.git(&["add", "staged.txt"]);
     let before = sandbox.users_state();
     let (lanes, remarks) = Lanes::begin(&sandbox.root(), &sandbox.lanes_folder(), "7").unwrap();
-    assert_eq!(remarks, [Remark::Uncommitted(3)]);
+    assert_eq!(remarks, [LaneRemark::Uncommitted(3)]);
     let lane = lanes.open("a").unwrap();
     assert_eq!(fs::read_to_string(lane.path.join("base.txt")).unwrap(), "base\n");
     assert!(!lane.path.join("new.txt").exists());
@@ -70,7 +70,7 @@ fn submodules_are_told_and_empty() {
     sandbox.git(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", &url, "lib"]);
     sandbox.commit("lib");
     let (lanes, remarks) = Lanes::begin(&sandbox.root(), &sandbox.lanes_folder(), "7").unwrap();
-    assert_eq!(remarks, [Remark::Submodules(1)]);
+    assert_eq!(remarks, [LaneRemark::Submodules(1)]);
     let lane = lanes.open("a").unwrap();
     assert_eq!(fs::read_dir(lane.path.join("lib")).unwrap().count(), 0);
     write(&lane, "a.txt", "a\n");

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use punch_run::worktree::{Lane, Settled, WorktreeError};
+use punch_run::worktree::{Lane, SettleResult, WorktreeError};
 
 use super::sandbox::{Sandbox, git, write};
 
@@ -107,7 +107,7 @@ fn a_lane_that_leads_elsewhere_is_refused_and_nothing_of_it_runs() {
             fs::remove_file(&dot).unwrap();
         }
         sandbox.git(&["worktree", "repair"]);
-        assert!(matches!(lanes.settle(&lane, "work").unwrap(), Settled::Ready { .. }), "{what}");
+        assert!(matches!(lanes.settle(&lane, "work").unwrap(), SettleResult::Ready { .. }), "{what}");
     }
 }
 
@@ -124,7 +124,7 @@ fn attributes_and_settings_of_a_lane_make_nothing_run() {
     write(&lane, ".gitmodules", "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c touch\n\tupdate = !touch canary\n");
     write(&lane, ".githooks/pre-commit", "#!/bin/sh\ntouch canary\n");
     write(&lane, "work", "x\n");
-    assert!(matches!(lanes.settle(&lane, "work").unwrap(), Settled::Ready { .. }));
+    assert!(matches!(lanes.settle(&lane, "work").unwrap(), SettleResult::Ready { .. }));
     assert!(!canary.exists() && !lane.path.join("canary").exists());
     assert_eq!(sandbox.users_state(), before);
 }
@@ -166,7 +166,7 @@ fn a_submodule_with_another_git_folder_is_held_and_not_asked() {
     let lane = lanes.open("a").unwrap();
     git(&lane.path, &[&with_files[..], &["update", "--init"]].concat());
     // The one that git made may be asked.
-    assert!(matches!(lanes.settle(&lane, "work").unwrap(), Settled::Nothing { .. }));
+    assert!(matches!(lanes.settle(&lane, "work").unwrap(), SettleResult::Nothing { .. }));
     let inside = lane.path.join("lib");
     let modules = git(&inside, &["rev-parse", "--absolute-git-dir"]);
     fs::remove_file(inside.join(".git")).unwrap();
@@ -178,7 +178,7 @@ fn a_submodule_with_another_git_folder_is_held_and_not_asked() {
     hostile(&inside.join(".git"), &canary);
     fs::write(inside.join(".gitattributes"), "* filter=e\n").unwrap();
     fs::write(inside.join("lib.txt"), "two\n").unwrap();
-    let Settled::Held(held) = lanes.settle(&lane, "work").unwrap() else { panic!("not held") };
+    let SettleResult::Held(held) = lanes.settle(&lane, "work").unwrap() else { panic!("not held") };
     assert_eq!(held.paths, ["lib"]);
     assert!(!canary.exists(), "a program ran");
 }

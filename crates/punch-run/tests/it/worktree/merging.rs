@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use punch_run::worktree::{Held, HeldReason, Lanes, Published, Settled};
+use punch_run::worktree::{HeldLane, HeldReason, Lanes, PublishResult, SettleResult};
 
 use super::sandbox::{Sandbox, hand_in, write};
 
@@ -41,8 +41,8 @@ fn a_conflict_is_held_with_paths_and_both_sides() {
     hand_in(&lanes, &a, "T-1");
     let paths = vec!["base.txt".to_owned(), "sub dir/new\nline.txt".to_owned()];
     let (branch, result) = ("punch/7/b".to_owned(), "punch/7/result".to_owned());
-    let held = Held { why: HeldReason::Conflict, paths, branch, result };
-    assert_eq!(lanes.settle(&b, "T-2").unwrap(), Settled::Held(held.clone()));
+    let held = HeldLane { why: HeldReason::Conflict, paths, branch, result };
+    assert_eq!(lanes.settle(&b, "T-2").unwrap(), SettleResult::Held(held.clone()));
     assert!(held.is_conflict());
     assert_eq!(
         held.reason(),
@@ -67,7 +67,8 @@ fn a_conflict_is_held_with_paths_and_both_sides() {
 #[test]
 fn a_reason_is_short_whatever_the_paths_are() {
     let paths = (0..50).map(|n| format!("{n}\u{1b}[31m{}`", "x".repeat(5000))).collect();
-    let held = Held { why: HeldReason::Conflict, paths, branch: "punch/7/b".into(), result: "punch/7/result".into() };
+    let held =
+        HeldLane { why: HeldReason::Conflict, paths, branch: "punch/7/b".into(), result: "punch/7/result".into() };
     let reason = held.reason();
     assert!(reason.len() < 700 && reason.contains("and 45 more"), "{reason}");
     assert!(!reason.contains('\u{1b}'));
@@ -80,9 +81,9 @@ fn a_result_that_moved_on_is_not_taken_back() {
     let (a, b) = (lanes.open("a").unwrap(), lanes.open("b").unwrap());
     write(&a, "a.txt", "a\n");
     write(&b, "b.txt", "b\n");
-    let Settled::Ready { commit, merged: false } = lanes.settle(&b, "T-2").unwrap() else { panic!() };
+    let SettleResult::Ready { commit, merged: false } = lanes.settle(&b, "T-2").unwrap() else { panic!() };
     hand_in(&lanes, &a, "T-1");
-    assert_eq!(lanes.publish(&b, &commit).unwrap(), Published::Moved);
+    assert_eq!(lanes.publish(&b, &commit).unwrap(), PublishResult::Moved);
     assert!(hand_in(&lanes, &b, "T-2"));
     assert_eq!((sandbox.on_result("a.txt"), sandbox.on_result("b.txt")), ("a".into(), "b".into()));
 }
@@ -93,7 +94,7 @@ fn settling_twice_is_harmless_and_no_work_is_no_commit() {
     let lanes = sandbox.begin();
     let lane = lanes.open("a").unwrap();
     let base = lanes.base().to_owned();
-    assert_eq!(lanes.settle(&lane, "T-1").unwrap(), Settled::Nothing { commit: base });
+    assert_eq!(lanes.settle(&lane, "T-1").unwrap(), SettleResult::Nothing { commit: base });
     write(&lane, "a.txt", "a\n");
     let first = lanes.settle(&lane, "T-1").unwrap();
     assert_eq!(lanes.settle(&lane, "T-1").unwrap(), first);
@@ -106,11 +107,11 @@ fn a_lane_without_work_is_published_while_others_move_on() {
     let (idle, busy) = (lanes.open("idle").unwrap(), lanes.open("busy").unwrap());
     write(&busy, "a.txt", "a\n");
     hand_in(&lanes, &busy, "T-1");
-    let Settled::Nothing { commit } = lanes.settle(&idle, "T-2").unwrap() else { panic!() };
+    let SettleResult::Nothing { commit } = lanes.settle(&idle, "T-2").unwrap() else { panic!() };
     assert!(idle.path.join("a.txt").exists(), "it is checked with the work of the others");
     write(&busy, "b.txt", "b\n");
     hand_in(&lanes, &busy, "T-3");
-    assert_eq!(lanes.publish(&idle, &commit).unwrap(), Published::Now);
+    assert_eq!(lanes.publish(&idle, &commit).unwrap(), PublishResult::Now);
     assert_eq!(sandbox.on_result("b.txt"), "b");
 }
 
@@ -122,12 +123,12 @@ fn a_result_branch_that_somebody_has_checked_out_does_not_move() {
     sandbox.git(&["checkout", "-q", "punch/7/result"]);
     let before = sandbox.users_state();
     write(&lane, "a.txt", "a\n");
-    let Settled::Ready { commit, .. } = lanes.settle(&lane, "T-1").unwrap() else { panic!() };
+    let SettleResult::Ready { commit, .. } = lanes.settle(&lane, "T-1").unwrap() else { panic!() };
     let path = sandbox.root().canonicalize().unwrap().display().to_string();
-    assert_eq!(lanes.publish(&lane, &commit).unwrap(), Published::CheckedOut { path });
+    assert_eq!(lanes.publish(&lane, &commit).unwrap(), PublishResult::CheckedOut { path });
     assert_eq!(sandbox.users_state(), before);
     sandbox.git(&["checkout", "-q", "main"]);
-    assert_eq!(lanes.publish(&lane, &commit).unwrap(), Published::Now);
+    assert_eq!(lanes.publish(&lane, &commit).unwrap(), PublishResult::Now);
 }
 
 #[test]
@@ -156,8 +157,8 @@ fn many_lanes_at_once_lose_nothing() {
                     lanes.refresh(&lane).unwrap();
                     write(&lane, &format!("{n}-{todo}.txt"), "x\n");
                     loop {
-                        let Settled::Ready { commit, .. } = lanes.settle(&lane, "work").unwrap() else { panic!() };
-                        if lanes.publish(&lane, &commit).unwrap() == Published::Now {
+                        let SettleResult::Ready { commit, .. } = lanes.settle(&lane, "work").unwrap() else { panic!() };
+                        if lanes.publish(&lane, &commit).unwrap() == PublishResult::Now {
                             break;
                         }
                     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use punch_run::worktree::{Lane, Lanes, Published, Settled};
+use punch_run::worktree::{Lane, Lanes, PublishResult, SettleResult};
 
 pub struct Sandbox {
     folder: tempfile::TempDir,
@@ -94,8 +94,8 @@ pub fn write(lane: &Lane, path: &str, text: &str) {
 /// Settles and publishes work that must fit.
 pub fn hand_in(lanes: &Lanes, lane: &Lane, message: &str) -> bool {
     match lanes.settle(lane, message).unwrap() {
-        Settled::Ready { commit, merged } => {
-            assert_eq!(lanes.publish(lane, &commit).unwrap(), Published::Now);
+        SettleResult::Ready { commit, merged } => {
+            assert_eq!(lanes.publish(lane, &commit).unwrap(), PublishResult::Now);
             merged
         }
         other => panic!("{other:?}"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use punch_run::worktree::{Lanes, Pushed, Remote, RemotePart, Settled, WorktreeError};
+use punch_run::worktree::{Lanes, PushResult, Remote, RemotePart, SettleResult, WorktreeError};
 
 use super::sandbox::{Sandbox, git, write};
 
@@ -27,7 +27,7 @@ fn worked(lanes: &Lanes, todo: &str) -> (punch_run::worktree::Lane, String) {
     let lane = lanes.open(todo).unwrap();
     write(&lane, "work.txt", "work\n");
     match lanes.settle(&lane, "work").unwrap() {
-        Settled::Ready { commit, .. } => (lane, commit),
+        SettleResult::Ready { commit, .. } => (lane, commit),
         other => panic!("{other:?}"),
     }
 }
@@ -41,7 +41,7 @@ fn only_branches_below_punch_are_pushed_whatever_the_settings_of_the_user_say() 
     begin(&sandbox, RemotePart::Coordinator).unwrap();
     let lanes = begin(&sandbox, RemotePart::Worker).unwrap();
     let (lane, commit) = worked(&lanes, "T-1");
-    assert_eq!(lanes.push(&lane, &commit).unwrap(), Pushed::Now);
+    assert_eq!(lanes.push(&lane, &commit).unwrap(), PushResult::Now);
     let refs = git(&remote, &["for-each-ref", "--format=%(refname)"]);
     assert_eq!(refs, "refs/heads/main\nrefs/heads/punch/7/T-1\nrefs/heads/punch/7/result");
 }
@@ -74,8 +74,8 @@ fn a_remote_that_refuses_is_told_from_one_that_has_moved_however_much_it_prints(
     assert!(said.starts_with("[remote rejected] (pre-receive hook declined)") && said.contains("remote: no"), "{said}");
     fs::write(&hook, "#!/bin/sh\nfor n in $(seq 1 500); do echo a long greeting >&2; done\n").unwrap();
     git(&remote, &["update-ref", "refs/heads/punch/7/T-1", "main"]);
-    assert_eq!(lanes.push(&lane, &commit).unwrap(), Pushed::Moved);
-    assert_eq!(lanes.push(&lane, &commit).unwrap(), Pushed::Now);
+    assert_eq!(lanes.push(&lane, &commit).unwrap(), PushResult::Moved);
+    assert_eq!(lanes.push(&lane, &commit).unwrap(), PushResult::Now);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::print::{Style, one_line};
 use super::scan::comment_end;
-use super::tree::Tree;
+use super::tree::JsonTree;
 
 /// A member as it is written: its name and its value.
 pub fn member<'a>(name: &'a str, value: &'a Value) -> (Option<&'a str>, &'a Value) {
@@ -16,7 +16,7 @@ pub fn member<'a>(name: &'a str, value: &'a Value) -> (Option<&'a str>, &'a Valu
 }
 
 /// The text with one more part at the end of an object or array.
-pub fn insert(text: &str, tree: &Tree, node: usize, (name, value): (Option<&str>, &Value)) -> String {
+pub fn insert(text: &str, tree: &JsonTree, node: usize, (name, value): (Option<&str>, &Value)) -> String {
     let style = Style::of(text);
     let parts = tree.parts(node);
     let prefix = name.map_or(String::new(), |name| format!("{}: ", Value::from(name)));
@@ -68,7 +68,7 @@ fn fill(text: &str, span: &Range<usize>, style: &Style, prefix: &str, value: &Va
 }
 
 /// The text with another value in the place of a node.
-pub fn put(text: &str, tree: &Tree, node: usize, value: &Value) -> String {
+pub fn put(text: &str, tree: &JsonTree, node: usize, value: &Value) -> String {
     let span = tree.node(node).span.clone();
     let indent = line_indent(text, span.start).to_owned();
     let line = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -79,7 +79,7 @@ pub fn put(text: &str, tree: &Tree, node: usize, value: &Value) -> String {
 }
 
 /// The text without one part of an object or array.
-pub fn remove(text: &str, tree: &Tree, node: usize, index: usize) -> String {
+pub fn remove(text: &str, tree: &JsonTree, node: usize, index: usize) -> String {
     let parts = tree.parts(node);
     let part = parts[index].clone();
     let comma = comma_behind(text, part.end);

@@ -7,4 +7,4 @@ mod scan;
 mod tree;
 
 pub use edit::{insert, member, put, remove};
-pub use tree::{Kind, Tree};
+pub use tree::{JsonKind, JsonTree};

@@ -2,7 +2,7 @@
 //! also a place in the file.
 
 /// A text as plain JSON, and where it was more than that.
-pub struct Plain {
+pub struct PlainJson {
     /// The text, with spaces in place of comments and trailing commas. Places in it are places in the file.
     pub text: String,
     /// Where the first comment begins.
@@ -12,7 +12,7 @@ pub struct Plain {
 }
 
 /// Turns a text into plain JSON of the same length. Broken JSON stays broken: the parser judges it.
-pub fn plain(text: &str) -> Plain {
+pub fn plain(text: &str) -> PlainJson {
     let mut out = text.as_bytes().to_vec();
     let (mut comment, mut trailing_comma) = (None, None);
     let mut at = 0;
@@ -57,7 +57,7 @@ pub fn plain(text: &str) -> Plain {
             }
         }
     }
-    Plain { text: String::from_utf8(out).unwrap_or_default(), comment, trailing_comma }
+    PlainJson { text: String::from_utf8(out).unwrap_or_default(), comment, trailing_comma }
 }
 
 /// `[,]` is not a trailing comma.

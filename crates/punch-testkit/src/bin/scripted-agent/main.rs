@@ -18,15 +18,15 @@ fn main() -> ExitCode {
         // What it starts of itself: processes that outlive their parents.
         ["--child", what, ..] => return mischief::child(what),
         ["--go-on", id, script] => {
-            let told = prompt::Prompt { id: (*id).to_owned(), ..Default::default() };
+            let told = prompt::AgentPrompt { id: (*id).to_owned(), ..Default::default() };
             return ExitCode::from(steps::go_on(&told, script));
         }
         _ => {}
     }
     let (told, script) = match arguments.is_empty() {
-        true => prompt::Prompt::read().map(|told| (told.clone(), told.content)).unwrap_or_default(),
+        true => prompt::AgentPrompt::read().map(|told| (told.clone(), told.content)).unwrap_or_default(),
         // Told by its arguments it has no need of a prompt, and reads none.
-        false => (prompt::Prompt::of_session(), arguments.join(" ")),
+        false => (prompt::AgentPrompt::of_session(), arguments.join(" ")),
     };
     ExitCode::from(steps::play(&told, &script))
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader};
 
 /// What a prompt says, as far as a script cares.
 #[derive(Clone, Debug, Default)]
-pub struct Prompt {
+pub struct AgentPrompt {
     /// The id of the todo.
     pub id: String,
     /// What the todo says.
@@ -15,7 +15,7 @@ pub struct Prompt {
     pub failed: bool,
 }
 
-impl Prompt {
+impl AgentPrompt {
     /// Reads standard input to its end.
     pub fn read() -> io::Result<Self> {
         let mut prompt = Self::default();

@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::mischief;
-use super::prompt::Prompt;
+use super::prompt::AgentPrompt;
 
 /// What comes of a step.
-enum Then {
+enum StepEnd {
     /// The next one.
     Next,
     /// It ends with this exit code and leaves no trace of having done anything.
@@ -20,14 +20,14 @@ enum Then {
 }
 
 /// Plays all steps. After the last one the todo counts as done.
-pub fn play(told: &Prompt, script: &str) -> u8 {
+pub fn play(told: &AgentPrompt, script: &str) -> u8 {
     trace("begun", &told.id);
     trace("order", &format!("begin {}", told.id));
     go_on(told, script)
 }
 
 /// Plays the steps that are left, from the middle of a script.
-pub fn go_on(told: &Prompt, script: &str) -> u8 {
+pub fn go_on(told: &AgentPrompt, script: &str) -> u8 {
     let mut left = script;
     while !left.is_empty() {
         let step;
@@ -36,7 +36,7 @@ pub fn go_on(told: &Prompt, script: &str) -> u8 {
         if word == "shut" {
             mischief::shut(rest.split(' ').next().unwrap_or_default(), &told.id, left);
         }
-        if let Then::Exit(code) = one(told, word, rest.trim()) {
+        if let StepEnd::Exit(code) = one(told, word, rest.trim()) {
             return code;
         }
     }
@@ -45,7 +45,7 @@ pub fn go_on(told: &Prompt, script: &str) -> u8 {
     0
 }
 
-fn one(told: &Prompt, word: &str, rest: &str) -> Then {
+fn one(told: &AgentPrompt, word: &str, rest: &str) -> StepEnd {
     let first = rest.split(' ').next().unwrap_or_default();
     match word {
         // Does what is asked: a file with the name of the todo.
@@ -57,11 +57,11 @@ fn one(told: &Prompt, word: &str, rest: &str) -> Then {
         "sleep" => sleep(first),
         // Only the second attempt does it, and only because it was told what went wrong.
         "learn" if told.failed => work(told),
-        "nothing" => return Then::Exit(0),
-        "exit" => return Then::Exit(first.parse().unwrap_or(1)),
+        "nothing" => return StepEnd::Exit(0),
+        "exit" => return StepEnd::Exit(first.parse().unwrap_or(1)),
         "refuse" => {
             let _ = writeln!(io::stderr(), "I cannot do this");
-            return Then::Exit(7);
+            return StepEnd::Exit(7);
         }
         // Waits until a file of this name is among the traces.
         "await" => {
@@ -79,12 +79,12 @@ fn one(told: &Prompt, word: &str, rest: &str) -> Then {
         "grow" => punch("grown", &["add", "work that came later"]),
         "remove" => punch("removed", &["rm", first]),
         "punch" => punch("punch", &rest.split(' ').collect::<Vec<_>>()),
-        _ => return mischief::play(word, rest).map_or(Then::Next, Then::Exit),
+        _ => return mischief::play(word, rest).map_or(StepEnd::Next, StepEnd::Exit),
     }
-    Then::Next
+    StepEnd::Next
 }
 
-fn work(told: &Prompt) {
+fn work(told: &AgentPrompt) {
     let _ = writeln!(io::stdout(), "working on {}", told.id);
     let _ = fs::write(format!("made-{}", told.id), "");
 }

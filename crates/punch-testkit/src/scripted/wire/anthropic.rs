@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Event, items, word};
+use super::{StreamEvent, items, word};
 use crate::scripted::asked::{flat, flat_since};
-use crate::scripted::{Answer, Asked, Offered};
+use crate::scripted::{ModelRequest, ModelTurn, ToolOffer};
 
-pub fn read(body: &Value) -> Asked {
-    let tools = items(body, "tools").iter().map(|tool| (word(tool, "name").to_owned(), Offered::default()));
+pub fn read(body: &Value) -> ModelRequest {
+    let tools = items(body, "tools").iter().map(|tool| (word(tool, "name").to_owned(), ToolOffer::default()));
     let part = |key: &str| body.get(key).map(flat).unwrap_or_default();
-    Asked {
+    ModelRequest {
         model: word(body, "model").to_owned(),
         text: part("system") + &part("messages"),
         news: flat_since(body.get("messages"), |message| message["role"] == "assistant"),
@@ -18,7 +18,7 @@ pub fn read(body: &Value) -> Asked {
     }
 }
 
-pub fn events(answer: &Answer) -> Vec<Event> {
+pub fn events(answer: &ModelTurn) -> Vec<StreamEvent> {
     let start = json!({
         "id": format!("msg_{}", answer.id), "type": "message", "role": "assistant", "model": answer.model,
         "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage(answer, 1),
@@ -41,7 +41,7 @@ pub fn events(answer: &Answer) -> Vec<Event> {
     out
 }
 
-pub fn whole(answer: &Answer) -> Value {
+pub fn whole(answer: &ModelTurn) -> Value {
     json!({
         "id": format!("msg_{}", answer.id), "type": "message", "role": "assistant", "model": answer.model,
         "content": blocks(answer), "stop_reason": stop(answer), "stop_sequence": null,
@@ -49,7 +49,7 @@ pub fn whole(answer: &Answer) -> Value {
     })
 }
 
-fn blocks(answer: &Answer) -> Vec<Value> {
+fn blocks(answer: &ModelTurn) -> Vec<Value> {
     let mut out = Vec::new();
     if !answer.thinking.is_empty() {
         out.push(json!({"type": "thinking", "thinking": answer.thinking, "signature": "c2NyaXB0ZWQ="}));
@@ -87,12 +87,12 @@ fn opened(mut block: Value) -> (Value, Vec<Value>) {
     (block, deltas)
 }
 
-fn stop(answer: &Answer) -> &str {
+fn stop(answer: &ModelTurn) -> &str {
     let own = if answer.calls.is_empty() { "end_turn" } else { "tool_use" };
     answer.stop.as_deref().unwrap_or(own)
 }
 
-fn usage(answer: &Answer, output: u64) -> Value {
+fn usage(answer: &ModelTurn, output: u64) -> Value {
     json!({
         "input_tokens": answer.usage.input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
         "output_tokens": output,

@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::{Event, items, word};
+use super::{StreamEvent, items, word};
 use crate::scripted::asked::{flat, flat_since};
-use crate::scripted::{Answer, Asked, Offered};
+use crate::scripted::{ModelRequest, ModelTurn, ToolOffer};
 
-pub fn read(body: &Value) -> Asked {
+pub fn read(body: &Value) -> ModelRequest {
     let tools = items(body, "tools").iter().map(|tool| word(&tool["function"], "name").to_owned());
-    Asked {
+    ModelRequest {
         model: word(body, "model").to_owned(),
         text: body.get("messages").map(flat).unwrap_or_default(),
         news: flat_since(body.get("messages"), |message| message["role"] == "assistant"),
-        tools: tools.filter(|name| !name.is_empty()).map(|name| (name, Offered::default())).collect(),
+        tools: tools.filter(|name| !name.is_empty()).map(|name| (name, ToolOffer::default())).collect(),
         stream: body["stream"] == true,
     }
 }
 
-pub fn events(answer: &Answer) -> Vec<Event> {
+pub fn events(answer: &ModelTurn) -> Vec<StreamEvent> {
     let chunk = |choices: Value| {
         let mut out = base(answer, "chat.completion.chunk");
         out["choices"] = choices;
@@ -36,7 +36,7 @@ pub fn events(answer: &Answer) -> Vec<Event> {
     out.into_iter().map(|data| (None, data)).collect()
 }
 
-pub fn whole(answer: &Answer) -> Value {
+pub fn whole(answer: &ModelTurn) -> Value {
     let mut message = json!({"role": "assistant", "content": answer.words()});
     if !answer.calls.is_empty() {
         message["tool_calls"] = json!(calls(answer));
@@ -47,19 +47,19 @@ pub fn whole(answer: &Answer) -> Value {
     out
 }
 
-fn base(answer: &Answer, object: &str) -> Value {
+fn base(answer: &ModelTurn, object: &str) -> Value {
     json!({"id": format!("chatcmpl-{}", answer.id), "object": object, "created": 0, "model": answer.model})
 }
 
-fn calls(answer: &Answer) -> Vec<Value> {
-    let call = |call: &crate::scripted::Called| {
+fn calls(answer: &ModelTurn) -> Vec<Value> {
+    let call = |call: &crate::scripted::ScriptedToolUse| {
         let function = json!({"name": call.name, "arguments": call.input.to_string()});
         json!({"id": format!("call_{}", call.id), "type": "function", "function": function})
     };
     answer.calls.iter().map(call).collect()
 }
 
-fn finish(answer: &Answer) -> &'static str {
+fn finish(answer: &ModelTurn) -> &'static str {
     match (answer.cut(), answer.calls.is_empty()) {
         (true, _) => "length",
         (false, false) => "tool_calls",
@@ -67,7 +67,7 @@ fn finish(answer: &Answer) -> &'static str {
     }
 }
 
-fn usage(answer: &Answer) -> Value {
+fn usage(answer: &ModelTurn) -> Value {
     let usage = answer.usage;
     json!({
         "prompt_tokens": usage.input, "completion_tokens": usage.output,

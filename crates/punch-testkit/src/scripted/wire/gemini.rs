@@ -4,22 +4,22 @@ use serde_json::{Value, json};
 
 use super::{items, word};
 use crate::scripted::asked::{flat, flat_since};
-use crate::scripted::{Answer, Asked, Offered};
+use crate::scripted::{ModelRequest, ModelTurn, ToolOffer};
 
-pub fn read(path: &str, body: &Value) -> Asked {
+pub fn read(path: &str, body: &Value) -> ModelRequest {
     let part = |key: &str| body.get(key).map(flat).unwrap_or_default();
     let declared = items(body, "tools").iter().flat_map(|tool| items(tool, "functionDeclarations"));
     let model = path.rsplit('/').next().and_then(|last| last.split(':').next());
-    Asked {
+    ModelRequest {
         model: model.unwrap_or_default().to_owned(),
         text: part("systemInstruction") + &part("contents"),
         news: flat_since(body.get("contents"), |content| content["role"] == "model"),
-        tools: declared.map(|tool| (word(tool, "name").to_owned(), Offered::default())).collect(),
+        tools: declared.map(|tool| (word(tool, "name").to_owned(), ToolOffer::default())).collect(),
         stream: path.ends_with(":streamGenerateContent"),
     }
 }
 
-pub fn whole(answer: &Answer) -> Value {
+pub fn whole(answer: &ModelTurn) -> Value {
     let mut parts = Vec::new();
     if !answer.words().is_empty() {
         parts.push(json!({"text": answer.words()}));

@@ -1,4 +1,4 @@
-//! The four wire formats: each reads a request into [`Asked`] and writes an [`Answer`] as a stream or as a whole.
+//! The four wire formats: each reads a request into [`ModelRequest`] and writes a [`ModelTurn`] as a stream or as a whole.
 
 mod anthropic;
 mod chat;
@@ -7,11 +7,11 @@ mod responses;
 
 use serde_json::Value;
 
-use super::{Answer, Asked};
+use super::{ModelRequest, ModelTurn};
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
+pub enum ModelApi {
     /// Anthropic Messages.
     Anthropic,
     /// OpenAI Responses.
@@ -23,9 +23,9 @@ pub enum Api {
 }
 
 /// One event of a stream: its name, where the format has names, and its data.
-pub type Event = (Option<&'static str>, Value);
+pub type StreamEvent = (Option<&'static str>, Value);
 
-impl Api {
+impl ModelApi {
     /// The format that is spoken at a path, if any.
     pub fn at(path: &str) -> Option<Self> {
         match path {
@@ -48,7 +48,7 @@ impl Api {
     }
 
     /// What a request says. Missing and misshapen parts read as empty.
-    pub fn read(self, path: &str, body: &Value) -> Asked {
+    pub fn read(self, path: &str, body: &Value) -> ModelRequest {
         match self {
             Self::Anthropic => anthropic::read(body),
             Self::Responses => responses::read(body),
@@ -58,7 +58,7 @@ impl Api {
     }
 
     /// The answer as events of a stream.
-    pub fn events(self, answer: &Answer) -> Vec<Event> {
+    pub fn events(self, answer: &ModelTurn) -> Vec<StreamEvent> {
         match self {
             Self::Anthropic => anthropic::events(answer),
             Self::Responses => responses::events(answer),
@@ -68,7 +68,7 @@ impl Api {
     }
 
     /// The answer as one document.
-    pub fn whole(self, answer: &Answer) -> Value {
+    pub fn whole(self, answer: &ModelTurn) -> Value {
         match self {
             Self::Anthropic => anthropic::whole(answer),
             Self::Responses => responses::whole(answer),

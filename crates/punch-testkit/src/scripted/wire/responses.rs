@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Event, items, word};
+use super::{StreamEvent, items, word};
 use crate::scripted::asked::{flat, flat_since};
-use crate::scripted::{Answer, Asked, Called, Offered};
+use crate::scripted::{ModelRequest, ModelTurn, ScriptedToolUse, ToolOffer};
 
-pub fn read(body: &Value) -> Asked {
+pub fn read(body: &Value) -> ModelRequest {
     let part = |key: &str| body.get(key).map(flat).unwrap_or_default();
     let by_model = |item: &Value| {
         item["role"] == "assistant" || matches!(word(item, "type"), "function_call" | "custom_tool_call" | "reasoning")
     };
     let input = body.get("input").filter(|input| input.is_array());
-    Asked {
+    ModelRequest {
         model: word(body, "model").to_owned(),
         text: part("instructions") + &part("input"),
         news: input.map_or_else(|| part("input"), |input| flat_since(Some(input), by_model)),
@@ -24,7 +24,7 @@ pub fn read(body: &Value) -> Asked {
 }
 
 /// Tools come alone or in namespaces; a namespace and a name are joined for the script.
-fn tools(body: &Value) -> BTreeMap<String, Offered> {
+fn tools(body: &Value) -> BTreeMap<String, ToolOffer> {
     let mut out = BTreeMap::new();
     for tool in items(body, "tools") {
         let (kind, name) = (word(tool, "type"), word(tool, "name"));
@@ -32,18 +32,18 @@ fn tools(body: &Value) -> BTreeMap<String, Offered> {
             for inner in items(tool, "tools") {
                 let bare = word(inner, "name").to_owned();
                 let joint = if name.ends_with("__") { "" } else { "__" };
-                let offered = Offered { namespace: name.to_owned(), bare, free_text: false };
+                let offered = ToolOffer { namespace: name.to_owned(), bare, free_text: false };
                 out.insert(format!("{name}{joint}{}", offered.bare), offered);
             }
             continue;
         }
         let name = if name.is_empty() { kind } else { name };
-        out.insert(name.to_owned(), Offered { free_text: kind == "custom", ..Offered::default() });
+        out.insert(name.to_owned(), ToolOffer { free_text: kind == "custom", ..ToolOffer::default() });
     }
     out
 }
 
-pub fn events(answer: &Answer) -> Vec<Event> {
+pub fn events(answer: &ModelTurn) -> Vec<StreamEvent> {
     let event = |name: &'static str, mut data: Value| {
         data["type"] = json!(name);
         (Some(name), data)
@@ -70,11 +70,11 @@ pub fn events(answer: &Answer) -> Vec<Event> {
     out
 }
 
-pub fn whole(answer: &Answer) -> Value {
+pub fn whole(answer: &ModelTurn) -> Value {
     response(answer, if answer.cut() { "incomplete" } else { "completed" }, &output(answer))
 }
 
-fn response(answer: &Answer, status: &str, output: &[Value]) -> Value {
+fn response(answer: &ModelTurn, status: &str, output: &[Value]) -> Value {
     let mut out = json!({
         "id": format!("resp_{}", answer.id), "object": "response", "created_at": 0, "model": answer.model,
         "status": status, "output": output,
@@ -93,7 +93,7 @@ fn response(answer: &Answer, status: &str, output: &[Value]) -> Value {
     out
 }
 
-fn output(answer: &Answer) -> Vec<Value> {
+fn output(answer: &ModelTurn) -> Vec<Value> {
     let mut out = Vec::new();
     if !answer.words().is_empty() {
         let content = json!([{"type": "output_text", "text": answer.words(), "annotations": []}]);
@@ -105,7 +105,7 @@ fn output(answer: &Answer) -> Vec<Value> {
     out
 }
 
-fn call(call: &Called) -> Value {
+fn call(call: &ScriptedToolUse) -> Value {
     let tool = call.tool.clone().unwrap_or_default();
     let name = if tool.bare.is_empty() { &call.name } else { &tool.bare };
     let mut out = json!({

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use punch_testkit::scripted::{Agent, Form, Outside, Script, Story};
+use punch_testkit::scripted::{AgentHookForm, AgentScript, AgentStory, Outside, ScriptedAgent};
 use serde_json::{Value, json};
 
 /// Answers of hooks from a list, and a note of everything that was called.
@@ -35,8 +35,8 @@ impl Outside for Recorder {
     }
 }
 
-fn play(form: Form, script: Value, outside: &mut Recorder) -> Story {
-    Agent::new(form, "s-1", Script::from_value(script).unwrap(), outside).run(&["Do it."]).unwrap()
+fn play(form: AgentHookForm, script: Value, outside: &mut Recorder) -> AgentStory {
+    ScriptedAgent::new(form, "s-1", AgentScript::from_value(script).unwrap(), outside).run(&["Do it."]).unwrap()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn it_goes_on_as_long_as_the_hook_says_so() {
         {"text": "Stop.", "news": ["first"], "reject": ["second"]},
         {"text": "Stop.", "news": ["second"]},
     ]});
-    let story = play(Form::Claude, script, &mut outside);
+    let story = play(AgentHookForm::Claude, script, &mut outside);
     assert_eq!(story.report.verdict(), Ok(()));
     assert_eq!(story.continued, ["first", "second"]);
     assert_eq!(story.told, ["one todo is open"]);
@@ -65,7 +65,7 @@ fn a_refused_tool_does_not_run() {
     let deny = json!({"permissionDecision": "deny", "permissionDecisionReason": "not yours"});
     let mut outside = Recorder { before_tool: json!({"hookSpecificOutput": deny}), ..Recorder::default() };
     let script = json!({"steps": [{"tools": [{"name": "mcp:punch/todo_write"}]}, {"news": ["not yours"]}]});
-    let story = play(Form::Claude, script, &mut outside);
+    let story = play(AgentHookForm::Claude, script, &mut outside);
     assert_eq!(story.refused, ["not yours"]);
     assert!(!outside.called.contains(&"call todo_write".to_owned()));
     assert_eq!(story.report.verdict(), Ok(()));
@@ -75,14 +75,14 @@ fn a_refused_tool_does_not_run() {
 fn a_hook_that_never_lets_go_is_bounded_by_the_script() {
     let block = json!({"decision": "block", "reason": "on"});
     let mut outside = Recorder { stops: vec![block; 50].into(), ..Recorder::default() };
-    let story = play(Form::Claude, json!({"most_requests": 5, "after": {"text": "no"}}), &mut outside);
+    let story = play(AgentHookForm::Claude, json!({"most_requests": 5, "after": {"text": "no"}}), &mut outside);
     assert_eq!(story.continued.len(), 5);
 }
 
 #[test]
 fn failures_of_tools_and_of_the_model_are_reported_to_the_hook() {
     let mut outside = Recorder::default();
-    play(Form::Claude, json!({"steps": [{"tools": [{"name": "fail:Bash"}]}, {"error": 529}]}), &mut outside);
+    play(AgentHookForm::Claude, json!({"steps": [{"tools": [{"name": "fail:Bash"}]}, {"error": 529}]}), &mut outside);
     assert_eq!(outside.called[2..5], ["PreToolUse", "PostToolUseFailure", "StopFailure"]);
 }
 
@@ -90,17 +90,17 @@ fn failures_of_tools_and_of_the_model_are_reported_to_the_hook() {
 fn every_form_has_its_own_words() {
     let softly = json!({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "on"}});
     for (form, stop, answer, session) in [
-        (Form::Claude, "Stop", softly, "session_id"),
-        (Form::Qwen, "Stop", json!({"decision": "block", "reason": "on"}), "session_id"),
-        (Form::Gemini, "AfterAgent", json!({"decision": "deny", "reason": "on"}), "session_id"),
-        (Form::Cursor, "stop", json!({"followup_message": "on"}), "conversation_id"),
+        (AgentHookForm::Claude, "Stop", softly, "session_id"),
+        (AgentHookForm::Qwen, "Stop", json!({"decision": "block", "reason": "on"}), "session_id"),
+        (AgentHookForm::Gemini, "AfterAgent", json!({"decision": "deny", "reason": "on"}), "session_id"),
+        (AgentHookForm::Cursor, "stop", json!({"followup_message": "on"}), "conversation_id"),
     ] {
         let mut outside = Recorder { stops: [answer].into(), ..Recorder::default() };
         let story = play(form, json!({"steps": [{"text": "a"}, {"text": "b"}]}), &mut outside);
         assert_eq!(story.continued, ["on"]);
         assert!(outside.called.contains(&stop.to_owned()));
         let echoed = outside.inputs.iter().filter(|input| input["prompt"] == "on").count();
-        assert_eq!(echoed, usize::from(form != Form::Claude));
+        assert_eq!(echoed, usize::from(form != AgentHookForm::Claude));
         assert!(outside.inputs.iter().all(|input| input[session] == "s-1"));
     }
 }

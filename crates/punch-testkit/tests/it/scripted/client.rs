@@ -3,16 +3,16 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use punch_testkit::scripted::{Options, Script, Server};
+use punch_testkit::scripted::{AgentScript, ScriptedServer, ServerOptions};
 use serde_json::Value;
 
-pub fn start(script: Value) -> Server {
-    let script = Script::from_value(script).unwrap();
-    Server::start(script, &Options { tag: "t".to_owned(), ..Options::default() }).unwrap()
+pub fn start(script: Value) -> ScriptedServer {
+    let script = AgentScript::from_value(script).unwrap();
+    ScriptedServer::start(script, &ServerOptions { tag: "t".to_owned(), ..ServerOptions::default() }).unwrap()
 }
 
 /// Sends bytes, reads to the end of the connection.
-pub fn raw(server: &Server, bytes: &[u8]) -> String {
+pub fn raw(server: &ScriptedServer, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.url().trim_start_matches("http://")).unwrap();
     stream.write_all(bytes).unwrap();
     let mut out = String::new();
@@ -21,7 +21,7 @@ pub fn raw(server: &Server, bytes: &[u8]) -> String {
 }
 
 /// The status and the body of an answer.
-pub fn post(server: &Server, path: &str, body: &Value) -> (u16, String) {
+pub fn post(server: &ScriptedServer, path: &str, body: &Value) -> (u16, String) {
     let body = body.to_string();
     let head =
         format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
@@ -31,14 +31,14 @@ pub fn post(server: &Server, path: &str, body: &Value) -> (u16, String) {
 }
 
 /// An answer that is one document.
-pub fn whole(server: &Server, path: &str, body: &Value) -> Value {
+pub fn whole(server: &ScriptedServer, path: &str, body: &Value) -> Value {
     let (status, body) = post(server, path, body);
     assert_eq!(status, 200, "{body}");
     serde_json::from_str(&body).unwrap()
 }
 
 /// An answer that is a stream: the names, where there are any, and the data of its events.
-pub fn stream(server: &Server, path: &str, body: &Value) -> Vec<(String, Value)> {
+pub fn stream(server: &ScriptedServer, path: &str, body: &Value) -> Vec<(String, Value)> {
     let (status, body) = post(server, path, body);
     assert_eq!(status, 200, "{body}");
     let mut out = Vec::new();

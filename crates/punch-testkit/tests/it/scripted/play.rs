@@ -1,12 +1,12 @@
 use std::fs;
 
-use punch_testkit::scripted::{Options, Script, Server};
+use punch_testkit::scripted::{AgentScript, ScriptedServer, ServerOptions};
 use serde_json::{Value, json};
 
 use super::client::{post, start, whole};
 
 /// The words of the answer to these words.
-fn ask(server: &Server, words: &[&str]) -> String {
+fn ask(server: &ScriptedServer, words: &[&str]) -> String {
     let messages: Vec<Value> = words.iter().map(|words| json!({"role": "user", "content": words})).collect();
     let tools = json!([{"name": "Bash"}]);
     let answer = whole(server, "/v1/messages", &json!({"model": "m", "messages": messages, "tools": tools}));
@@ -95,8 +95,9 @@ fn tools_that_were_not_offered_are_called_and_remarked() {
 #[test]
 fn every_request_is_kept_as_a_line() {
     let log = std::env::temp_dir().join(format!("punch-scripted-{}.jsonl", std::process::id()));
-    let options = Options { log: Some(log.clone()), ..Options::default() };
-    let server = Server::start(Script::parse(r#"{"steps": [{"text": "one"}]}"#).unwrap(), &options).unwrap();
+    let options = ServerOptions { log: Some(log.clone()), ..ServerOptions::default() };
+    let server =
+        ScriptedServer::start(AgentScript::parse(r#"{"steps": [{"text": "one"}]}"#).unwrap(), &options).unwrap();
     ask(&server, &["a\nb"]);
     post(&server, "/elsewhere", &json!({}));
     let text = fs::read_to_string(&log).unwrap();
@@ -117,6 +118,6 @@ fn a_misspelt_script_is_refused() {
         r#"{"tracks": [{"name": "y"}, {"name": "y"}]}"#,
         "[",
     ] {
-        assert!(Script::parse(script).is_err(), "{script}");
+        assert!(AgentScript::parse(script).is_err(), "{script}");
     }
 }

@@ -1,10 +1,10 @@
 //! The exhibits: what happened in each published case, and where it ends here.
 
-use punch_core::drive::{ContextUse, HostEvent, Scene, Start, Switch, ToolKind, ToolUse};
+use punch_core::drive::{ContextUse, DecisionScene, HostEvent, SessionStart, Switch, ToolKind, ToolUse};
 
 use super::{Exhibit, Turn};
 
-fn as_is(scene: Scene) -> Scene {
+fn as_is(scene: DecisionScene) -> DecisionScene {
     scene
 }
 
@@ -114,7 +114,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "Yeachan-Heo/oh-my-claudecode#719",
         happened: "cancelling did not end the loop",
         todos: 3,
-        scene: |scene| Scene { switch: Switch::Off, ..scene },
+        scene: |scene| DecisionScene { switch: Switch::Off, ..scene },
         turn: idle,
         end: (1, "switched_off"),
     },
@@ -146,7 +146,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "anthropics/claude-plugins-official#1371",
         happened: "an empty session id matched every session and blocked them all",
         todos: 3,
-        scene: |scene| Scene { named: false, ..scene },
+        scene: |scene| DecisionScene { named: false, ..scene },
         turn: idle,
         end: (1, "no_session"),
     },
@@ -154,7 +154,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "anthropics/claude-plugins-official#370",
         happened: "the loop of one session captured another",
         todos: 3,
-        scene: |scene| Scene { bound: false, ..scene },
+        scene: |scene| DecisionScene { bound: false, ..scene },
         turn: idle,
         end: (1, "unbound"),
     },
@@ -212,7 +212,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         todos: 5,
         scene: as_is,
         turn: |n| Turn {
-            events: vec![HostEvent::Compacting, HostEvent::SessionStarted { how: Start::Compact }, edit()],
+            events: vec![HostEvent::Compacting, HostEvent::SessionStarted { how: SessionStart::Compact }, edit()],
             ..one_todo(n)
         },
         end: (5, "finished"),
@@ -221,15 +221,15 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "Yeachan-Heo/oh-my-claudecode#2085",
         happened: "after a compaction only a new conversation ended the loop; cancelling found no state",
         todos: 3,
-        scene: |scene| Scene { switch: Switch::Off, ..scene },
-        turn: |n| with(n, vec![HostEvent::SessionStarted { how: Start::Compact }]),
+        scene: |scene| DecisionScene { switch: Switch::Off, ..scene },
+        turn: |n| with(n, vec![HostEvent::SessionStarted { how: SessionStart::Compact }]),
         end: (1, "switched_off"),
     },
     Exhibit {
         source: "Yeachan-Heo/oh-my-claudecode#2220",
         happened: "the hook created its state again each time it was deleted, so that even a forced cancel did nothing",
         todos: 3,
-        scene: |scene| Scene { switch: Switch::Off, ..scene },
+        scene: |scene| DecisionScene { switch: Switch::Off, ..scene },
         turn: idle,
         end: (1, "switched_off"),
     },
@@ -237,15 +237,15 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "Yeachan-Heo/oh-my-claudecode#2832",
         happened: "continued a cancelled loop after the session was resumed",
         todos: 3,
-        scene: |scene| Scene { switch: Switch::Off, ..scene },
-        turn: |n| with(n, vec![HostEvent::SessionStarted { how: Start::Resume }]),
+        scene: |scene| DecisionScene { switch: Switch::Off, ..scene },
+        turn: |n| with(n, vec![HostEvent::SessionStarted { how: SessionStart::Resume }]),
         end: (1, "switched_off"),
     },
     Exhibit {
         source: "Yeachan-Heo/oh-my-claudecode#2380",
         happened: "cancelling lost against the state of the loop",
         todos: 3,
-        scene: |scene| Scene { switch: Switch::Off, ..scene },
+        scene: |scene| DecisionScene { switch: Switch::Off, ..scene },
         turn: one_todo,
         end: (1, "switched_off"),
     },
@@ -285,7 +285,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "bytedance/deer-flow#5424",
         happened: "continued after the budget of tokens was used up, and paid for calls that could do nothing",
         todos: 3,
-        scene: |scene| Scene { context: Some(ContextUse { used: 190_000, limit: 200_000 }), ..scene },
+        scene: |scene| DecisionScene { context: Some(ContextUse { used: 190_000, limit: 200_000 }), ..scene },
         turn: idle,
         end: (1, "context_full"),
     },
@@ -293,7 +293,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "anthropics/claude-plugins-official#64",
         happened: "a loop in one panel took over a chat in another panel",
         todos: 3,
-        scene: |scene| Scene { bound: false, ..scene },
+        scene: |scene| DecisionScene { bound: false, ..scene },
         turn: one_todo,
         end: (1, "unbound"),
     },
@@ -301,7 +301,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "anthropics/claude-plugins-official#1775",
         happened: "the state file had no session id, so that every session in the project was captured",
         todos: 3,
-        scene: |scene| Scene { named: false, ..scene },
+        scene: |scene| DecisionScene { named: false, ..scene },
         turn: one_todo,
         end: (1, "no_session"),
     },
@@ -309,7 +309,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         source: "anthropics/claude-plugins-official#1542",
         happened: "a second loop in the project overwrote the first one, which then worked on the wrong task",
         todos: 3,
-        scene: |scene| Scene { foreign: true, ..scene },
+        scene: |scene| DecisionScene { foreign: true, ..scene },
         turn: idle,
         end: (1, "foreign"),
     },
@@ -342,7 +342,10 @@ pub const EXHIBITS: &[Exhibit] = &[
         happened: "exit signals that a killed run had left behind ended the next run before its first call",
         todos: 5,
         scene: as_is,
-        turn: |n| Turn { events: vec![HostEvent::SessionStarted { how: Start::Startup }, edit()], ..one_todo(n) },
+        turn: |n| Turn {
+            events: vec![HostEvent::SessionStarted { how: SessionStart::Startup }, edit()],
+            ..one_todo(n)
+        },
         end: (5, "finished"),
     },
     Exhibit {

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::agent::Spending;
+use crate::agent::TokenSpending;
 use punch_agents::headless::json::entry;
 
-fn assignment(resume: Option<&str>) -> Assignment {
-    Assignment {
+fn assignment(resume: Option<&str>) -> AgentStart {
+    AgentStart {
         prompt: "T-1\nDo it.".into(),
         folder: "/repo".into(),
         log: "/l".into(),
@@ -26,25 +26,25 @@ fn update(what: &str) -> String {
 }
 
 /// A client whose first prompt is with the agent.
-fn prompted() -> Client {
-    let mut client = Client::new(&assignment(None));
+fn prompted() -> AcpClient {
+    let mut client = AcpClient::new(&assignment(None));
     client.begin();
     client.hear(INITIALIZED);
     client.hear(OPENED);
     client
 }
 
-fn heard(client: &mut Client, lines: &[&str]) -> Vec<Event> {
+fn heard(client: &mut AcpClient, lines: &[&str]) -> Vec<AgentEvent> {
     lines.iter().flat_map(|line| client.hear(line).events).collect()
 }
 
-fn over(finish: Finish) -> Event {
-    Event::TurnEnded { finish }
+fn over(finish: AgentTurnEnd) -> AgentEvent {
+    AgentEvent::TurnEnded { finish }
 }
 
 #[test]
 fn a_session_is_opened_with_our_server_and_prompted() {
-    let mut client = Client::new(&assignment(None));
+    let mut client = AcpClient::new(&assignment(None));
     let hello = client.begin();
     assert!(hello[0].contains(r#""method":"initialize","params":{"protocolVersion":1"#), "{hello:?}");
     assert_eq!(client.prompt("too early"), None);
@@ -56,7 +56,7 @@ fn a_session_is_opened_with_our_server_and_prompted() {
         ]
     );
     let heard = client.hear(OPENED);
-    assert_eq!(heard.events, [Event::Started { session: "1827e78e".into() }]);
+    assert_eq!(heard.events, [AgentEvent::Started { session: "1827e78e".into() }]);
     assert_eq!(
         heard.replies,
         [
@@ -65,7 +65,7 @@ fn a_session_is_opened_with_our_server_and_prompted() {
     );
     assert_eq!(client.prompt("in between"), None, "one at a time");
     let heard = client.hear(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#);
-    assert_eq!(heard.events, [over(Finish::Natural)]);
+    assert_eq!(heard.events, [over(AgentTurnEnd::Natural)]);
     assert!(client.prompt("more").unwrap()[0].contains(r#""id":4,"method":"session/prompt""#));
 }
 
@@ -76,7 +76,7 @@ fn an_old_session_goes_on_where_the_agent_can() {
         (r#"{"loadSession":true}"#, Some("session/load")),
         ("{}", None),
     ] {
-        let mut client = Client::new(&assignment(Some("old")));
+        let mut client = AcpClient::new(&assignment(Some("old")));
         client.begin();
         let hello = format!(r#"{{"id":1,"result":{{"protocolVersion":1,"agentCapabilities":{capabilities}}}}}"#);
         let reply = client.hear(&hello).replies.concat();
@@ -92,11 +92,11 @@ fn an_old_session_goes_on_where_the_agent_can() {
         lost = client.hear(r#"{"id":3,"result":{"sessionId":"new"}}"#).replies.concat();
         assert!(lost.contains("session/prompt") && lost.contains(r#""sessionId":"new""#));
     }
-    let mut client = Client::new(&assignment(Some("old")));
+    let mut client = AcpClient::new(&assignment(Some("old")));
     client.begin();
     client.hear(INITIALIZED);
     let heard = client.hear(r#"{"id":2,"result":{}}"#);
-    assert_eq!(heard.events, [Event::Started { session: "old".into() }]);
+    assert_eq!(heard.events, [AgentEvent::Started { session: "old".into() }]);
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn what_the_agent_tells_becomes_neutral_words() {
     assert_eq!(
         heard(&mut client, &lines.each_ref().map(String::as_str)),
         [
-            Event::Text("I will plan.".into()),
-            Event::Text("Then".into()),
-            Event::ToolUsed { name: "Write a.txt".into() },
-            Event::PlanSaid(vec![entry("write a", "in_progress"), entry("write b", "pending")]),
+            AgentEvent::Text("I will plan.".into()),
+            AgentEvent::Text("Then".into()),
+            AgentEvent::ToolUsed { name: "Write a.txt".into() },
+            AgentEvent::PlanSaid(vec![entry("write a", "in_progress"), entry("write b", "pending")]),
         ]
     );
 }
@@ -129,10 +129,19 @@ fn what_the_agent_tells_becomes_neutral_words() {
 #[test]
 fn usage_is_read_in_every_form_and_cost_as_a_difference() {
     let spent = |tokens_in, tokens_out, cached, cost_micros, turns| {
-        Event::Usage(Spending { tokens_in, tokens_out, cached, cost_micros, turns, ..Spending::default() })
+        AgentEvent::Usage(TokenSpending {
+            tokens_in,
+            tokens_out,
+            cached,
+            cost_micros,
+            turns,
+            ..TokenSpending::default()
+        })
     };
     let within = |event, grown, context| match event {
-        Event::Usage(spent) => Event::Usage(Spending { grown: Some(grown), context: Some(context), ..spent }),
+        AgentEvent::Usage(spent) => {
+            AgentEvent::Usage(TokenSpending { grown: Some(grown), context: Some(context), ..spent })
+        }
         other => other,
     };
     let mut client = prompted();
@@ -146,7 +155,7 @@ fn usage_is_read_in_every_form_and_cost_as_a_difference() {
     let answer = |id: u32, usage: &str| format!(r#"{{"id":{id},"result":{{"stopReason":"end_turn",{usage}}}}}"#);
     let usage = r#""usage":{"inputTokens":35,"outputTokens":3,"cachedReadTokens":4100,"cachedWriteTokens":0,"totalTokens":4138}"#;
     let events = heard(&mut client, &[&cost_in(0.01, 4000), &cost_in(0.02, 4138), &answer(3, usage)]);
-    assert_eq!(events, [within(spent(4135, 3, 4100, Some(20_000), 1), 138, 4138), over(Finish::Natural)]);
+    assert_eq!(events, [within(spent(4135, 3, 4100, Some(20_000), 1), 138, 4138), over(AgentTurnEnd::Natural)]);
     client.prompt("more");
     let events = heard(&mut client, &[&cost_in(0.05, 5000), &answer(4, usage)]);
     assert_eq!(events[0], within(spent(4135, 3, 4100, Some(30_000), 1), 862, 5000));
@@ -165,7 +174,7 @@ fn usage_is_read_in_every_form_and_cost_as_a_difference() {
     // Other currencies are ignored silently.
     let mut client = prompted();
     let other = cost(9.0).replace("USD", "credits");
-    assert_eq!(heard(&mut client, &[&other, &answer(3, r#""x":1"#)]), [over(Finish::Natural)]);
+    assert_eq!(heard(&mut client, &[&other, &answer(3, r#""x":1"#)]), [over(AgentTurnEnd::Natural)]);
 }
 
 #[test]
@@ -192,7 +201,7 @@ fn permissions_are_passed_on_least_promise_first_and_answered() {
         )
     };
     let mut client = prompted();
-    let Event::Permission(asked) = heard(&mut client, &[&ask("7")]).remove(0) else { panic!() };
+    let AgentEvent::Permission(asked) = heard(&mut client, &[&ask("7")]).remove(0) else { panic!() };
     assert_eq!((asked.id.as_str(), asked.what.as_str(), asked.tool.as_deref()), ("7", "touch x", Some("execute")));
     let options: Vec<(&str, bool)> = asked.options.iter().map(|(id, _, allows)| (id.as_str(), *allows)).collect();
     assert_eq!(options, [("once", true), ("no", false)], "nothing is allowed forever");
@@ -230,7 +239,7 @@ fn our_own_tools_need_no_permission_and_nothing_else_passes_for_them() {
         ("mcp__other__todo_write", "other"),
     ] {
         let heard = prompted().hear(&ask(title, kind));
-        assert!(matches!(heard.events[..], [Event::Permission(_)]), "{title}");
+        assert!(matches!(heard.events[..], [AgentEvent::Permission(_)]), "{title}");
     }
     // Qwen Code has the arguments as title, which the model writes, and the name beside it.
     let named = |title: &str, name: &str| {
@@ -241,7 +250,7 @@ fn our_own_tools_need_no_permission_and_nothing_else_passes_for_them() {
     };
     assert!(named("{\"ops\":[]}", "mcp__punch__todo_write"));
     assert!(!named("mcp__punch__todo_write", "mcp__other__rm"));
-    let mut alone = Client::new(&Assignment { server: Vec::new(), ..assignment(None) });
+    let mut alone = AcpClient::new(&AgentStart { server: Vec::new(), ..assignment(None) });
     assert_eq!(alone.hear(&ask("mcp__punch__todo_write", "other")).events.len(), 1);
 }
 
@@ -261,18 +270,18 @@ fn what_was_not_offered_is_refused_at_once() {
 #[test]
 fn ends_are_told_apart() {
     for (line, wanted) in [
-        (r#"{"id":3,"result":{"stopReason":"max_tokens"}}"#, Finish::Limit),
-        (r#"{"id":3,"result":{"stopReason":"max_turn_requests"}}"#, Finish::Limit),
-        (r#"{"id":3,"result":{"stopReason":"cancelled"}}"#, Finish::Cancelled),
-        (r#"{"id":3,"result":{"stopReason":"refusal"}}"#, Finish::Failed("the model refused to continue".into())),
-        (r#"{"id":3,"result":{}}"#, Finish::Failed("the turn ended with ``".into())),
+        (r#"{"id":3,"result":{"stopReason":"max_tokens"}}"#, AgentTurnEnd::Limit),
+        (r#"{"id":3,"result":{"stopReason":"max_turn_requests"}}"#, AgentTurnEnd::Limit),
+        (r#"{"id":3,"result":{"stopReason":"cancelled"}}"#, AgentTurnEnd::Cancelled),
+        (r#"{"id":3,"result":{"stopReason":"refusal"}}"#, AgentTurnEnd::Failed("the model refused to continue".into())),
+        (r#"{"id":3,"result":{}}"#, AgentTurnEnd::Failed("the turn ended with ``".into())),
         (
             r#"{"id":3,"error":{"code":-32603,"message":"Internal error","data":{"details":"overloaded"}}}"#,
-            Finish::Failed("Internal error: overloaded".into()),
+            AgentTurnEnd::Failed("Internal error: overloaded".into()),
         ),
         (
             r#"{"id":3,"error":{"code":-32000,"message":"Authentication required"}}"#,
-            Finish::Failed("it wants a login; start it once by hand (Authentication required)".into()),
+            AgentTurnEnd::Failed("it wants a login; start it once by hand (Authentication required)".into()),
         ),
     ] {
         let mut client = prompted();
@@ -282,12 +291,12 @@ fn ends_are_told_apart() {
     let mut client = prompted();
     let lines = client.cancel();
     assert_eq!(lines, [r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"1827e78e"}}"#]);
-    assert_eq!(client.gone(Some(0)), Some(Finish::Cancelled));
-    let mut early = Client::new(&assignment(None));
+    assert_eq!(client.gone(Some(0)), Some(AgentTurnEnd::Cancelled));
+    let mut early = AcpClient::new(&assignment(None));
     early.begin();
     heard(&mut early, &["not JSON", "[1]"]);
     let wanted = "it ended with exit code 1, and none of its 2 lines was understood";
-    assert_eq!(early.gone(Some(1)), Some(Finish::Failed(wanted.into())));
+    assert_eq!(early.gone(Some(1)), Some(AgentTurnEnd::Failed(wanted.into())));
 }
 
 #[test]
@@ -301,7 +310,7 @@ fn words_without_end_take_little() {
         assert_eq!(client.hear(&piece).events, []);
         assert!(client.words.len() < 10_000);
     }
-    let Some(Event::Text(line)) = client.words.flush() else { panic!() };
+    let Some(AgentEvent::Text(line)) = client.words.flush() else { panic!() };
     assert!(line.chars().count() <= 300);
 }
 

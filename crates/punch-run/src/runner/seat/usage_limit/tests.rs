@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 
 use punch_agents::{Reset, UsageLimit};
 use punch_core::{Status, Todo, Uid};
-use punch_engine::config::{Config, Inputs};
+use punch_engine::config::{Config, ConfigInputs};
 use punch_store::SessionKey;
 
 use super::super::tests::limited;
-use super::super::{Conditions, Effect, Rules, Seat, SeatEvent, SeatState, Worker};
-use crate::agent::{Event, Finish};
+use super::super::{Seat, SeatConditions, SeatEffect, SeatEvent, SeatRules, SeatState, WorkerIdentity};
+use crate::agent::{AgentEvent, AgentTurnEnd};
 use crate::observer::RunEvent;
-use crate::permission::{Otherwise, Policy};
+use crate::permission::{Otherwise, PermissionPolicy};
 
 /// A seat that works off todos one after the other, on a clock that only the test moves.
 struct Night {
     seat: Seat,
-    rules: Rules,
+    rules: SeatRules,
     begun: Instant,
     /// Milliseconds since the run began, which is also the wall clock.
     now: i64,
@@ -29,11 +29,11 @@ struct Night {
 impl Night {
     fn new(settings: &[(&str, &str)], todos: u64) -> Self {
         let flags = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        let settings = Config::load(&Inputs { flags, ..Inputs::default() }).unwrap().settings;
-        let policy = Policy { allowed: Vec::new(), otherwise: Otherwise::Ask };
+        let settings = Config::load(&ConfigInputs { flags, ..ConfigInputs::default() }).unwrap().settings;
+        let policy = PermissionPolicy { allowed: Vec::new(), otherwise: Otherwise::Ask };
         Self {
             seat: Seat { exit_reports_done: true, ..Seat::new(1, 0, "model".into(), "model".into()) },
-            rules: Rules::of(&settings, 1, false, 1.0, policy),
+            rules: SeatRules::of(&settings, 1, false, 1.0, policy),
             begun: Instant::now(),
             now: 0,
             todos: (1..=todos).map(|n| Todo::blank(Uid(n))).collect(),
@@ -42,8 +42,8 @@ impl Night {
         }
     }
 
-    fn step(&mut self, event: SeatEvent) -> Vec<Effect> {
-        let conditions = Conditions {
+    fn step(&mut self, event: SeatEvent) -> Vec<SeatEffect> {
+        let conditions = SeatConditions {
             now: self.begun + Duration::from_millis(self.now.unsigned_abs()),
             wall: self.now,
             stopping: false,
@@ -54,35 +54,35 @@ impl Night {
         };
         let effects = self.seat.step(event, &conditions);
         self.events.extend(effects.iter().filter_map(|effect| match effect {
-            Effect::Report(event) => Some(event.clone()),
+            SeatEffect::Report(event) => Some(event.clone()),
             _ => None,
         }));
         effects
     }
 
     /// Gives the seat its next todo; the agent ends its turn in this way.
-    fn turn(&mut self, finish: Finish) {
+    fn turn(&mut self, finish: AgentTurnEnd) {
         let todo = self.todos.front().cloned().unwrap();
-        let worker = Worker { start: 1, owner: "run:1/1.1".into(), key: SessionKey::new("k", None) };
+        let worker = WorkerIdentity { start: 1, owner: "run:1/1.1".into(), key: SessionKey::new("k", None) };
         self.step(SeatEvent::Assign { uid: todo.uid, fresh: false });
         self.step(SeatEvent::Claimed { worker: worker.clone(), todo: todo.clone() });
         self.step(SeatEvent::Launched { worker, lane: None });
-        let effects = self.step(SeatEvent::Agent(Event::TurnEnded { finish: finish.clone() }));
-        let fails = |effect: &Effect| matches!(effect, Effect::Fail { .. });
+        let effects = self.step(SeatEvent::Agent(AgentEvent::TurnEnded { finish: finish.clone() }));
+        let fails = |effect: &SeatEffect| matches!(effect, SeatEffect::Fail { .. });
         assert!(!effects.iter().any(fails));
-        if finish == Finish::Natural {
+        if finish == AgentTurnEnd::Natural {
             self.done += 1;
             self.todos.pop_front();
             self.seat.state = SeatState::Idle { conversation: None };
             return;
         }
-        let unpaid = |effect: &Effect| matches!(effect, Effect::Charge(_));
+        let unpaid = |effect: &SeatEffect| matches!(effect, SeatEffect::Charge(_));
         assert!(!effects.iter().any(unpaid), "a turn that was refused costs nothing");
         let mut claimed = todo;
         claimed.status = Status::InProgress;
         let effects = self.step(SeatEvent::Inspected(Some(claimed)));
         assert!(!effects.iter().any(fails), "a usage limit is not an attempt");
-        assert!(effects.iter().any(|effect| matches!(effect, Effect::Reopen(_))));
+        assert!(effects.iter().any(|effect| matches!(effect, SeatEffect::Reopen(_))));
     }
 
     /// Lets time pass until the seat can be given a todo; false if that never happens.
@@ -103,7 +103,7 @@ const HOUR: i64 = 3_600_000;
 #[test]
 fn a_usage_limit_in_the_middle_of_the_night_costs_time_and_no_todo() {
     let mut night = Night::new(&[], 4);
-    night.turn(Finish::Natural);
+    night.turn(AgentTurnEnd::Natural);
     night.turn(limited(Reset::At(5 * HOUR)));
     assert!(!night.seat.is_free());
     assert!(night.sleep());
@@ -113,7 +113,7 @@ fn a_usage_limit_in_the_middle_of_the_night_costs_time_and_no_todo() {
     assert!(night.sleep());
     assert_eq!(night.now, 5 * HOUR + HOUR / 4);
     for _ in 0..3 {
-        night.turn(Finish::Natural);
+        night.turn(AgentTurnEnd::Natural);
     }
     assert_eq!((night.done, night.todos.len()), (4, 0));
     let until: Vec<Option<i64>> = night
@@ -148,7 +148,7 @@ fn a_clock_time_is_slept_until_also_past_midnight_and_an_unknown_zone_is_named()
     let at = |now: i64, text: &str| {
         let mut night = Night::new(&[], 1);
         night.now = now;
-        night.turn(Finish::UsageLimit(UsageLimit::of(text)));
+        night.turn(AgentTurnEnd::UsageLimit(UsageLimit::of(text)));
         let why = night.events.iter().find_map(|event| match event {
             RunEvent::Limited { why, .. } => Some(why.clone()),
             _ => None,
@@ -185,14 +185,14 @@ fn work_that_was_reported_before_the_limit_is_checked() {
     let mut night = Night::new(&[], 1);
     let mut todo = Todo::blank(Uid(1));
     todo.fence = 1;
-    let worker = Worker { start: 1, owner: "run:1/1.1".into(), key: SessionKey::new("k", None) };
+    let worker = WorkerIdentity { start: 1, owner: "run:1/1.1".into(), key: SessionKey::new("k", None) };
     night.step(SeatEvent::Assign { uid: todo.uid, fresh: false });
     night.step(SeatEvent::Claimed { worker: worker.clone(), todo: todo.clone() });
     night.step(SeatEvent::Launched { worker, lane: None });
-    night.step(SeatEvent::Agent(Event::TurnEnded { finish: limited(Reset::Unknown) }));
+    night.step(SeatEvent::Agent(AgentEvent::TurnEnded { finish: limited(Reset::Unknown) }));
     let mut reported = todo;
     reported.status = Status::InProgress;
     reported.flags.reported = true;
     let effects = night.step(SeatEvent::Inspected(Some(reported)));
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Check { .. })));
+    assert!(effects.iter().any(|effect| matches!(effect, SeatEffect::Check { .. })));
 }
