@@ -144,7 +144,7 @@ test("several todos are given to a new agent, which starts at once", async () =>
     await page.keyboard.press("Space");
   }
   await page.keyboard.press("b");
-  await page.getByRole("dialog").getByLabel("Agent").selectOption("claude");
+  await page.getByRole("dialog").getByRole("button", { name: "Start claude" }).and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Enter");
   await toast("Gave T-6, T-9 to claude");
   await page.getByText("todos selected").waitFor({ state: "detached" });
