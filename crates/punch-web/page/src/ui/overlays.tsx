@@ -205,7 +205,7 @@ function AssignDialog(props: { ids: string[] }): JSX.Element {
   };
   return (
     <Dialog title={`Give ${names(props.ids)} to an agent`}>
-      <div class="buttons sheet-buttons">{get().server?.agents.map((agent) => <Button key={agent} onClick={() => void give(agent)}>Start {agent}</Button>)}</div>
+      <div class="buttons">{get().server?.agents.map((agent) => <Button onClick={() => void give(agent)}>Start {agent}</Button>)}</div>
     </Dialog>
   );
 }
