@@ -197,22 +197,15 @@ function NoteDialog(props: { ids: string[] }): JSX.Element {
   return <TextDialog title={`Add a note to ${names(props.ids)}`} label="Note; agents read it" button="Add note" done={`Added a note to ${names(props.ids)}`} ops={(text) => props.ids.map((id) => ({ op: "note", id, text }))} />;
 }
 
+/** One button for each agent: the first has the focus, so that Enter gives it the todos. */
 function AssignDialog(props: { ids: string[] }): JSX.Element {
-  const agents = get().server?.agents ?? [];
-  const [agent, setAgent] = useState(agents[0] ?? "");
-  const give = async (event: Event): Promise<void> => {
-    event.preventDefault();
+  const give = async (agent: string): Promise<void> => {
     show(null);
     if (await assign(props.ids, agent)) clearMarks();
   };
   return (
     <Dialog title={`Give ${names(props.ids)} to an agent`}>
-      <form class="form" onSubmit={give}>
-        <label class="labelled">Agent
-          <select class="field" value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>{agents.map((name) => <option key={name} value={name}>{name}</option>)}</select>
-        </label>
-        <Buttons label="Start" />
-      </form>
+      <div class="buttons">{get().server?.agents.map((agent) => <Button onClick={() => void give(agent)}>Start {agent}</Button>)}</div>
     </Dialog>
   );
 }

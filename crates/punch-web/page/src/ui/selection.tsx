@@ -23,7 +23,7 @@ export async function act(name: ActionName, ids: string[]): Promise<void> {
   } else if (name === "fail") show({ kind: "fail", id: ids[0] ?? "" });
   else if (name === "assign" && get().server?.agents.length === 0) {
     // It runs a program on the machine of the server.
-    toast("This session may not start agents.", { kind: "refused", hint: `Run \`punch assign ${ids.join(" ")} --plan ${get().route.plan} --to claude\` in a terminal.` });
+    toast("This session may not start agents.", { kind: "refused", hint: "Open the link that `punch serve` printed in a terminal." });
   } else if (name === "hold" || name === "note" || name === "assign") show({ kind: name, ids });
 }
 

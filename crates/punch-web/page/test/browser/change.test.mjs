@@ -144,7 +144,7 @@ test("several todos are given to a new agent, which starts at once", async () =>
     await page.keyboard.press("Space");
   }
   await page.keyboard.press("b");
-  await page.getByRole("dialog").getByLabel("Agent").selectOption("claude");
+  await page.getByRole("dialog").getByRole("button", { name: "Start claude" }).and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Enter");
   await toast("Gave T-6, T-9 to claude");
   await page.getByText("todos selected").waitFor({ state: "detached" });
@@ -156,7 +156,7 @@ test("several todos are given to a new agent, which starts at once", async () =>
   await page.keyboard.press("Escape");
 });
 
-test("a session that may not start agents shows the command to type", async () => {
+test("a session that may not start agents says so", async () => {
   const context = await stage.chromium.newContext();
   const reader = await context.newPage();
   const token = /^\S+$/m.exec(stage.punch("token", "new", "phone"))[0];
@@ -164,7 +164,7 @@ test("a session that may not start agents shows the command to type", async () =
   await reader.goto(`${stage.address}/p/main/list`);
   await reader.locator(".row", { hasText: "Fuzz the reader" }).focus();
   await reader.keyboard.press("b");
-  await reader.locator(".toast.refused", { hasText: "punch assign T-6 --plan main --to claude" }).waitFor();
+  await reader.locator(".toast.refused", { hasText: "may not start agents" }).waitFor();
   await context.close();
 });
 

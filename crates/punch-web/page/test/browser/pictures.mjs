@@ -14,6 +14,8 @@ const PICTURES = [
   ["serve-graph", "/p/main/graph#T-4", DESK, "light"],
   ["serve-run", "/p/main/run", DESK, "light"],
   ["serve-phone", "/p/main/now", PHONE, "light"],
+  ["serve-dark", "/p/main/now#T-2", DESK, "dark"],
+  ["serve-phone-dark", "/p/main/list", PHONE, "dark"],
 ];
 
 const stage = await stageWith(...SCENE, ["edit", "T-2", "--content", "Migrate the schema (ask)"]);
