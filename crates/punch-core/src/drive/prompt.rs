@@ -47,9 +47,8 @@ pub fn continuation(facts: &PlanFacts, counters: &Counters, words: Vocabulary, n
 }
 
 const FIRST: &str = "\
-Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after \
-one more try: mark it failed, give the reason, and continue with the next. What needs the user: put it on hold, say what \
-for, and continue with the next.";
+Work on it, mark it completed when it is done, then take the next one, until none is left. Mark what cannot be done after \
+one more try as failed, with the reason. Put what needs the user on hold, say what for, and continue.";
 
 const LATER: &str = "Continue; fail what cannot be done, hold what needs the user.";
 

@@ -63,7 +63,7 @@ fn item(text: &str) -> Option<(&str, &str)> {
     let rest = if digits > 0 { text[digits..].strip_prefix(['.', ')']) } else { text.strip_prefix(['-', '*', '+']) }?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start_matches([' ', '\t']).strip_prefix('[')?;
     let (marker, rest) = rest.split_once(']')?;
-    let marker = outline::mark(marker).filter(|_| !marker.is_empty())?;
+    let marker = outline::mark(marker)?;
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then_some((marker, rest))
 }
 

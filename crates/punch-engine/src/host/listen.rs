@@ -517,16 +517,23 @@ impl Listener<'_> {
         Ok(self.running.get_or_init(|| running))
     }
 
-    /// The todo that the session has in progress.
+    /// The todo that the session works on. One that it called done and that only waits for its check counts if there is no
+    /// other.
     pub(super) fn current(&self, who: &PlanSession) -> Result<Option<Todo>, EngineError> {
-        let running = self.running()?;
-        let mine = |t: &Todo| t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress;
         let scope = match who.cover() {
             Cover::List(scope) => scope,
             Cover::Plan => Vec::new(),
         };
-        let own = running.iter().find(|t| mine(t));
-        Ok(own.or_else(|| running.iter().find(|t| t.owner.is_none() && scope.contains(&t.uid))).cloned())
+        let rank = |todo: &&Todo| {
+            let is_shared = match todo.owner.as_deref() {
+                Some(owner) if owner == who.owner && todo.status_at(self.now) == Status::InProgress => false,
+                None if scope.contains(&todo.uid) => true,
+                Some(_) | None => return None,
+            };
+            Some((todo.flags.reported || who.state.asked.contains(&todo.uid), is_shared))
+        };
+        let ranked = self.running()?.iter().filter_map(|todo| Some((rank(&todo)?, todo)));
+        Ok(ranked.min_by_key(|(rank, _)| *rank).map(|(_, todo)| todo.clone()))
     }
 
     /// A report that is remembered with the todo it came in.

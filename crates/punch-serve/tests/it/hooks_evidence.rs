@@ -316,6 +316,23 @@ fn an_agent_that_stops_without_a_check_is_asked_once_more() {
 }
 
 #[test]
+fn a_todo_that_waits_for_its_check_is_not_the_one_that_the_agent_works_on() {
+    let agent = Agent::new(&FORMS[0], &[("policy.verify", "evidence")]);
+    let list = |first: &str, second: &str| {
+        let row = |content: &str, status: &str| json!({"content": content, "status": status, "activeForm": content});
+        agent.report((agent.form.list)(json!([row("write it", first), row("test it", second)])))
+    };
+    list("in_progress", "pending");
+    agent.edit("src/a.rs");
+    let said = list("completed", "in_progress");
+    assert!(said.contains("T-1 is not done yet"), "{said}");
+    let said = agent.run("ls missing", 2);
+    assert!(said.contains("while T-2 is in progress"), "{said}");
+    let said = agent.report(("SessionStart", json!({"source": "compact"})));
+    assert!(said.contains("You were working on T-2."), "{said}");
+}
+
+#[test]
 fn an_agent_that_may_stop_is_not_asked_again() {
     let agent = Agent::new(&FORMS[0], &[("policy.verify", "evidence"), ("keep_going.enabled", "false")]);
     agent.list("in_progress");

@@ -27,7 +27,7 @@ fn the_first_continuation_says_how_to_work_and_later_ones_are_shorter() {
     <todo id="T-3" status="in_progress">
     Write the parser
     </todo>
-    Work on it and mark it completed when it is done, then take the next one, until none is left. What cannot be done after one more try: mark it failed, give the reason, and continue with the next. What needs the user: put it on hold, say what for, and continue with the next.
+    Work on it, mark it completed when it is done, then take the next one, until none is left. Mark what cannot be done after one more try as failed, with the reason. Put what needs the user on hold, say what for, and continue.
     "#);
     let facts = input.facts.clone();
     input.counters.decided(&decide(&open()), &facts);
@@ -53,7 +53,7 @@ fn the_first_continuation_says_how_to_work_and_later_ones_are_shorter() {
 
 #[test]
 fn a_model_that_forgot_is_told_again_how_to_work() {
-    let how = "put it on hold, say what for";
+    let how = "on hold, say what for";
     let worked = HostEvent::ToolEnded { tool: tool(ToolKind::Other) };
     for end in [HostEvent::SessionStarted { how: SessionStart::Compact }, worked.clone()] {
         let mut input = open();

@@ -182,6 +182,14 @@ fn deferred_work_is_on_hold_and_slips_of_the_hand_are_read() {
         assert!(written.text.contains("- [~] "), "{}", written.text);
         assert_eq!(format.read(&written.text).unwrap().document.records[0].hold, read.records[0].hold);
     }
+    // A plain list is recognized as our own Markdown, which must not leave out any of them either.
+    let plain = text.replace(" T00", " t");
+    let recognized = format::recognise(&plain, Some("todo.md"));
+    let read = recognized.read(&plain).unwrap().document;
+    let state: Vec<(Status, bool)> = read.records.iter().map(|r| (r.status.stored(), r.hold.is_some())).collect();
+    let (open, done) = (Status::Pending, Status::Completed);
+    let wanted = [(open, true), (done, false), (done, false), (open, false), (open, false)];
+    assert_eq!((recognized, &state[..]), (Format::Markdown, &wanted[..]));
     let cancelled = Document {
         records: vec![Record {
             content: "x".into(),
