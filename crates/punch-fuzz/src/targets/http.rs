@@ -85,6 +85,8 @@ fn running() -> &'static Running {
             choice: PlanChoice::default(),
             worktree: Box::new(|_, _, _| None),
             agent_log: Box::new(|_, _, _| None),
+            agents: Box::new(Vec::new),
+            start_agent: Box::new(|_, _, _| Ok(())),
             settings: Config::load(&ConfigInputs::default()).expect("settings").settings,
             ignored: Vec::new(),
             tree: WorkTree { root: folder.path().to_owned(), git: None, consents: None },
