@@ -27,7 +27,7 @@ $ punch export
 }
 $ punch export --format markdown
 $ punch export --format yaml
-2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, html
+2> error: invalid value 'yaml' for '--format <FORMAT>': use one of json, extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, html
 2>
 2> For more information, try '--help'.
 exit 2
@@ -202,7 +202,6 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
     2> hint: give each todo its own id
     exit 1
     $ punch import taken.json
-    0 todos imported
     1 todo updated
     $ punch import circle.json
     2> error: dependencies form a cycle: c -> b -> c

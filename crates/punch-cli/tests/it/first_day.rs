@@ -69,7 +69,7 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     [!] T-1  A
       error: and again
     note: T-2 and T-3 can no longer start: T-1 failed
-    failed after 2 attempts
+    it had failed already; only the text is new
     $ punch list
     [!] T-1  A  (and again)
     [.] T-2  B  (stuck behind T-1, which failed)
@@ -180,7 +180,7 @@ fn input_is_read_as_people_write_it() {
     exit 2
     $ punch add foo --needs T-3,T-99
     2> error: no todo `T-99`
-    2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
+    2> hint: `punch list` shows the ids; add the missing todo first, or leave the dependency out
     exit 1
     $ punch add foo --id 'a b'
     2> error: invalid id `a b`: an id has no blanks, no commas and no `-` in front

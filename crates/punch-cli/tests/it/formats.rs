@@ -67,7 +67,7 @@ fn a_plan_file_of_cursor_comes_in_and_goes_out() {
     2> hint: `punch export --formats` lists the formats
     exit 2
     $ punch export --format yaml
-    2> error: invalid value 'yaml' for '--format <FORMAT>': use one of extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, html
+    2> error: invalid value 'yaml' for '--format <FORMAT>': use one of json, extended, markdown, cursor-plan, checklist, todowrite, claude-tasks, codex, task-master, beads, spec, opencode, taskwarrior, cursor-todos, cursor-agent, phases, html
     2>
     2> For more information, try '--help'.
     exit 2

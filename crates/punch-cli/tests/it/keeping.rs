@@ -255,7 +255,7 @@ fn a_turn_is_shown_with_what_was_open() {
     2> error: the following required arguments were not provided:
     2>   --turn
     2>
-    2> Usage: punch log --turn --session <SESSION>
+    2> Usage: punch log --turn --session <SESSION> [TODO]
     2>
     2> For more information, try '--help'.
     exit 2

@@ -51,17 +51,20 @@ fn an_agents_shell_gives_no_consent() {
 
 #[test]
 fn an_imported_command_does_not_run_by_itself() {
-    let world = with("true");
-    world.ok(&["verify", "--allow", "T-1"]);
-    world.ok(&["verify", "T-1"]);
-    let file = world.project.join("plan.json");
-    std::fs::write(&file, world.ok(&["export"]).replace("\"true\"", "\"touch ran\"").replace("T-1", "T-9")).unwrap();
-    world.ok(&["import", "plan.json"]);
-    assert_eq!(world.json(&["show", "T-9"])["todo"]["verifyCommand"], "touch ran");
-    let run = world.punch(&["verify", "--all", "--json"]);
-    assert_eq!(run.exit, Some(1));
-    assert!(run.stdout.contains("needs_consent"), "{}", run.stdout);
-    assert!(!world.project.join("ran").exists());
+    // As a todo of its own, and as another command for a todo that the plan has.
+    for (import, id) in [(&["import", "plan.json", "--new"][..], "T-9"), (&["import", "plan.json"], "T-1")] {
+        let world = with("true");
+        world.ok(&["verify", "--allow", "T-1"]);
+        world.ok(&["verify", "T-1"]);
+        let plan = world.ok(&["export"]).replace("\"true\"", "\"touch ran\"").replace("T-1", "T-9");
+        std::fs::write(world.project.join("plan.json"), plan).unwrap();
+        world.ok(import);
+        assert_eq!(world.json(&["show", id])["todo"]["verifyCommand"], "touch ran");
+        let run = world.punch(&["verify", "--all", "--json"]);
+        assert_eq!(run.exit, Some(1));
+        assert!(run.stdout.contains("needs_consent"), "{}", run.stdout);
+        assert!(!world.project.join("ran").exists());
+    }
 }
 
 #[test]

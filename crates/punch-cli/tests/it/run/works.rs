@@ -20,7 +20,7 @@ fn a_plan_is_worked_to_its_end_in_the_order_of_its_dependencies() {
     let order = stage.trace("order");
     assert_eq!(order[4..], ["begin T-3", "end T-3", "begin T-4", "end T-4"]);
     let told = stage.world.ok(&["runs"]);
-    assert!(told.contains("done") && told.contains("80000 tokens (estimated), 4 turns"), "{told}");
+    assert!(told.contains("done") && told.contains("80,000 tokens (estimated), 4 turns"), "{told}");
     let story = stage.world.ok(&["runs", "show", "1"]);
     for part in [
         "run 1: done",
@@ -28,7 +28,7 @@ fn a_plan_is_worked_to_its_end_in_the_order_of_its_dependencies() {
         "T-4 is reported as done",
         "T-4 is done: ",
         "(20,000 estimated tokens, ",
-        "T-4: 20000 tokens",
+        "T-4: 20,000 tokens",
     ] {
         assert!(story.contains(part), "{part}\n{story}");
     }
