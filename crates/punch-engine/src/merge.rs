@@ -115,12 +115,12 @@ fn matched(before: &Document, incoming: &Document) -> Vec<Option<usize>> {
     }
     let mut used = HashSet::new();
     let mut out = vec![None; incoming.records.len()];
-    for (at, record) in incoming.records.iter().enumerate() {
-        let place = record.id.as_deref().and_then(|id| by_id.get(id).copied());
-        out[at] = place.filter(|place| is_same(&before.records[*place], record)).filter(|place| used.insert(*place));
-    }
-    match_by_creation(before, incoming, &mut used, &mut out, |record| Some((created(record)?, text(record))));
-    match_by_creation(before, incoming, &mut used, &mut out, created);
+    // What says the same is matched before what was reworded: todos of one batch share their moment of creation.
+    let says_same = |ours: &Record, theirs: &Record| text(ours) == text(theirs);
+    match_by_id(before, incoming, &by_id, (&mut used, &mut out), says_same);
+    match_by_creation(before, incoming, (&mut used, &mut out), |record| Some((created(record)?, text(record))));
+    match_by_id(before, incoming, &by_id, (&mut used, &mut out), is_same);
+    match_by_creation(before, incoming, (&mut used, &mut out), created);
     for (at, record) in incoming.records.iter().enumerate().filter(|(_, record)| record.id.is_none()) {
         let Some(places) = by_text.get_mut(&text(record)) else { continue };
         while let Some(place) = places.pop() {
@@ -143,12 +143,28 @@ fn is_generated(id: &str) -> bool {
     id.starts_with("T-")
 }
 
+/// Matches the todos that are left and have the same id, if they are the same.
+fn match_by_id(
+    before: &Document,
+    incoming: &Document,
+    by_id: &HashMap<&str, usize>,
+    (used, out): (&mut HashSet<usize>, &mut [Option<usize>]),
+    same: impl Fn(&Record, &Record) -> bool,
+) {
+    for (at, record) in incoming.records.iter().enumerate() {
+        if out[at].is_some() {
+            continue;
+        }
+        let place = record.id.as_deref().and_then(|id| by_id.get(id).copied());
+        out[at] = place.filter(|place| same(&before.records[*place], record)).filter(|place| used.insert(*place));
+    }
+}
+
 /// Matches the todos that are left, where exactly one on each side has the same key.
 fn match_by_creation<K: std::hash::Hash + Eq>(
     before: &Document,
     incoming: &Document,
-    used: &mut HashSet<usize>,
-    out: &mut [Option<usize>],
+    (used, out): (&mut HashSet<usize>, &mut [Option<usize>]),
     key: impl Fn(&Record) -> Option<K>,
 ) {
     let mut left: HashMap<K, (Vec<usize>, Vec<usize>)> = HashMap::new();
