@@ -38,6 +38,7 @@ const ABOUT_FILES: &[&str] = &[
     "keeping::a_decision_can_be_replayed",
     "keeping::a_session_that_is_kept_going_says_so",
     "keeping::a_stop_is_explained",
+    "keeping::an_agent_that_stopped_with_work_left_is_shown_until_you_look",
     "keeping::a_turn_is_shown_with_what_was_open",
     "keeping::people_switch_it_off_and_on",
     "same_everywhere::every_surface_gives_the_same_answer_to_the_same_question",

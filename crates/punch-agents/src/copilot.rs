@@ -79,8 +79,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         guide_tools: "`punch-todo_write` and `punch-todo_read`",
         note: |level| {
             (level != ConnectionLevel::User).then_some(
-                "Copilot CLI reads this only in a folder that you trust, and the server only in a project without \
-                 `.mcp.json`; otherwise use `--user`",
+                "Copilot CLI reads this only in a trusted folder (start `copilot` here once), and the server only in a \
+                 project without `.mcp.json`; otherwise use `--user`",
             )
         },
         plugin: None,

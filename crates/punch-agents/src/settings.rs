@@ -108,6 +108,15 @@ impl SettingsEntry {
         }
     }
 
+    /// Returns true for what lets the model call punch's tools without asking the user each time.
+    pub fn allows_tools(&self) -> bool {
+        match self {
+            Self::Item(..) => true,
+            Self::Server(_, server) => server["trust"] == true,
+            Self::Member(..) | Self::Default(..) | Self::Hooks(_) | Self::Absent(_) => false,
+        }
+    }
+
     /// Returns true for what only punch's tools need: the server, and permission to call them.
     const fn is_for_tools(&self) -> bool {
         matches!(self, Self::Server(..) | Self::Item(..))

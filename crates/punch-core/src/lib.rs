@@ -30,6 +30,7 @@ pub mod reason;
 mod record;
 mod refusal;
 pub mod replay;
+mod run_outcome;
 pub mod runs_on;
 pub mod schedule;
 pub mod schema;
@@ -63,6 +64,7 @@ pub use policy::{
 };
 pub use record::{Document, Marks, ParsedDocument, Record, RecordStatus, Records, Remark};
 pub use refusal::Refusal;
+pub use run_outcome::RunOutcome;
 pub use shown::ShownStatus;
 pub use status::Status;
 pub use todo::{

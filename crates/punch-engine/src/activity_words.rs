@@ -45,7 +45,7 @@ fn activity(record: &ActivityRecord) -> Option<String> {
         ActivityKind::Informed { agent, todo } => format!("{} was informed of your changes to {todo}", of(agent)),
         ActivityKind::Run { run, event: RunEvent::Ended { outcome, because, completed, .. } } => {
             let because = because.first().map(|why| format!(" ({why})")).unwrap_or_default();
-            format!("run {run} has ended: {}, {completed} completed{because}", outcome.name())
+            format!("run {run} {}, {completed} completed{because}", outcome.words())
         }
         ActivityKind::Run { run, event } => format!("run {run}: {}", event.words()?),
         ActivityKind::Asked { question, agent, text } => format!("question {question} of {agent}: {text}"),
@@ -77,14 +77,18 @@ fn run_event(event: &RunEvent) -> Option<String> {
         RunEvent::Continued { agent, todo } => format!("[{agent}] continues {todo}"),
         RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
         RunEvent::Completed { todo, content, spent, .. } => {
-            let guess = if spent.estimated > 0 { " estimated" } else { "" };
-            let took = format!("{}{guess} tokens, {} s", text::grouped(spent.tokens), spent.ms / 1_000);
+            let time = format!("{} s", spent.ms / 1_000);
+            // An estimate stands for what the agent did not report; it counts towards limits, but it is no news.
+            let took = match spent.estimated {
+                0 => format!("{} tokens, {time}", text::grouped(spent.tokens)),
+                _ => time,
+            };
             match content.is_empty() {
                 true => format!("{todo} is done ({took})"),
                 false => format!("{todo} is done: {content} ({took})"),
             }
         }
-        RunEvent::Retrying { todo, why, .. } => format!("{todo} is retried: {why}"),
+        RunEvent::Retrying { todo, why, .. } => format!("{todo} failed and is tried again: {why}"),
         RunEvent::Failed { todo, why, .. } => format!("{todo} failed: {why}"),
         RunEvent::Held { todo, why, .. } => format!("{todo} is waiting for you: {why}"),
         RunEvent::Asks { agent, todo, what } => format!("[{agent}] asks about {todo}: {what}"),

@@ -7,17 +7,17 @@ use std::time::UNIX_EPOCH;
 
 use punch_core::inbox::{
     Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, LimitSpending, QuestionFact, RunFact, SeenFact,
-    WorkerFact, inbox,
+    StoppedFact, WorkerFact, inbox,
 };
 use punch_core::{Actor, Footprint, Plan, Status, Todo, Uid, WorkerId, is_plan_check};
-use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, Snapshot};
+use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, SessionRow, Snapshot};
 use serde_json::Value;
 
 use crate::config::{IgnoredSetting, Settings};
 use crate::git::Git;
 use crate::plan_file::{PlanFileLink, link_of};
 use crate::run::{RunRecord, Sum, dollars, read_run};
-use crate::{Consents, Engine, EngineError};
+use crate::{Consents, Engine, EngineError, Role};
 
 /// The reader that stands for the user, whatever surface it looks at.
 pub const READER: &str = "user";
@@ -30,6 +30,8 @@ const RUNS: usize = 10;
 const COMMANDS: usize = 200;
 /// Sessions, the latest first, in which checks are looked for whose result no agent has read.
 const SESSIONS: usize = 500;
+/// Sessions, the latest first, that may have stopped with work left.
+const STOPPED: usize = 5;
 /// Todos of a plan whose inbox is only counted: larger plans take too long for a line at the side.
 const COUNTED: u64 = 2_000;
 
@@ -163,6 +165,7 @@ fn items_of(
         approvals: &approvals(plan, query),
         runs: &runs,
         workers: &workers,
+        stopped: &stopped(snapshot, plan, now)?,
         unread_failures: &unread_failures(snapshot, plan)?,
         fleet: fleet.as_deref(),
         quiet_after: idle / 2,
@@ -199,9 +202,33 @@ fn unread_failures(snapshot: &dyn Snapshot, plan: &Plan) -> Result<Vec<Uid>, Eng
         let state = crate::session::read(session);
         let unread = state.awaited.iter().filter(|uid| failed.contains(uid));
         let unread: Vec<Uid> = unread.copied().collect();
-        if !unread.is_empty() && crate::host::has_stopped(snapshot, &session.key, &state)? {
+        if !unread.is_empty() && crate::host::stop_of(snapshot, &session.key, &state)?.is_some() {
             out.extend(unread);
         }
+    }
+    Ok(out)
+}
+
+/// Conversations of the last day whose agents stopped although work was left. Agents of a run have their run.
+fn stopped(snapshot: &dyn Snapshot, plan: &Plan, now: i64) -> Result<Vec<StoppedFact>, EngineError> {
+    if plan.row.counts.open() == 0 {
+        return Ok(Vec::new());
+    }
+    let (id, mut out) = (snapshot.info()?.id, Vec::new());
+    let sessions = snapshot.sessions()?;
+    let here = |session: &&SessionRow| session.plan == Some(id) && session.key.subagent().is_none();
+    let recent = sessions.iter().take_while(|session| now.saturating_sub(session.seen_at) < crate::host::SILENT_MS);
+    for session in recent.filter(here).take(STOPPED) {
+        let state = crate::session::read(session);
+        if state.role == Role::Worker || state.drive.interrupted {
+            continue;
+        }
+        let stop = crate::host::stop_of(snapshot, &session.key, &state)?;
+        out.extend(stop.filter(|(_, reason)| reason.gave_up()).map(|(at, reason)| StoppedFact {
+            name: state.agent.unwrap_or_else(|| session.key.session_id().to_owned()),
+            because: reason.text(),
+            at,
+        }));
     }
     Ok(out)
 }
@@ -288,7 +315,7 @@ fn run_fact(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<RunFact, EngineE
         number: run.id,
         spending,
         ended_at: run.ended_at,
-        outcome: run.body.outcome.map(crate::RunOutcome::name),
+        outcome: run.body.outcome,
         because: run.body.because.first().cloned(),
         revision: run.body.to.unwrap_or_default(),
         unmerged: None,

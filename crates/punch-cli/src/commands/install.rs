@@ -85,9 +85,12 @@ impl InstallArgs {
         }
         let form = if self.plugin { WiringForm::Plugin } else { WiringForm::Settings };
         let request = self.how.request(global, Way::In, form, self.guide);
-        let sentences = [Some(ways_and_prices()), auto_continue(global).map(str::to_owned)];
+        let change = ConnectionChange::plan(place, &agents, request)?;
+        // Who is connected already, or has chosen, knows the two ways.
+        let has_choice = self.tools.is_empty() && form == WiringForm::Settings && change.changes_anything();
+        let sentences = [has_choice.then(ways_and_prices), auto_continue(global).map(str::to_owned)];
         let sentences = sentences.into_iter().flatten().collect::<Vec<_>>().join("\n");
-        let (text, mut json) = self.how.change(global, ConnectionChange::plan(place, &agents, request)?, &sentences)?;
+        let (text, mut json) = self.how.change(global, change, &sentences)?;
         json["autoContinue"] = auto_continue(global).is_some().into();
         Ok(VerbReply::new(text, json))
     }
@@ -97,8 +100,8 @@ impl InstallArgs {
 fn ways_and_prices() -> String {
     let price = Price::of(&ToolOffers::new(Dialect::Native, &[]));
     format!(
-        "With `--tools punch` (the default), agents get the plan as tools, for about {} tokens in every conversation. With \
-         `--tools own`, they keep their own todo list, hooks copy it into the plan, and no tools are added.",
+        "Agents get the plan as tools, which take about {} tokens in every conversation. With `--tools own`, an agent keeps \
+         its own todo list instead, and hooks copy it into the plan.",
         price.offered() + price.instructions
     )
 }
@@ -108,8 +111,8 @@ pub fn auto_continue(global: &Global) -> Option<&'static str> {
     let around = environment::surroundings(global).ok()?;
     let config = environment::config(global, &locate::locate(&around).ok()?).ok()?;
     config.settings.keep_going_enabled.value.then_some(
-        "Auto-continue is on: punch sends an agent that stops while todos are open back to work; \
-         `punch keep-going off` turns it off.",
+        "Auto-continue is on: if an agent stops while todos are open, punch sends it back to work. `punch keep-going off` \
+         turns it off.",
     )
 }
 

@@ -45,46 +45,47 @@ fn as_text(found: &UsageReport, limit: usize) -> String {
     if found.todos.is_empty() {
         return "No usage recorded yet. Connected agents record it; `punch stats record T-1 --tokens 5000` does it by hand.".into();
     }
-    let mut out = vec![format!("{:>10} {:>10} {:>6}  todo", "estimated", "actual", "ratio")];
+    let mut out = vec![format!("{:>10} {:>10} {:>6}  todo", "estimated", "actual", "used")];
     out.extend(found.todos.iter().take(limit).map(row));
     if found.todos.len() > limit {
         out.push(format!("and {} more", found.todos.len() - limit));
     }
     out.push(String::new());
     for (size, fit) in &found.by_complexity {
-        out.push(line(size.map_or("no size", Complexity::name), fit));
+        out.push(line(size.map_or("without a size", Complexity::name), fit));
     }
     if found.total.count > 0 {
         out.push(line("all finished", &found.total));
     }
-    out.push(format!("estimates are currently scaled by {:.2}", found.calibration));
+    if (found.calibration - 1.0).abs() >= 0.005 {
+        out.push(format!("punch now multiplies estimates by {:.2}, learned from these todos", found.calibration));
+    }
     out.join("\n")
 }
 
 fn row(taken: &TodoUsage) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "two digits behind the point are shown")]
+    #[expect(clippy::cast_precision_loss, reason = "only whole percents are shown")]
     let ratio = (taken.estimated > 0 && taken.actual > 0).then(|| taken.actual as f64 / taken.estimated as f64);
     // How much it took was not reported, only that it was worked on.
     let actual = if taken.actual > 0 { text::grouped(taken.actual) } else { "–".into() };
     let id = text::clip(&text::neutral(&taken.id), 60).into_owned();
-    let assumed = if taken.assumed { " (size assumed)" } else { "" };
-    format!("{:>10} {actual:>10} {:>6}  {id}{assumed}", text::grouped(taken.estimated), number(ratio))
+    let assumed = if taken.assumed { " (no estimate given)" } else { "" };
+    format!("{:>10} {actual:>10} {:>6}  {id}{assumed}", text::grouped(taken.estimated), percent(ratio))
 }
 
 fn line(name: &str, fit: &Fit) -> String {
-    let (todos, all) = (count(fit.count as u64, "todo"), number(fit.bias));
-    // One todo has no distribution.
-    if fit.count < 2 {
-        return format!("{name}: {todos}, {all} times the estimate");
+    let all = format!("{name}: {} took {} of the estimate", count(fit.count as u64, "todo"), percent(fit.bias));
+    // A few todos have no distribution worth a sentence.
+    if fit.count < 4 {
+        return all;
     }
-    let (low, median, high) = (number(fit.low), number(fit.median), number(fit.high));
-    format!(
-        "{name}: {todos}, together {all} times the estimate; median {median}, half of them between {low} and {high}"
-    )
+    let (low, median, high) = (percent(fit.low), percent(fit.median), percent(fit.high));
+    format!("{all}; the median is {median}, half of them are between {low} and {high}")
 }
 
-fn number(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}"))
+/// A ratio of actual to estimated, as people say it.
+fn percent(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".into(), |ratio| format!("{:.0}%", ratio * 100.0))
 }
 
 fn as_json(found: &UsageReport) -> Value {

@@ -252,7 +252,7 @@ impl ConnectionChange {
                 "add `-y` to approve, or `--dry-run` to see the changes",
             ));
         }
-        if consent == Consent::Never || (asks && !self.is_approved("Write this?")?) {
+        if consent == Consent::Never || (asks && !self.is_approved(&self.question())?) {
             return Ok(false);
         }
         let _turn = turn(&self.place)?;
@@ -265,6 +265,19 @@ impl ConnectionChange {
         self.steps = now;
         carry_out(&self.place, &mut self.steps)?;
         Ok(true)
+    }
+
+    /// What the user is asked before anything is written.
+    fn question(&self) -> String {
+        let changes = |agent: &&AgentDecision| {
+            self.steps.iter().any(|step| step.before != step.after && step.adapters.contains(&agent.adapter))
+        };
+        let agents: Vec<&str> = self.agents.iter().filter(changes).map(|agent| agent.adapter.title).collect();
+        match (self.request.way, agents.is_empty()) {
+            (Way::In, false) => format!("Connect {}?", listed(&agents)),
+            (Way::Out, false) => format!("Disconnect {}?", listed(&agents)),
+            (_, true) => "Change these files?".to_owned(),
+        }
     }
 
     /// Asks the user, who can look at the differences first.

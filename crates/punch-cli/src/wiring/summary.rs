@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use punch_agents::AGENTS;
-use punch_agents::settings::ConnectionLevel;
+use punch_agents::settings::{ConnectionLevel, FileContent, SettingsEntry, ToolSource};
 use punch_core::text;
 use punch_engine::Git;
 use serde_json::{Value, json};
@@ -46,8 +46,9 @@ impl ConnectionChange {
         let backups = changed.iter().filter(|step| self.request.way == Way::In && copied(step));
         let backups: Vec<&Path> =
             backups.filter_map(|step| Some(step.new.as_ref()?.backup.as_ref()?.0.as_path())).collect();
-        if done && !backups.is_empty() {
-            lines.push(format!("Copies of the files as they were: {}", self.named(&backups)));
+        if !backups.is_empty() {
+            let said = if done { "Copies of the files as they were:" } else { "Would first copy the files as they are to" };
+            lines.push(format!("{said} {}", self.named(&backups)));
         }
         lines.join("\n")
     }
@@ -71,6 +72,9 @@ impl ConnectionChange {
             (true, Way::Out) => format!("{name} {NOT_CONNECTED} ({level})"),
             (false, _) => format!("{name} {verb} ({level}): {}", paths(&changed)),
         }];
+        if (self.request.way, done, changed.is_empty()) == (Way::In, false, false) && self.allows_tools(agent) {
+            lines.push(format!("{name} may then use punch's tools without asking you each time"));
+        }
         for step in same.iter().filter(|step| step.action == FileAction::Leave) {
             lines.push(format!("note: {} was edited by hand and stays", paths(&[step])));
         }
@@ -87,6 +91,14 @@ impl ConnectionChange {
         };
         lines.extend(notes.into_iter().map(|note| format!("note: {note}")));
         lines
+    }
+
+    /// Returns true if the settings will let the model call punch's tools without a question.
+    fn allows_tools(&self, agent: &AgentDecision) -> bool {
+        let targets = self.place.at(agent.level).targets_as(agent.adapter, self.request.form);
+        let allowing = |entries: &[SettingsEntry]| entries.iter().any(SettingsEntry::allows_tools);
+        self.tools(agent) == ToolSource::Punch
+            && targets.iter().any(|target| matches!(&target.content, FileContent::Json(_, entries) if allowing(entries)))
     }
 
     /// For an agent whose install was left as it is.

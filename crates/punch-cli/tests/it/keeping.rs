@@ -124,6 +124,25 @@ fn a_session_that_is_kept_going_says_so() {
 }
 
 #[test]
+fn an_agent_that_stopped_with_work_left_is_shown_until_you_look() {
+    let world = world();
+    let line = "claude stopped with work left: 3 continuations in a row made no progress";
+    (0..3).for_each(|_| stop(&world));
+    assert!(!world.ok(&["inbox"]).contains("stopped"), "it was sent back to work");
+    stop(&world);
+    let inbox = world.ok(&["inbox"]);
+    assert!(inbox.contains(line) && inbox.contains("punch keep-going why"), "{inbox}");
+    assert!(world.ok(&["status"]).contains(line), "{}", world.ok(&["status"]));
+    world.ok(&["log", "--new"]);
+    assert!(!world.ok(&["inbox"]).contains("stopped"));
+    // It stops again, and is told something: then it is at work.
+    (0..4).for_each(|_| stop(&world));
+    assert!(world.ok(&["inbox"]).contains("stopped with work left"));
+    report(&world, HostEvent::Prompted { by_person: true }, None);
+    assert!(!world.ok(&["inbox"]).contains("stopped"));
+}
+
+#[test]
 fn a_stop_is_explained() {
     let world = world();
     (0..4).for_each(|_| stop(&world));

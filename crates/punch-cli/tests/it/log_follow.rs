@@ -138,7 +138,7 @@ fn the_end_of_a_run_is_a_line() {
     let following = Following::start(&stage.world, &["--limit", "1"]);
     assert!(following.line().contains("T-1 added"));
     assert_eq!(finished(stage.command(&[]).output().unwrap()).exit, Some(0));
-    while !following.line().contains("run 1 has ended: done, 1 completed") {}
+    while !following.line().contains("run 1 is done, 1 completed") {}
 }
 
 #[test]

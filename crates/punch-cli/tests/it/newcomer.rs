@@ -284,8 +284,8 @@ fn small_answers_say_what_newcomers_ask() {
     world.ok(&["stats", "record", "T-1", "--tokens", "12345"]);
     let stats = world.ok(&["stats"]);
     assert!(
-        stats.contains("    20,000     12,345   0.62  T-1")
-            && stats.contains("all finished: 1 todo, 0.62 times the estimate\n"),
+        stats.contains("    20,000     12,345    62%  T-1")
+            && stats.contains("all finished: 1 todo took 62% of the estimate\n"),
         "{stats}"
     );
     assert!(!stats.contains("half of them"), "{stats}");

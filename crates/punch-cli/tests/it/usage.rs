@@ -25,12 +25,12 @@ fn use_is_reported_and_estimates_learn_from_it() {
     assert_eq!(report["todos"][0]["seconds"], 90);
     assert_eq!(world.json(&["schedule"])["windows"][0]["estimatedTokens"], 16_000);
     insta::assert_snapshot!(world.ok(&["report"]), @r#"
-     estimated     actual  ratio  todo
-        50,000    200,000   4.00  T-1
+     estimated     actual   used  todo
+        50,000    200,000   400%  T-1
 
-    large: 1 todo, 4.00 times the estimate
-    all finished: 1 todo, 4.00 times the estimate
-    estimates are currently scaled by 2.00
+    large: 1 todo took 400% of the estimate
+    all finished: 1 todo took 400% of the estimate
+    punch now multiplies estimates by 2.00, learned from these todos
     "#);
     assert_eq!(world.refused(&["usage", "T-9", "--tokens", "1"]), (1, "unknown_todo".to_owned()));
 }

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
             runs: &[],
             fleet: None,
             workers: &[],
+            stopped: &[],
             unread_failures: &[],
             quiet_after: 1,
             seen: None,

@@ -113,9 +113,18 @@ impl NativeCall {
     }
 }
 
+/// What a model reads that sends a list in a form from elsewhere: enough to send the right one next time. Such a list is not
+/// taken as a replacement, because that would archive todos that the model has never seen.
+const OPS_MISSING: &str = "missing; send for example {\"ops\": [{\"op\": \"add\", \"content\": \"Write the parser\"}, \
+                           {\"op\": \"start\", \"id\": \"T-1\"}, {\"op\": \"done\", \"id\": \"T-1\"}]}";
+
 /// Reads `{"ops": […]}`.
 pub fn parse(call: &Value, limits: &TextLimits) -> Result<NativeCall, Refusal> {
-    let items = list(object(call, "")?, "ops", "")?;
+    let map = object(call, "")?;
+    if !map.contains_key("ops") {
+        return Err(invalid("ops", OPS_MISSING));
+    }
+    let items = list(map, "ops", "")?;
     if items.is_empty() {
         return Err(invalid("ops", "give at least one op"));
     }

@@ -156,6 +156,41 @@ impl Reason {
         }
     }
 
+    /// Returns true if the agent could have continued, and auto-continue gave up on it: until the user says something, nothing
+    /// happens with the work that is left.
+    pub const fn gave_up(&self) -> bool {
+        match self {
+            Self::FailedTurns { .. }
+            | Self::ContextFull { .. }
+            | Self::HostCap { .. }
+            | Self::MaxContinuations { .. }
+            | Self::AbsoluteCap { .. }
+            | Self::TooLong { .. }
+            | Self::PlanUntouched
+            | Self::NoProgress { .. } => true,
+            Self::NoSession
+            | Self::Disabled
+            | Self::SwitchedOff
+            | Self::Paused
+            | Self::Subagent
+            | Self::Unbound
+            | Self::Foreign
+            | Self::Finish { .. }
+            | Self::Interrupted
+            | Self::Asked
+            | Self::Background { .. }
+            | Self::Compacting
+            | Self::Finished
+            | Self::Failed { .. }
+            | Self::OnlyOptional { .. }
+            | Self::WaitsForPeople { .. }
+            | Self::NothingActionable { .. }
+            | Self::ChecksRunning { .. }
+            | Self::ChecksUnapproved { .. }
+            | Self::CoolingDown { .. } => false,
+        }
+    }
+
     /// The reason in a sentence without its full stop, safe to print.
     pub fn text(&self) -> String {
         match self {

@@ -1,8 +1,8 @@
 //! Items that come from around the plan: questions, conflicts, approvals, budgets, quiet agents, and what is finished.
 
 use super::behind::WaitStart;
-use super::{Approval, ApprovalFact, InboxFacts, InboxFinding, InboxKind, QuestionFact, RunFact, WorkerFact};
-use crate::Uid;
+use super::{Approval, ApprovalFact, InboxFacts, InboxFinding, InboxKind, QuestionFact, RunFact, StoppedFact, WorkerFact};
+use crate::{RunOutcome, Uid};
 use crate::text::{clip, neutral, shell};
 use crate::time::ago;
 use crate::view::Progress;
@@ -19,6 +19,7 @@ pub(super) fn items(facts: &InboxFacts<'_>) -> Vec<InboxFinding> {
     out.extend(facts.approvals.iter().filter_map(|approval| unapproved(facts, approval)));
     out.extend(facts.runs.iter().filter_map(|run| spent(facts, run)));
     out.extend(facts.workers.iter().filter_map(|worker| quiet(facts, worker)));
+    out.extend(facts.stopped.iter().filter_map(|agent| stopped(facts, agent)));
     out.extend(facts.runs.iter().filter_map(|run| ended(facts, run)));
     out.extend(finished(facts));
     out
@@ -109,37 +110,39 @@ fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<InboxFinding> {
     Some(about(facts, InboxKind::Quiet, worker.todo, &text, worker.last_sign, action))
 }
 
+/// An agent that stopped while work was left, after the user last looked. Looking at what is new ends the item.
+fn stopped(facts: &InboxFacts<'_>, agent: &StoppedFact) -> Option<InboxFinding> {
+    if facts.plan.row.counts.open() == 0 || facts.seen.is_some_and(|seen| agent.at <= seen.at) {
+        return None;
+    }
+    let text = format!("{} stopped with work left: {}", clip(&agent.name, 60), clip(&agent.because, PART));
+    Some(InboxFinding::apart(InboxKind::Quiet, text, agent.at, facts.command("keep-going why", &[])))
+}
+
 /// A run that ended after the user last looked, or whose work is not merged. Looking at what is new ends the item, but not
 /// while there is something to merge.
 fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<InboxFinding> {
     let (ended_at, outcome) = (run.ended_at?, run.outcome?);
-    if let Some(branch) = &run.unmerged {
-        let text =
-            format!("run {} has ended: {outcome}; its work on `{}` is not merged", run.number, clip(branch, PART));
-        return Some(InboxFinding::apart(
-            InboxKind::Finished,
-            text,
-            ended_at,
-            format!("git merge {}", clip(branch, PART)),
-        ));
+    let text = format!("run {} {}", run.number, outcome.words());
+    if let Some(branch) = run.unmerged.as_ref().map(|branch| clip(branch, PART)) {
+        let text = format!("{text}; its work on `{branch}` is not merged");
+        return Some(InboxFinding::apart(InboxKind::Finished, text, ended_at, format!("git merge {branch}")));
     }
     if facts.seen.is_some_and(|seen| run.revision <= seen.revision && ended_at <= seen.at) {
         return None;
     }
-    let because = run.because.as_deref().map(|why| format!(" ({})", clip(why, PART))).unwrap_or_default();
-    if outcome == "interrupted" {
+    // A run that is done says there which branch to merge, and by now that is merged or gone.
+    let because = run.because.as_deref().filter(|_| outcome != RunOutcome::Done);
+    let text = because.map_or(text.clone(), |why| format!("{text} ({})", clip(why, PART)));
+    let (kind, action) = match outcome {
         // Where nothing is open, there is nothing to resume.
-        let text = format!("run {} was interrupted{because}", run.number);
-        let item = || InboxFinding::apart(InboxKind::Stuck, text, ended_at, facts.command("run", &[]));
-        return (facts.plan.row.counts.open() > 0).then(item);
-    }
-    let text = format!("run {} has ended: {outcome}{because}", run.number);
-    let kind = match outcome {
-        "budget" => InboxKind::Budget,
-        "stalled" => InboxKind::Stuck,
-        _ => InboxKind::Finished,
+        RunOutcome::Interrupted if facts.plan.row.counts.open() == 0 => return None,
+        RunOutcome::Interrupted => (InboxKind::Stuck, "run"),
+        RunOutcome::Budget => (InboxKind::Budget, "log --new"),
+        RunOutcome::Stalled => (InboxKind::Stuck, "log --new"),
+        RunOutcome::Done => (InboxKind::Finished, "log --new"),
     };
-    Some(InboxFinding::apart(kind, text, ended_at, facts.command("log --new", &[])))
+    Some(InboxFinding::apart(kind, text, ended_at, facts.command(action, &[])))
 }
 
 /// The plan, if nothing in it is open or failed, and others changed it after the user last looked.

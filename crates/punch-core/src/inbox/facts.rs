@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Label, Plan, Uid};
+use crate::{Label, Plan, RunOutcome, Uid};
 
 /// Everything that the inbox follows from.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub struct InboxFacts<'a> {
     pub runs: &'a [RunFact],
     /// Agents at work: seats of runs, and sessions with a todo in progress.
     pub workers: &'a [WorkerFact],
+    /// Conversations whose agent was allowed to stop although it could have worked on.
+    pub stopped: &'a [StoppedFact],
     /// Todos whose check failed after the agent that called them done had stopped, so that no agent has read the result.
     pub unread_failures: &'a [Uid],
     /// The labels of each worker of the fleet that is alive; `None` where no fleet works on the plan.
@@ -94,8 +96,8 @@ pub struct RunFact {
     pub spending: Vec<LimitSpending>,
     /// When it ended; `None` while it works, or if it was killed.
     pub ended_at: Option<i64>,
-    /// How it ended, in a word.
-    pub outcome: Option<&'static str>,
+    /// How it ended.
+    pub outcome: Option<RunOutcome>,
     /// Why it ended so, in words.
     pub because: Option<String>,
     /// The revision of the plan when it ended.
@@ -137,6 +139,17 @@ pub struct WorkerFact {
     pub run: Option<u64>,
     /// When it last gave a sign of life.
     pub last_sign: i64,
+}
+
+/// An agent that stopped with work left: auto-continue reached a limit, and nobody has said anything to it since.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoppedFact {
+    /// What it is called.
+    pub name: String,
+    /// Why it was allowed to stop, in words.
+    pub because: String,
+    /// When.
+    pub at: i64,
 }
 
 /// Up to where a reader has looked.

@@ -13,7 +13,8 @@ use crate::text::{clip, neutral, shell};
 use crate::{Todo, Uid};
 use behind::{Behind, LiveTodos, WaitStart};
 pub use facts::{
-    Approval, ApprovalFact, FileConflictFact, InboxFacts, LimitSpending, QuestionFact, RunFact, SeenFact, WorkerFact,
+    Approval, ApprovalFact, FileConflictFact, InboxFacts, LimitSpending, QuestionFact, RunFact, SeenFact, StoppedFact,
+    WorkerFact,
 };
 
 /// Why something needs the user. In the order of the inbox.

@@ -6,12 +6,12 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use punch_core::inbox::{
     Approval, ApprovalFact, FileConflictFact, InboxFacts, InboxItem, InboxKind, LimitSpending, QuestionFact, RunFact,
-    SeenFact, WorkerFact, inbox,
+    SeenFact, StoppedFact, WorkerFact, inbox,
 };
 use punch_core::view::Cap;
 use punch_core::view::inbox::{capped, count, full};
 use punch_core::view::spans;
-use punch_core::{Dep, Hold, HoldKind, Label, Plan, Status, Uid, text};
+use punch_core::{Dep, Hold, HoldKind, Label, Plan, RunOutcome, Status, Uid, text};
 use punch_testkit::batches::{batch, sequences};
 use punch_testkit::inbox::needs;
 
@@ -31,6 +31,7 @@ fn facts(plan: &Plan) -> InboxFacts<'_> {
         runs: &[],
         fleet: None,
         workers: &[],
+        stopped: &[],
         unread_failures: &[],
         quiet_after: 900_000,
         seen: None,
@@ -61,6 +62,21 @@ fn plan() -> Plan {
         plan.put(todo);
     }
     plan
+}
+
+#[test]
+fn an_agent_that_stopped_is_news_while_work_is_left_and_until_the_user_looks() {
+    let stopped = [StoppedFact { name: "claude".into(), because: "this turn did not touch the plan".into(), at: 9 }];
+    let quiet = |plan: &Plan, seen: Option<i64>| {
+        let seen = seen.map(|at| SeenFact { revision: 1, at });
+        let items = inbox(&InboxFacts { stopped: &stopped, seen, ..facts(plan) });
+        items.into_iter().filter(|item| item.kind == InboxKind::Quiet).map(|item| item.text).collect::<Vec<_>>()
+    };
+    let open = Sample::new().todo(0, Status::Pending, "Ship").plan;
+    let text = "claude stopped with work left: this turn did not touch the plan";
+    assert_eq!((quiet(&open, None), quiet(&open, Some(8))), (vec![text.to_owned()], vec![text.to_owned()]));
+    assert_eq!(quiet(&open, Some(9)), [""; 0]);
+    assert_eq!(quiet(&Sample::new().todo(0, Status::Completed, "Ship").plan, None), [""; 0]);
 }
 
 #[test]
@@ -121,14 +137,14 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
     let unmerged = RunFact {
         number: 1,
         ended_at: Some(1),
-        outcome: Some("done"),
+        outcome: Some(RunOutcome::Done),
         unmerged: Some("punch/main-1/result".into()),
         ..RunFact::default()
     };
     let ended = RunFact {
         number: 2,
         ended_at: Some(6),
-        outcome: Some("stalled"),
+        outcome: Some(RunOutcome::Stalled),
         because: Some("T-1 failed".into()),
         revision: 4,
         ..RunFact::default()
@@ -155,7 +171,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
               punch reopen T-4
     stuck     T-6  Lost: waits for `gone one`, which does not exist (blocks 1 open todo)
               punch edit T-6 --drop-needs 'gone one'
-    stuck     run 2 has ended: stalled (T-1 failed)
+    stuck     run 2 has stalled (T-1 failed)
               punch log --new
     approval  T-3  Ship: its check is not approved (1 more todo has it): make test (blocks 2 open todos)
               punch verify T-3 --allow
@@ -165,7 +181,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
               punch run show 3
     quiet     T-7  Slow work: no sign of life from claude; the last one was 15 minutes ago
               punch show T-7
-    finished  run 1 has ended: done; its work on `punch/main-1/result` is not merged
+    finished  run 1 is done; its work on `punch/main-1/result` is not merged
               git merge punch/main-1/result
     "#);
     let kinds: Vec<InboxKind> = items.iter().map(|item| item.kind).collect();

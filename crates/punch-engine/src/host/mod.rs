@@ -46,7 +46,7 @@ pub use meter::{ConversationMark, ConversationReader, ConversationReading, Sessi
 pub(crate) use metering::is_unused;
 pub use record::DecisionRecord;
 pub use sessions::{Going, PromptTokens, SessionStatus, TurnStart};
-pub(crate) use sessions::{has_stopped, turn_of};
+pub(crate) use sessions::{SILENT_MS, stop_of, turn_of};
 pub use switch::Switches;
 
 /// One report of a host.

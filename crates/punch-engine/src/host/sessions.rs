@@ -1,14 +1,14 @@
 //! Questions about sessions: which one is meant, which are kept going, where their turn began, what they cost.
 
 use punch_core::Uid;
-use punch_core::drive::{Counters, Decision, Switch};
+use punch_core::drive::{Counters, Decision, Reason, Switch};
 use punch_store::{Durability, PlanId, SessionKey, SessionRow, Snapshot};
 
 use super::record::StoredDecision;
 use crate::{Engine, EngineError, Role, SessionState, history, session};
 
-/// Sessions that said nothing for so long are not shown as kept going.
-const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
+/// Sessions that said nothing for so long are not shown any more.
+pub(crate) const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Decisions in which a session is looked for that has no record of its own.
 const RECENT: usize = 1_000;
@@ -104,7 +104,8 @@ impl Engine {
         let recent = sessions.iter().take_while(|session| now.saturating_sub(session.seen_at) < SILENT_MS);
         Ok(recent
             .map(|session| (session, session::read(session)))
-            .filter(|(_, state)| state.drive.going)
+            // What the agents of a run and assigned ones do is shown with the run, or with their todos.
+            .filter(|(_, state)| state.drive.going && state.role != Role::Worker)
             .map(|(session, state)| Going {
                 key: session.key.clone(),
                 agent: state.agent.unwrap_or_default(),
@@ -155,12 +156,12 @@ impl Engine {
     }
 }
 
-/// Returns true if a session was allowed to stop and the user has said nothing to it since.
-pub(crate) fn has_stopped(
+/// Returns when and why a session was allowed to stop; `None` if it was not, or if the user has said something to it since.
+pub(crate) fn stop_of(
     snapshot: &dyn Snapshot,
     key: &SessionKey,
     state: &SessionState,
-) -> Result<bool, EngineError> {
+) -> Result<Option<(i64, Reason)>, EngineError> {
     let reports = snapshot.decisions(Some(key), RECENT_REPORTS)?;
     let decided = |report: &punch_store::DecisionRow| {
         let record: StoredDecision = serde_json::from_str(&report.body).ok()?;
@@ -168,7 +169,10 @@ pub(crate) fn has_stopped(
     };
     let last = reports.iter().find_map(decided);
     let since = state.drive.since.unwrap_or_default();
-    Ok(matches!(last, Some((at, Decision::Allow { .. })) if at >= since))
+    Ok(match last {
+        Some((at, Decision::Allow { reason })) if at >= since => Some((at, reason)),
+        _ => None,
+    })
 }
 
 /// Where the turn of a session began.

@@ -20,7 +20,8 @@ pub use event::RunEvent;
 pub(crate) use lease::HeldRun;
 pub use lease::RunHolder;
 pub use ledger::{AttemptCost, Sum, dollars};
-pub use record::{RunBody, RunEnd, RunOutcome, RunRecord, RunStart};
+pub use punch_core::RunOutcome;
+pub use record::{RunBody, RunEnd, RunRecord, RunStart};
 pub(crate) use record::{read as read_run, written as written_run};
 pub use seats::{SeatStage, SeatStatus};
 #[cfg(feature = "files")]

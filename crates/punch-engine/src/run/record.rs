@@ -1,6 +1,6 @@
 //! The record of a run: when it began, how often it was resumed, how it ended.
 
-use punch_core::{Status, Todo, WorkerId};
+use punch_core::{RunOutcome, Status, Todo, WorkerId};
 use punch_store::{Durability, PlanId, Snapshot, StoredRun, Tx, Which};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,32 +8,6 @@ use serde_json::Value;
 use super::turns::{self, OpenTurn};
 use crate::fleet::{FleetSeats, HandedIn};
 use crate::{Engine, EngineError, question};
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunOutcome {
-    /// Every todo that the run was to work on is done.
-    Done,
-    /// Todos are open, and none of them can be started.
-    Stalled,
-    /// A limit was reached.
-    Budget,
-    /// The user stopped the run.
-    Interrupted,
-}
-
-impl RunOutcome {
-    /// Returns the word that the CLI and its JSON use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Stalled => "stalled",
-            Self::Budget => "budget",
-            Self::Interrupted => "interrupted",
-        }
-    }
-}
 
 /// Details of a run, stored as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

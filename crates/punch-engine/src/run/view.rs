@@ -141,7 +141,7 @@ impl SeatRow {
         }
         let mut parts = vec![format!("for {}", whole(self.since))];
         parts.extend(self.until.map(|at| format!("until {}", utc(at))));
-        parts.extend(self.last_sign.map(|at| format!("last sign of life {} ago", whole(at))));
+        parts.extend(self.last_sign.map(|at| format!("last output {} ago", whole(at))));
         parts.extend((self.tokens > 0).then(|| format!("{} tokens", self.tokens)));
         parts.extend((self.cost > 0).then(|| dollars(self.cost)));
         parts.extend(Some(self.line.to_string()).filter(|line| !line.is_empty()));

@@ -128,7 +128,7 @@ fn a_run_that_ended_is_listed_until_the_user_looks() {
     let run = world.run(json!({}));
     let ended = RunEnd { outcome: RunOutcome::Stalled, because: vec!["T-1 failed".into()], result: None };
     world.engine.end_run(world.plan, run, &ended).unwrap();
-    assert_eq!(world.shown(), ["stuck: run 1 has ended: stalled (T-1 failed)"]);
+    assert_eq!(world.shown(), ["stuck: run 1 has stalled (T-1 failed)"]);
     world.engine.mark_seen(world.plan, "agent:claude", 2).unwrap();
     assert_eq!(world.shown().len(), 1, "another reader has looked");
     world.engine.mark_seen(world.plan, READER, 2).unwrap();

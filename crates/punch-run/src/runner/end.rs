@@ -152,9 +152,11 @@ impl Runner<'_, '_> {
             ResultState::Nothing | ResultState::TakenIn => None,
             ResultState::Waiting { branch, commits, command } => {
                 because.push(match commits {
-                    1 => format!("1 commit is on `{branch}`; merge it with `{command}`"),
-                    commits => format!("{commits} commits are on `{branch}`; merge them with `{command}`"),
+                    1 => format!("1 commit is on `{branch}`"),
+                    commits => format!("{commits} commits are on `{branch}`"),
                 });
+                // On a line of its own, so that it can be copied.
+                because.push(format!("to merge: `{command}`"));
                 Some(branch)
             }
         })

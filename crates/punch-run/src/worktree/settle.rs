@@ -87,7 +87,10 @@ impl HeldLane {
         let paths = format!("{}{more}", shown.join(", "));
         let (branch, result) = (&self.branch, &self.result);
         match self.why {
-            HeldReason::Conflict => format!("`{branch}` and `{result}` both changed {paths}: merge them on `{branch}`"),
+            HeldReason::Conflict => format!(
+                "`{branch}` and `{result}` both changed {paths}: merge `{result}` into `{branch}`, or both into your own \
+                 branch if the run has ended"
+            ),
             HeldReason::Unfinished => format!("a merge or rebase on `{branch}` is half done: {paths}"),
             HeldReason::Nested => format!("a git repository of its own is inside the work on `{branch}`: {paths}"),
             HeldReason::Submodule => format!("work in a submodule on `{branch}` is nowhere else: {paths}"),

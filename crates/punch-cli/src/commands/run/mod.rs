@@ -56,7 +56,7 @@ pub struct RunArgs {
     /// exec:COMMAND, claude, codex or acp:COMMAND; repeat to alternate between agents
     #[arg(long, value_name = "SPEC")]
     agent: Vec<String>,
-    /// Give every agent its own git worktree
+    /// Give every todo a git worktree of its own
     #[arg(long)]
     worktrees: bool,
     /// Stop after this many dollars
@@ -185,9 +185,10 @@ impl RunArgs {
             Some(open) => open.engine.runs(open.plan, 1)?.into_iter().next(),
             None => None,
         };
-        if let Some(last) = last.as_ref().filter(|_| named.is_empty()) {
+        // Without an agent, the user means "as before": with the agents of the last run, and where they worked.
+        let repeated = last.as_ref().filter(|_| named.is_empty());
+        if let Some(last) = repeated {
             named.clone_from(&last.body.agents);
-            output::remark(&format!("note: no agent given, using that of run {}: {}", last.id, named.join(", ")));
         }
         let specs = named.iter().map(|name| name.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
         let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
@@ -199,13 +200,21 @@ impl RunArgs {
         options.fresh = self.fresh;
         options.oversize = self.oversize;
         options.skip_optional |= self.skip_optional;
+        let resumed = last.as_ref().filter(|last| last.is_resumable() && !self.fresh);
         if self.agents.is_none() {
-            // A run resumes as it began, unless the user has said how many agents there are.
-            let resumed = last.filter(|last| {
-                last.is_resumable() && !self.fresh && settings.run_agents.source == SettingSource::Default
-            });
-            let before = resumed.and_then(|last| usize::try_from(last.body.options["agents"].as_u64()?).ok());
+            // A run goes the way it began, unless the user has said how many agents there are.
+            let before = repeated.or(resumed).filter(|_| settings.run_agents.source == SettingSource::Default);
+            let before = before.and_then(|last| usize::try_from(last.body.options["agents"].as_u64()?).ok());
             options.seats = before.unwrap_or(options.seats).max(options.specs.len());
+        }
+        if let Some(last) = repeated {
+            // Agents that worked in worktrees must not find themselves in the files of the user.
+            let has_chosen = settings.run_worktrees.source != SettingSource::Default;
+            options.worktrees |= last.has_worktrees() && !has_chosen;
+            let place = if options.worktrees { ", in worktrees" } else { ", in this folder" };
+            let agents = safety::count(options.seats as u64, "agent");
+            let before = format!("as in run {}: {agents} ({}){place}", last.id, named.join(", "));
+            output::remark(&format!("note: no agent given, so this works {before}"));
         }
         Ok((options, open))
     }
@@ -237,17 +246,22 @@ fn reply(finished: &RunResult) -> VerbReply {
     let mut lines: Vec<String> = finished.because.iter().map(|line| format!("  {line}")).collect();
     let spent = &finished.spent;
     let mut parts = vec![format!("{} completed", finished.completed)];
-    if spent.tokens > 0 {
-        let guess =
-            if spent.estimated > 0 { format!(" ({} estimated)", grouped(spent.estimated)) } else { String::new() };
-        parts.push(format!("{} tokens{guess}", grouped(spent.tokens)));
+    match spent.estimated {
+        0 if spent.tokens == 0 => {}
+        0 => parts.push(format!("{} tokens", grouped(spent.tokens))),
+        all if all == spent.tokens => parts.push(format!("tokens not reported (counted as {})", grouped(all))),
+        some => parts.push(format!("{} tokens ({} estimated)", grouped(spent.tokens), grouped(some))),
     }
     if spent.cost > 0 {
         let more = if spent.uncosted > 0 { " or more" } else { "" };
         parts.push(format!("{}{more}", dollars(spent.cost)));
     }
     parts.push(safety::count(spent.turns, "turn"));
-    lines.push(format!("{}: run {}, {}", finished.outcome.name(), finished.run, parts.join(", ")));
+    let outcome = match finished.outcome {
+        RunOutcome::Budget => "limit reached",
+        other => other.name(),
+    };
+    lines.push(format!("{outcome}: run {}, {}", finished.run, parts.join(", ")));
     VerbReply { exit: exit(finished.outcome), ..VerbReply::new(lines.join("\n"), Value::Null) }
 }
 

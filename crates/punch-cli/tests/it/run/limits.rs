@@ -7,10 +7,10 @@ fn a_run_that_reached_its_limit_goes_on_only_when_it_may_spend_more() {
     let stage = Stage::new();
     stage.add(&["work a", "refuse b", "work c", "work d"]);
     let run = stage.ends(&["--max-turns", "2"], 4);
-    assert!(run.stdout.contains("2 of 2 turns are taken\nbudget: run 1"), "{}", run.render());
+    assert!(run.stdout.contains("2 of 2 turns are used\nlimit reached: run 1"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 2, "a failed turn counts");
     let run = stage.ends(&["--max-turns", "2"], 4);
-    assert!(run.stdout.contains("budget: run 1, 0 completed"), "{}", run.render());
+    assert!(run.stdout.contains("limit reached: run 1, 0 completed"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 2, "the meter did not start again");
     stage.ends(&["--max-turns", "3"], 4);
     assert_eq!(stage.trace("begun").len(), 3);
@@ -36,7 +36,7 @@ fn the_time_of_a_run_ends_its_agents() {
     let stage = Stage::new();
     stage.add(&["hang on", "deaf one"]);
     let run = stage.ends(&["--agents", "2", "--max-time", "1s"], 4);
-    assert!(run.stdout.contains("1s are over\nbudget: run 1, 0 completed"), "{}", run.render());
+    assert!(run.stdout.contains("the time limit of 1s was reached\nlimit reached: run 1, 0 completed"), "{}", run.render());
     assert_eq!((stage.status("T-1"), stage.status("T-2")), ("pending".into(), "pending".into()));
 }
 
@@ -78,7 +78,7 @@ fn a_runner_that_is_killed_again_and_again_starts_no_more_agents_than_its_limit_
     let run = kill_after_each_start(&stage, &["--agents", "2", "--max-turns", "3"]);
     assert_eq!(run.exit, Some(4), "{}", run.render());
     assert!(stage.trace("begun").len() <= 3, "{:?}", stage.trace("begun"));
-    assert!(run.stdout.contains("3 of 3 turns are taken"), "{}", run.render());
+    assert!(run.stdout.contains("3 of 3 turns are used"), "{}", run.render());
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn one_conversation_takes_todo_after_todo_and_is_kept_going() {
     assert_eq!(stage.trace("processes").len(), 1, "{}", run.render());
     let prompts = stage.trace("prompts");
     assert_eq!(prompts.len(), 5, "three todos, one continuation, one failure: {prompts:#?}");
-    assert!(run.stderr.contains("[1] continues T-2") && run.stderr.contains("T-3 is retried"));
+    assert!(run.stderr.contains("[1] continues T-2") && run.stderr.contains("T-3 failed and is tried again"));
     let shown = stage.world.json(&["runs", "show", "1"]);
     let spent = &shown["spent"];
     assert_eq!((&spent["tokens"], &spent["estimated"], &spent["turns"]), (&550.into(), &0.into(), &5.into()));
@@ -107,6 +107,8 @@ fn permission_is_what_the_policy_says_and_without_anybody_to_ask_the_todo_waits(
         assert_eq!(run.exit, Some(0), "{more:?}: {}", run.render());
         let answers = stage.trace("answers");
         assert!(answers.len() == 1 && answers[0].contains(answer), "{more:?}: {answers:?}");
+        let said = run.stderr.contains("[1] was not allowed to do this: ");
+        assert_eq!(said, answer == "\"deny\"", "{}", run.render());
     }
     let stage = Stage::new();
     stage.add(&["talk ask", "talk easily"]);

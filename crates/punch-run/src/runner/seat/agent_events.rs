@@ -109,6 +109,11 @@ impl SeatStep<'_, '_> {
                 if let Some(conversation) = state.conversation() {
                     let allows = matches!(decision, PermissionDecision::Allow(_));
                     let answer = if allows { QuestionReply::Allow } else { QuestionReply::Refuse };
+                    if decision == PermissionDecision::Refuse {
+                        let (seat, what) = (self.seat.number, line(&request.what));
+                        let what = format!("[{seat}] was not allowed to do this: {what} (`--allow` would allow it)");
+                        self.report(RunEvent::Remark { what });
+                    }
                     self.answer(conversation, request, answer.into());
                 }
             }

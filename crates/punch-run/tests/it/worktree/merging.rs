@@ -46,7 +46,8 @@ fn a_conflict_is_held_with_paths_and_both_sides() {
     assert!(held.is_conflict());
     assert_eq!(
         held.reason(),
-        "`punch/7/b` and `punch/7/result` both changed `base.txt`, `sub dir/new?line.txt`: merge them on `punch/7/b`"
+        "`punch/7/b` and `punch/7/result` both changed `base.txt`, `sub dir/new?line.txt`: merge `punch/7/result` into \
+         `punch/7/b`, or both into your own branch if the run has ended"
     );
     assert_eq!(sandbox.on_result("base.txt"), "by a");
     assert_eq!(sandbox.git(&["show", "punch/7/b:base.txt"]), "by b");
