@@ -122,11 +122,16 @@ impl OpenProject {
 }
 
 impl Project {
+    /// A project that is already found.
+    pub const fn at(global: Global, location: Location, config: Config) -> Self {
+        Self { global, location, config, wait: None, creates: false, on_loss: None }
+    }
+
     /// Finds the project. Opens nothing and writes nothing.
     pub fn find(global: Global) -> Result<Self, Failure> {
         let location = locate::locate(&environment::surroundings(&global)?)?;
         let config = environment::config(&global, &location)?;
-        Ok(Self { global, location, config, wait: None, creates: false, on_loss: None })
+        Ok(Self::at(global, location, config))
     }
 
     /// Finds the project from another folder than the working folder, with settings that flags of the verb give.
@@ -135,7 +140,7 @@ impl Project {
         around.cwd = folder.unwrap_or(around.cwd);
         let location = locate::locate(&around)?;
         let config = environment::config_with(&global, &location, flags)?;
-        Ok(Self { global, location, config, wait: None, creates: false, on_loss: None })
+        Ok(Self::at(global, location, config))
     }
 
     /// Warns about what does not count: settings of the project's file, and the name that an agent gives itself.

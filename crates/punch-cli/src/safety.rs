@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use punch_core::time;
 use punch_engine::copies;
 use punch_engine::locate::Location;
 use punch_store::{LostWrites, name_of, revisions_in};
@@ -102,14 +103,7 @@ impl Safety {
 
 /// A time span in words, as rough as people say it.
 pub fn ago(span: Duration) -> String {
-    let seconds = span.as_secs();
-    let (count, unit) = match seconds {
-        0..60 => return "a moment ago".to_owned(),
-        60..3_600 => (seconds / 60, "minute"),
-        3_600..86_400 => (seconds / 3_600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    format!("{} ago", self::count(count, unit))
+    time::ago(i64::try_from(span.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// A number with its noun: `1 plan`, `2 plans`.

@@ -182,7 +182,7 @@ impl Engine {
     /// reason to answer something else.
     pub(crate) fn record_failed_write(&self, plan: PlanId, session: &SessionKey, agent: &str, error: &EngineError) {
         let kind = ActivityKind::WriteFailed { agent: one_line(agent), error: one_line(&error.message()) };
-        let source = of_session(session);
+        let source = session.full_name();
         let done = self.write(plan, Durability::Relaxed, |tx, now| Ok(record(tx, Some(&source), None, &kind, now)?));
         if let Err(error) = done {
             self.trouble(&error);
@@ -225,14 +225,6 @@ pub(crate) fn record(
 pub fn one_line(given: &str) -> String {
     let first = given.trim().lines().next().unwrap_or_default().trim_end();
     text::clip(&text::neutral(&text::clip(first, LONGEST)), LONGEST).into_owned()
-}
-
-/// Returns the source of what a session does.
-pub(crate) fn of_session(key: &SessionKey) -> String {
-    match key.subagent() {
-        Some(subagent) => format!("{}/{subagent}", key.session_id()),
-        None => key.session_id().to_owned(),
-    }
 }
 
 /// Returns the source of what a run does, or one of its seats.

@@ -202,7 +202,7 @@ impl MisattributedWrite<'_> {
 
     /// Makes the other session the owner of what is in progress; answers the revision of that.
     fn hand_over(&self, tx: &mut dyn Tx, touched: &[Uid], now: i64) -> Result<Option<u64>, EngineError> {
-        let (before, after) = (own_name(self.from), own_name(self.to));
+        let (before, after) = (self.from.full_name(), self.to.full_name());
         let mut running = tx.list(Which::Running, None, usize::MAX)?;
         running.retain(|todo| todo.owner.as_deref() == Some(&before) && !todo.lease_expired(now));
         let moved: Vec<Uid> = running.iter().map(|todo| todo.uid).filter(|uid| touched.contains(uid)).collect();
@@ -237,12 +237,4 @@ fn relink(tx: &mut dyn Tx, server: &SessionKey, session: &SessionKey, now: i64) 
     };
     state.more.insert(LINKED.to_owned(), link);
     session::keep(tx, server, found.and_then(|found| found.plan), &state, now)
-}
-
-/// The owner under which a session works where no setting names one.
-pub(crate) fn own_name(key: &SessionKey) -> String {
-    match key.subagent() {
-        Some(subagent) => format!("{}/{subagent}", key.session_id()),
-        None => key.session_id().to_owned(),
-    }
 }

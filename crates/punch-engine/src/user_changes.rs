@@ -217,7 +217,7 @@ impl UnseenChanges {
 impl UserChangeNotice {
     /// Records when the session was informed of which todos.
     pub fn record(&self, tx: &mut dyn Tx, session: &SessionKey, agent: &str, now: i64) -> Result<(), StoreError> {
-        let source = activity::of_session(session);
+        let source = session.full_name();
         self.todos.iter().try_for_each(|(uid, id)| {
             let kind = ActivityKind::Informed { agent: activity::one_line(agent), todo: activity::one_line(id) };
             activity::record(tx, Some(&source), Some(*uid), &kind, now)
@@ -360,7 +360,7 @@ impl Engine {
             for session in snapshot.sessions()?.iter().take(SESSIONS) {
                 if waits(session)? {
                     let agent = session::read(session).agent.unwrap_or_default();
-                    found.push(InformedSession { session: activity::of_session(&session.key), agent, at: None });
+                    found.push(InformedSession { session: session.key.full_name(), agent, at: None });
                 }
             }
             for record in activity::about(snapshot, todo, SESSIONS)? {

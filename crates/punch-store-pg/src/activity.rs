@@ -1,8 +1,7 @@
 //! Activity.
 
-use crate::answer::{SqlRow, WireError};
 use punch_core::Uid;
-use punch_store::backend::ACTIVITY_SWEEP;
+use punch_store::backend::{ACTIVITY_SWEEP, FromColumns};
 use punch_store::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, StoreError};
 
 use crate::link::ask;
@@ -13,14 +12,14 @@ use crate::view::PgTransaction;
 pub fn since(view: &PgTransaction<'_>, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
     const SQL: &str = "SELECT seq, at, kind, source, todo, body FROM punch.activity WHERE plan = $1 AND seq > $2 \
                        ORDER BY seq LIMIT $3";
-    view.rows(ask!("read activity", SQL, view.plan.0, most(since), count(limit)), activity)
+    view.rows(ask!("read activity", SQL, view.plan.0, most(since), count(limit)), Activity::read)
 }
 
 /// Activities about one todo, newest first. There are too few rows for an index to be worth its writes.
 pub fn of(view: &PgTransaction<'_>, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
     const SQL: &str = "SELECT seq, at, kind, source, todo, body FROM punch.activity WHERE plan = $1 AND todo = $2 \
                        ORDER BY seq DESC LIMIT $3";
-    view.rows(ask!("read activity", SQL, view.plan.0, most(todo.0), count(limit)), activity)
+    view.rows(ask!("read activity", SQL, view.plan.0, most(todo.0), count(limit)), Activity::read)
 }
 
 /// The numbers at both ends.
@@ -56,15 +55,4 @@ pub fn append(view: &PgTransaction<'_>, activity: &Activity) -> Result<u64, Stor
         view.enqueue(ask!(what, OLD, view.plan.0, at.saturating_sub(ACTIVITY_LIFETIME_MS)));
     }
     Ok(seq)
-}
-
-fn activity(row: &SqlRow) -> Result<Activity, WireError> {
-    Ok(Activity {
-        seq: row.number(0)?,
-        at: row.int(1)?,
-        kind: row.text(2)?,
-        source: row.maybe_text(3)?,
-        todo: row.maybe_int(4)?.map(|uid| Uid(uid.cast_unsigned())),
-        body: row.text(5)?,
-    })
 }

@@ -1,39 +1,36 @@
 //! Controls, seats and the lease of a runner.
 
-use crate::answer::{SqlRow, WireError};
-use punch_store::{ControlRecord, ControlScope, PlanId, RequestedState, RunGrant, RunLease, SeatRecord, StoreError};
+use punch_store::backend::{FromColumns, control_key};
+use punch_store::{ControlRecord, ControlScope, RequestedState, RunGrant, RunLease, SeatRecord, StoreError};
 
 use crate::link::ask;
-use crate::value::{Columns, most};
+use crate::value::most;
 use crate::view::PgTransaction;
-
-/// Stands for the run as a whole in the column `seat`.
-const WHOLE_RUN: i64 = -1;
 
 /// One control.
 pub fn one(view: &PgTransaction<'_>, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
     const SQL: &str = "SELECT plan, run, seat, session, wanted, by, at FROM punch.control \
                        WHERE project = $1 AND plan = $2 AND run = $3 AND seat = $4 AND session = $5";
-    let (plan, run, seat, session) = key(scope);
-    view.first(ask!("read a control", SQL, view.store.project, plan, run, seat, session), control)
+    let (plan, run, seat, session) = control_key(scope);
+    view.first(ask!("read a control", SQL, view.store.project, plan, run, seat, session), ControlRecord::read)
 }
 
 /// The controls of a run and its seats.
 pub fn of_run(view: &PgTransaction<'_>, run: u64) -> Result<Vec<ControlRecord>, StoreError> {
     const SQL: &str = "SELECT plan, run, seat, session, wanted, by, at FROM punch.control \
                        WHERE project = $1 AND plan = $2 AND run = $3 ORDER BY seat";
-    view.rows(ask!("read controls", SQL, view.store.project, view.plan.0, most(run)), control)
+    view.rows(ask!("read controls", SQL, view.store.project, view.plan.0, most(run)), ControlRecord::read)
 }
 
 /// Keeps a control; what is to go has none.
-pub fn put(view: &PgTransaction<'_>, control: &ControlRecord) {
+pub fn put(view: &PgTransaction<'_>, control: &ControlRecord) -> Result<(), StoreError> {
     const FORGET: &str = "DELETE FROM punch.control \
                           WHERE project = $1 AND plan = $2 AND run = $3 AND seat = $4 AND session = $5";
     const PUT: &str = "INSERT INTO punch.control (project, plan, run, seat, session, wanted, by, at) \
                        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
                        ON CONFLICT (project, plan, run, seat, session) DO UPDATE SET wanted = $6, by = $7, at = $8";
     let (what, project) = ("keep a control", view.store.project);
-    let (plan, run, seat, session) = key(&control.scope);
+    let (plan, run, seat, session) = control_key(&control.scope);
     match control.wanted {
         RequestedState::Go => view.enqueue(ask!(what, FORGET, project, plan, run, seat, session)),
         RequestedState::Pause | RequestedState::Stop => {
@@ -41,37 +38,36 @@ pub fn put(view: &PgTransaction<'_>, control: &ControlRecord) {
             view.enqueue(ask!(what, PUT, project, plan, run, seat, session, wanted, by, control.at));
         }
     }
+    Ok(())
 }
 
 /// The seats of a run.
 pub fn seats(view: &PgTransaction<'_>, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
     const SQL: &str = "SELECT run, n, at, body FROM punch.seat WHERE plan = $1 AND run = $2 ORDER BY n";
-    view.rows(ask!("read seats", SQL, view.plan.0, most(run)), |row| {
-        Ok(SeatRecord { run: row.number(0)?, n: row.small(1)?, at: row.int(2)?, body: row.text(3)? })
-    })
+    view.rows(ask!("read seats", SQL, view.plan.0, most(run)), SeatRecord::read)
 }
 
 /// Keeps a seat.
-pub fn put_seat(view: &PgTransaction<'_>, seat: &SeatRecord) {
+pub fn put_seat(view: &PgTransaction<'_>, seat: &SeatRecord) -> Result<(), StoreError> {
     const PUT: &str = "INSERT INTO punch.seat (plan, run, n, at, body) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (plan, run, n) DO UPDATE SET at = $4, body = $5";
     view.enqueue(ask!("keep a seat", PUT, view.plan.0, most(seat.run), i64::from(seat.n), seat.at, &seat.body));
+    Ok(())
 }
 
 /// Forgets the seats and controls of a run.
-pub fn clear(view: &PgTransaction<'_>, run: u64) {
+pub fn clear(view: &PgTransaction<'_>, run: u64) -> Result<(), StoreError> {
     const SEATS: &str = "DELETE FROM punch.seat WHERE plan = $1 AND run = $2";
     const CONTROLS: &str = "DELETE FROM punch.control WHERE project = $1 AND plan = $2 AND run = $3";
     view.enqueue(ask!("end a run", SEATS, view.plan.0, most(run)));
     view.enqueue(ask!("end a run", CONTROLS, view.store.project, view.plan.0, most(run)));
+    Ok(())
 }
 
 /// The latest lease on the plan.
 pub fn lease(view: &PgTransaction<'_>) -> Result<Option<RunLease>, StoreError> {
     const SQL: &str = "SELECT holder, epoch, until FROM punch.runner WHERE plan = $1";
-    view.first(ask!("read the lease of the runner", SQL, view.plan.0), |row| {
-        Ok(RunLease { holder: row.text(0)?, epoch: row.number(1)?, until: row.maybe_int(2)? })
-    })
+    view.first(ask!("read the lease of the runner", SQL, view.plan.0), RunLease::read)
 }
 
 /// Takes the plan for a runner.
@@ -89,10 +85,10 @@ pub fn take(view: &PgTransaction<'_>, holder: &str, lease_ms: i64, now: i64) -> 
 }
 
 /// Prolongs a lease that was not released.
-pub fn renew(view: &PgTransaction<'_>, epoch: u64, until: i64) -> Result<bool, StoreError> {
+pub fn renew(view: &PgTransaction<'_>, epoch: u64, lease_ms: i64, now: i64) -> Result<bool, StoreError> {
     let own = lease(view)?.is_some_and(|lease| lease.epoch == epoch && lease.until.is_some());
     if own {
-        set_until(view, Some(until));
+        set_until(view, Some(now.saturating_add(lease_ms)));
     }
     Ok(own)
 }
@@ -109,27 +105,4 @@ pub fn release(view: &PgTransaction<'_>, epoch: u64) -> Result<bool, StoreError>
 fn set_until(view: &PgTransaction<'_>, until: Option<i64>) {
     const SQL: &str = "UPDATE punch.runner SET until = $2 WHERE plan = $1";
     view.enqueue(ask!("write the lease of the runner", SQL, view.plan.0, until));
-}
-
-fn key(scope: &ControlScope) -> (i64, i64, i64, &str) {
-    match scope {
-        ControlScope::Run { plan, run } => (plan.0, most(*run), WHOLE_RUN, ""),
-        ControlScope::Seat { plan, run, seat } => (plan.0, most(*run), i64::from(*seat), ""),
-        ControlScope::Session(session) => (0, 0, 0, session),
-        ControlScope::Sessions => (0, 0, WHOLE_RUN, ""),
-    }
-}
-
-fn control(row: &SqlRow) -> Result<ControlRecord, WireError> {
-    let (plan, run, seat) = (row.int(0)?, row.number(1)?, row.int(2)?);
-    let plan_id = PlanId(plan);
-    let scope = match (plan, u32::try_from(seat)) {
-        (0, Ok(_)) => ControlScope::Session(row.text(3)?),
-        (0, Err(_)) => ControlScope::Sessions,
-        (_, Ok(seat)) => ControlScope::Seat { plan: plan_id, run, seat },
-        (_, Err(_)) => ControlScope::Run { plan: plan_id, run },
-    };
-    // A word of a newer program: the careful reading is that work stops.
-    let wanted = RequestedState::parse(&row.text(4)?).unwrap_or(RequestedState::Pause);
-    Ok(ControlRecord { scope, wanted, by: row.text(5)?, at: row.int(6)? })
 }

@@ -2,9 +2,10 @@
 
 use punch_core::Uid;
 use punch_core::drive::{OFFER_MS, TodoOffer};
+use punch_store::backend::FromColumns;
 use punch_store::{
     BATCHES_KEPT, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, OFFERS_KEPT,
-    PlanId, SessionKey, StoreError,
+    PlanId, StoreError,
 };
 
 use crate::link::{Statement, ask};
@@ -35,8 +36,9 @@ pub fn put_batch(view: &PgTransaction<'_>, batch: &HandOut) -> Result<(), StoreE
 }
 
 /// Forgets a batch.
-pub fn forget_batch(view: &PgTransaction<'_>, owner: &str) {
+pub fn forget_batch(view: &PgTransaction<'_>, owner: &str) -> Result<(), StoreError> {
     view.enqueue(ask!("forget a batch", "DELETE FROM punch.batch WHERE plan = $1 AND owner = $2", view.plan.0, owner));
+    Ok(())
 }
 
 /// The question for offers.
@@ -46,13 +48,11 @@ pub fn ask_offers(plan: PlanId) -> Statement {
 
 /// Offers, oldest first.
 pub fn offers(view: &PgTransaction<'_>) -> Result<Vec<TodoOffer>, StoreError> {
-    view.rows(ask_offers(view.plan), |row| {
-        Ok(TodoOffer { owner: row.text(0)?, uid: Uid(row.number(1)?), at: row.int(2)? })
-    })
+    view.rows(ask_offers(view.plan), TodoOffer::read)
 }
 
 /// Keeps an offer.
-pub fn put_offer(view: &PgTransaction<'_>, offer: &TodoOffer) {
+pub fn put_offer(view: &PgTransaction<'_>, offer: &TodoOffer) -> Result<(), StoreError> {
     const OLD: &str = "DELETE FROM punch.offer WHERE plan = $1 AND (at <= $2 OR at > $3)";
     const PUT: &str = "INSERT INTO punch.offer (plan, owner, todo, at) VALUES ($1, $2, $3, $4) \
                        ON CONFLICT (plan, owner) DO UPDATE SET todo = $3, at = $4";
@@ -62,11 +62,13 @@ pub fn put_offer(view: &PgTransaction<'_>, offer: &TodoOffer) {
     view.enqueue(ask!(what, OLD, view.plan.0, offer.at.saturating_sub(OFFER_MS), offer.at));
     view.enqueue(ask!(what, PUT, view.plan.0, &offer.owner, most(offer.uid.0), offer.at));
     view.enqueue(ask!(what, SURPLUS, view.plan.0, count(OFFERS_KEPT)));
+    Ok(())
 }
 
 /// Forgets an offer.
-pub fn forget_offer(view: &PgTransaction<'_>, owner: &str) {
+pub fn forget_offer(view: &PgTransaction<'_>, owner: &str) -> Result<(), StoreError> {
     view.enqueue(ask!("forget an offer", "DELETE FROM punch.offer WHERE plan = $1 AND owner = $2", view.plan.0, owner));
+    Ok(())
 }
 
 /// The todos that were copied from an agent's own list.
@@ -90,9 +92,7 @@ pub fn put_mirrored(view: &PgTransaction<'_>, todos: &[Uid]) -> Result<(), Store
 /// What the files of a todo held.
 pub fn completed_files(view: &PgTransaction<'_>, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
     const SQL: &str = "SELECT todo, at, blobs FROM punch.completed_files WHERE plan = $1 AND todo = $2";
-    view.first(ask!("read files of a completed todo", SQL, view.plan.0, most(todo.0)), |row| {
-        Ok(CompletedFiles { todo: Uid(row.number(0)?), at: row.int(1)?, blobs: row.text(2)? })
-    })
+    view.first(ask!("read files of a completed todo", SQL, view.plan.0, most(todo.0)), CompletedFiles::read)
 }
 
 /// Keeps what the files of a todo held.
@@ -122,20 +122,11 @@ pub fn prune_completed_files(view: &PgTransaction<'_>, until: i64) {
 pub fn expected_calls(view: &PgTransaction<'_>) -> Result<Vec<ExpectedCall>, StoreError> {
     const SQL: &str = "SELECT seq, host, subagent, plan, call, fingerprint, at FROM punch.expected_call \
                        WHERE project = $1 ORDER BY seq";
-    view.rows(ask!("read announced calls", SQL, view.store.project), |row| {
-        Ok(ExpectedCall {
-            seq: row.number(0)?,
-            session: SessionKey::new(row.text(1)?, Some(&row.text(2)?)),
-            plan: PlanId(row.int(3)?),
-            call: row.maybe_text(4)?,
-            fingerprint: row.text(5)?,
-            at: row.int(6)?,
-        })
-    })
+    view.rows(ask!("read announced calls", SQL, view.store.project), ExpectedCall::read)
 }
 
 /// Keeps an announced call.
-pub fn put_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) {
+pub fn put_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
     const PUT: &str = "INSERT INTO punch.expected_call (project, host, subagent, plan, call, fingerprint, at) \
                        VALUES ($1, $2, $3, $4, $5, $6, $7)";
     const OLD: &str = "DELETE FROM punch.expected_call WHERE seq = ANY (ARRAY (SELECT seq FROM punch.expected_call \
@@ -145,12 +136,14 @@ pub fn put_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) {
     let ExpectedCall { plan, call: id, fingerprint, at, .. } = call;
     view.enqueue(ask!(what, PUT, project, host, subagent, plan.0, id.as_deref(), fingerprint, *at));
     view.enqueue(ask!(what, OLD, project, most(EXPECTED_CALLS_KEPT)));
+    Ok(())
 }
 
 /// Forgets an announced call.
-pub fn forget_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) {
+pub fn forget_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM punch.expected_call WHERE project = $1 AND seq = $2 AND host = $3 AND fingerprint = $4 \
                        AND at = $5";
     let (host, seq) = (call.session.session_id(), most(call.seq));
     view.enqueue(ask!("forget an announced call", SQL, view.store.project, seq, host, &call.fingerprint, call.at));
+    Ok(())
 }

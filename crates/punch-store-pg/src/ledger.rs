@@ -1,61 +1,45 @@
 //! Runs and the ledger. The ledger is only added to; sums are made when they are asked for.
 
-use crate::answer::{SqlRow, WireError};
 use punch_core::Uid;
+use punch_store::backend::{FromColumns, add_up};
 use punch_store::{AttemptUsage, LedgerEntry, StoreError, StoredRun};
 
 use crate::link::ask;
-use crate::value::{Columns, count, most};
+use crate::value::{count, most};
 use crate::view::PgTransaction;
 
 /// Sums by todo and attempt.
 pub fn usage(view: &PgTransaction<'_>, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError> {
-    // Added up here: a sum that overflows must not be an error.
     const SQL: &str = "SELECT uid, attempt, CASE WHEN estimated THEN 0 ELSE tokens_in END, \
                        CASE WHEN estimated THEN 0 ELSE tokens_out END, ms, at, again FROM punch.ledger \
                        WHERE plan = $1 AND ($2::int8 IS NULL OR uid = $2) ORDER BY uid, attempt, seq";
     let ask = ask!("read what todos took", SQL, view.plan.0, of.map(|uid| uid.0.cast_signed()));
-    let entries = view.rows(ask, |row| {
-        let tokens = row.number(2)?.saturating_add(row.number(3)?).saturating_sub(row.number(6)?);
-        let (uid, attempt) = (Uid(row.number(0)?), row.small(1)?);
-        Ok(AttemptUsage { uid, attempt, tokens: sum(tokens, 0), ms: row.number(4)?, at: row.int(5)? })
-    })?;
-    let mut out: Vec<AttemptUsage> = Vec::new();
-    for entry in entries {
-        match out.last_mut().filter(|last| (last.uid, last.attempt) == (entry.uid, entry.attempt)) {
-            Some(last) => {
-                (last.tokens, last.ms) = (sum(last.tokens, entry.tokens), sum(last.ms, entry.ms));
-                last.at = last.at.max(entry.at);
-            }
-            None => out.push(entry),
-        }
-    }
-    Ok(out)
+    view.rows(ask, AttemptUsage::read).map(add_up)
 }
 
 /// The entries of a run.
 pub fn entries(view: &PgTransaction<'_>, run: u64) -> Result<Vec<LedgerEntry>, StoreError> {
     const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
                        FROM punch.ledger WHERE plan = $1 AND run = $2 ORDER BY seq";
-    view.rows(ask!("read the ledger", SQL, view.plan.0, most(run)), spent)
+    view.rows(ask!("read the ledger", SQL, view.plan.0, most(run)), LedgerEntry::read)
 }
 
 /// The entries about one todo.
 pub fn of_todo(view: &PgTransaction<'_>, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError> {
     const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
                        FROM punch.ledger WHERE plan = $1 AND uid = $2 ORDER BY seq";
-    view.rows(ask!("read the ledger", SQL, view.plan.0, most(todo.0)), spent)
+    view.rows(ask!("read the ledger", SQL, view.plan.0, most(todo.0)), LedgerEntry::read)
 }
 
 /// Entries of any kind, after the first `skip`.
 pub fn all(view: &PgTransaction<'_>, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError> {
     const SQL: &str = "SELECT uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, turns, estimated, at, again \
                        FROM punch.ledger WHERE plan = $1 ORDER BY seq LIMIT $3 OFFSET $2";
-    view.rows(ask!("read the ledger", SQL, view.plan.0, count(skip), count(limit)), spent)
+    view.rows(ask!("read the ledger", SQL, view.plan.0, count(skip), count(limit)), LedgerEntry::read)
 }
 
 /// Adds an entry.
-pub fn append(view: &PgTransaction<'_>, spent: &LedgerEntry) {
+pub fn append(view: &PgTransaction<'_>, spent: &LedgerEntry) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO punch.ledger (plan, seq, uid, attempt, run, agent, subagent, tokens_in, tokens_out, cost, ms, \
                        turns, estimated, at, again) SELECT $1, 1 + coalesce(max(seq), 0), $2, $3, $4, $5, $6, $7, $8, $9, \
                        $10, $11, $12, $13, $14 FROM punch.ledger WHERE plan = $1";
@@ -77,49 +61,25 @@ pub fn append(view: &PgTransaction<'_>, spent: &LedgerEntry) {
         spent.at,
         most(spent.again),
     ));
+    Ok(())
 }
 
 /// Runs, newest first.
 pub fn runs(view: &PgTransaction<'_>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
     const SQL: &str = "SELECT id, started_at, ended_at, body FROM punch.run WHERE plan = $1 ORDER BY id DESC LIMIT $2";
-    view.rows(ask!("read the runs", SQL, view.plan.0, count(limit)), run)
+    view.rows(ask!("read the runs", SQL, view.plan.0, count(limit)), StoredRun::read)
 }
 
 /// One run.
 pub fn one(view: &PgTransaction<'_>, id: u64) -> Result<Option<StoredRun>, StoreError> {
     const SQL: &str = "SELECT id, started_at, ended_at, body FROM punch.run WHERE plan = $1 AND id = $2";
-    view.first(ask!("read a run", SQL, view.plan.0, most(id)), run)
+    view.first(ask!("read a run", SQL, view.plan.0, most(id)), StoredRun::read)
 }
 
 /// Keeps a run.
-pub fn put(view: &PgTransaction<'_>, run: &StoredRun) {
+pub fn put(view: &PgTransaction<'_>, run: &StoredRun) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO punch.run (plan, id, started_at, ended_at, body) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (plan, id) DO UPDATE SET started_at = $3, ended_at = $4, body = $5";
     view.enqueue(ask!("keep a run", SQL, view.plan.0, most(run.id), run.started_at, run.ended_at, &run.body));
-}
-
-fn sum(a: u64, b: u64) -> u64 {
-    a.saturating_add(b).min(i64::MAX.unsigned_abs())
-}
-
-fn run(row: &SqlRow) -> Result<StoredRun, WireError> {
-    Ok(StoredRun { id: row.number(0)?, started_at: row.int(1)?, ended_at: row.maybe_int(2)?, body: row.text(3)? })
-}
-
-fn spent(row: &SqlRow) -> Result<LedgerEntry, WireError> {
-    Ok(LedgerEntry {
-        uid: Uid(row.number(0)?),
-        attempt: row.small(1)?,
-        run: row.maybe_number(2)?,
-        agent: row.text(3)?,
-        subagent: row.maybe_text(4)?,
-        tokens_in: row.number(5)?,
-        tokens_out: row.number(6)?,
-        cost: row.maybe_number(7)?,
-        ms: row.number(8)?,
-        turns: row.small(9)?,
-        estimated: row.flag(10)?,
-        at: row.int(11)?,
-        again: row.number(12)?,
-    })
+    Ok(())
 }

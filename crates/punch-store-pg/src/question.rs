@@ -1,7 +1,6 @@
 //! Questions of agents.
 
-use crate::answer::{SqlRow, WireError};
-use punch_core::Uid;
+use punch_store::backend::FromColumns;
 use punch_store::{
     QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, StoreError,
 };
@@ -26,12 +25,12 @@ pub fn list(view: &PgTransaction<'_>, which: QuestionFilter, limit: usize) -> Re
         QuestionFilter::Open => select!("state = 'open' ORDER BY id DESC LIMIT $2"),
         QuestionFilter::All => select!("true ORDER BY id DESC LIMIT $2"),
     };
-    view.rows(ask!("read questions", sql, view.plan.0, count(limit)), question)
+    view.rows(ask!("read questions", sql, view.plan.0, count(limit)), Question::read)
 }
 
 /// One question.
 pub fn one(view: &PgTransaction<'_>, id: u64) -> Result<Option<Question>, StoreError> {
-    view.first(ask!("read a question", select!("id = $2"), view.plan.0, most(id)), question)
+    view.first(ask!("read a question", select!("id = $2"), view.plan.0, most(id)), Question::read)
 }
 
 /// Adds a question, and forgets settled ones that are far behind it.
@@ -92,33 +91,4 @@ fn settled(view: &PgTransaction<'_>, id: u64, state: &QuestionState) {
         }
         QuestionState::Closed { reason, at } => view.enqueue(ask!(what, CLOSED, plan, id, *at, reason)),
     }
-}
-
-fn question(row: &SqlRow) -> Result<Question, WireError> {
-    let text = |at: usize| row.maybe_text(at).map(Option::unwrap_or_default);
-    let at = row.maybe_int(10)?.unwrap_or_default();
-    let state = match row.text(9)?.as_str() {
-        "open" => QuestionState::Open,
-        "answered" => QuestionState::Answered(QuestionAnswer {
-            answer: text(11)?,
-            by: text(12)?,
-            via: text(13)?,
-            reason: row.maybe_text(14)?,
-            at,
-            taken_at: row.maybe_int(15)?,
-        }),
-        _ => QuestionState::Closed { reason: text(14)?, at },
-    };
-    Ok(Question {
-        id: row.number(0)?,
-        asked_at: row.int(1)?,
-        run: row.maybe_number(2)?,
-        seat: row.maybe_number(3)?.map(|seat| u32::try_from(seat).unwrap_or(u32::MAX)),
-        session: row.maybe_text(4)?,
-        todo: row.maybe_number(5)?.map(Uid),
-        agent: row.text(6)?,
-        text: row.text(7)?,
-        options: row.text(8)?,
-        state,
-    })
 }

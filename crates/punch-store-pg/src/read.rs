@@ -2,15 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::answer::{SqlRow, WireError};
-use punch_core::drive::TodoOffer;
-use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
+use punch_core::{LONGEST_LEASE, PlanRow, Todo, Uid};
+use punch_store::backend::FromColumns;
 use punch_store::backend::content_number;
 use punch_store::{
-    ANSWER_LIFETIME_MS, Activity, ActivitySpan, AttemptUsage, Catalogue, CheckpointRow, CompletedFiles, ControlRecord,
-    ControlScope, DecisionRow, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanId, PlanInfo, Question,
-    QuestionFilter, ReadMarker, ReadyMark, RunLease, SeatRecord, SessionKey, SessionRow, Snapshot, StoreError,
-    StoredRun, Which, WorkerRecord,
+    ANSWER_LIFETIME_MS, Catalogue, CheckpointRow, DecisionRow, ListMark, PlanId, PlanInfo, ReadyMark, SessionKey,
+    SessionRow, Snapshot, StoreError, Which,
 };
 
 use crate::link::{Statement, ask};
@@ -20,6 +17,8 @@ use crate::view::PgTransaction;
 use crate::{activity, control, events, hand_out, ledger, load, question, reader, worker};
 
 impl Catalogue for PgTransaction<'_> {
+    punch_store::forward_catalogue!();
+
     fn now(&self) -> Option<i64> {
         self.time.get().or_else(|| Some(self.store.clock.now()))
     }
@@ -28,26 +27,17 @@ impl Catalogue for PgTransaction<'_> {
         const PLANS: &str = "SELECT id, name, created_at, archived, revision, pruned FROM punch.plan \
                              WHERE project = $1 ORDER BY id";
         self.flush_plan()?;
-        self.rows(ask!("list the plans", PLANS, self.store.project), |row| {
-            Ok(PlanInfo {
-                id: PlanId(row.int(0)?),
-                name: row.text(1)?,
-                created_at: row.int(2)?,
-                archived: row.maybe_int(3)?,
-                revision: row.number(4)?,
-                pruned: row.number(5)?,
-            })
-        })
+        self.rows(ask!("list the plans", PLANS, self.store.project), PlanInfo::read)
     }
 
     fn session(&self, key: &SessionKey) -> Result<Option<SessionRow>, StoreError> {
-        self.first(ask_session(self.store.project, key, self.is_write()), session)
+        self.first(ask_session(self.store.project, key, self.is_write()), SessionRow::read)
     }
 
     fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
         const ALL: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session WHERE project = $1 \
                            ORDER BY seen_at DESC, host, subagent";
-        self.rows(ask!("read the sessions", ALL, self.store.project), session)
+        self.rows(ask!("read the sessions", ALL, self.store.project), SessionRow::read)
     }
 
     fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {
@@ -62,26 +52,7 @@ impl Catalogue for PgTransaction<'_> {
             }
             None => ask!(what, ALL, project, count(limit)),
         };
-        self.rows(ask, |row| {
-            Ok(DecisionRow {
-                key: SessionKey::new(row.text(0)?, Some(&row.text(1)?)),
-                seq: row.number(2)?,
-                at: row.int(3)?,
-                body: row.text(4)?,
-            })
-        })
-    }
-
-    fn control(&self, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
-        control::one(self, scope)
-    }
-
-    fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
-        hand_out::expected_calls(self)
-    }
-
-    fn workers(&self) -> Result<Vec<WorkerRecord>, StoreError> {
-        worker::all(self)
+        self.rows(ask, DecisionRow::read)
     }
 }
 
@@ -122,16 +93,14 @@ const READY_LEASE: &str = concat!(
 );
 
 impl Snapshot for PgTransaction<'_> {
+    punch_store::forward_snapshot!();
+
     fn info(&self) -> Result<PlanInfo, StoreError> {
         self.plan_info()
     }
 
     fn row(&self) -> Result<PlanRow, StoreError> {
         self.plan_row()
-    }
-
-    fn load(&self, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
-        load::load(self, footprint, into)
     }
 
     fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
@@ -242,18 +211,6 @@ impl Snapshot for PgTransaction<'_> {
         Ok(out)
     }
 
-    fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        events::since(self, since, limit)
-    }
-
-    fn events_of(&self, revision: u64) -> Result<Vec<Event>, StoreError> {
-        events::of(self, revision)
-    }
-
-    fn baseline(&self) -> Result<Plan, StoreError> {
-        events::baseline(self)
-    }
-
     fn answer(&self, key: &str, now: i64) -> Result<Option<String>, StoreError> {
         let found = self.first(ask_answer(self.plan, key), |row| Ok((row.text(0)?, row.int(1)?)))?;
         Ok(found.filter(|(_, at)| *at > now - ANSWER_LIFETIME_MS).map(|(body, _)| body))
@@ -261,93 +218,13 @@ impl Snapshot for PgTransaction<'_> {
 
     fn checkpoint(&self, id: &str) -> Result<Option<CheckpointRow>, StoreError> {
         const ONE: &str = "SELECT id, at, body FROM punch.checkpoint WHERE plan = $1 AND id = $2";
-        self.first(ask!("read a checkpoint", ONE, self.plan.0, id), checkpoint)
-    }
-
-    fn usage(&self, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError> {
-        ledger::usage(self, of)
-    }
-
-    fn ledger(&self, run: u64) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::entries(self, run)
-    }
-
-    fn spent_on(&self, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::of_todo(self, todo)
-    }
-
-    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::all(self, skip, limit)
-    }
-
-    fn runs(&self, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
-        ledger::runs(self, limit)
-    }
-
-    fn run(&self, id: u64) -> Result<Option<StoredRun>, StoreError> {
-        ledger::one(self, id)
+        self.first(ask!("read a checkpoint", ONE, self.plan.0, id), CheckpointRow::read)
     }
 
     fn checkpoints(&self, limit: usize) -> Result<Vec<CheckpointRow>, StoreError> {
         const ALL: &str =
             "SELECT id, at, body FROM punch.checkpoint WHERE plan = $1 ORDER BY at DESC, id DESC LIMIT $2";
-        self.rows(ask!("read the checkpoints", ALL, self.plan.0, count(limit)), checkpoint)
-    }
-
-    fn activity(&self, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
-        activity::since(self, since, limit)
-    }
-
-    fn activity_of(&self, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
-        activity::of(self, todo, limit)
-    }
-
-    fn activity_span(&self) -> Result<ActivitySpan, StoreError> {
-        activity::span(self)
-    }
-
-    fn questions(&self, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
-        question::list(self, which, limit)
-    }
-
-    fn question(&self, id: u64) -> Result<Option<Question>, StoreError> {
-        question::one(self, id)
-    }
-
-    fn run_controls(&self, run: u64) -> Result<Vec<ControlRecord>, StoreError> {
-        control::of_run(self, run)
-    }
-
-    fn seats(&self, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
-        control::seats(self, run)
-    }
-
-    fn batches(&self) -> Result<Vec<HandOut>, StoreError> {
-        hand_out::batches(self)
-    }
-
-    fn offers(&self) -> Result<Vec<TodoOffer>, StoreError> {
-        hand_out::offers(self)
-    }
-
-    fn mirrored(&self) -> Result<Vec<Uid>, StoreError> {
-        hand_out::mirrored(self)
-    }
-
-    fn completed_files(&self, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
-        hand_out::completed_files(self, todo)
-    }
-
-    fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
-        reader::one(self, reader)
-    }
-
-    fn read_markers(&self) -> Result<Vec<ReadMarker>, StoreError> {
-        reader::all(self)
-    }
-
-    fn run_lease(&self) -> Result<Option<RunLease>, StoreError> {
-        control::lease(self)
+        self.rows(ask!("read the checkpoints", ALL, self.plan.0, count(limit)), CheckpointRow::read)
     }
 }
 
@@ -372,17 +249,4 @@ const fn listing(which: Which) -> &'static str {
         Which::Running => listing!("t.queue = 3"),
         Which::Held => listing!("t.queue = 2"),
     }
-}
-
-fn session(row: &SqlRow) -> Result<SessionRow, WireError> {
-    Ok(SessionRow {
-        key: SessionKey::new(row.text(0)?, Some(&row.text(1)?)),
-        plan: row.maybe_int(2)?.map(PlanId),
-        seen_at: row.int(3)?,
-        body: row.text(4)?,
-    })
-}
-
-fn checkpoint(row: &SqlRow) -> Result<CheckpointRow, WireError> {
-    Ok(CheckpointRow { id: row.text(0)?, at: row.int(1)?, body: row.text(2)? })
 }

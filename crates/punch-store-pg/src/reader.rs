@@ -1,30 +1,26 @@
 //! Read markers.
 
-use crate::answer::{SqlRow, WireError};
+use punch_store::backend::FromColumns;
 use punch_store::{READERS_KEPT, ReadMarker, StoreError};
 
 use crate::link::ask;
-use crate::value::{Columns, count, most};
+use crate::value::{count, most};
 use crate::view::PgTransaction;
 
 /// The marker of a reader.
 pub fn one(view: &PgTransaction<'_>, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
     const SQL: &str = "SELECT name, revision, at FROM punch.reader WHERE plan = $1 AND name = $2";
-    view.first(ask!("read a read marker", SQL, view.plan.0, reader), marker)
+    view.first(ask!("read a read marker", SQL, view.plan.0, reader), ReadMarker::read)
 }
 
 /// The markers of all readers.
 pub fn all(view: &PgTransaction<'_>) -> Result<Vec<ReadMarker>, StoreError> {
     const SQL: &str = "SELECT name, revision, at FROM punch.reader WHERE plan = $1 ORDER BY name";
-    view.rows(ask!("read read markers", SQL, view.plan.0), marker)
-}
-
-fn marker(row: &SqlRow) -> Result<ReadMarker, WireError> {
-    Ok(ReadMarker { reader: row.text(0)?, revision: row.number(1)?, at: row.int(2)? })
+    view.rows(ask!("read read markers", SQL, view.plan.0), ReadMarker::read)
 }
 
 /// Keeps a marker, and forgets the readers that did not look for the longest time.
-pub fn put(view: &PgTransaction<'_>, marker: &ReadMarker) {
+pub fn put(view: &PgTransaction<'_>, marker: &ReadMarker) -> Result<(), StoreError> {
     const PUT: &str = "INSERT INTO punch.reader (plan, name, revision, at) VALUES ($1, $2, $3, $4) \
                        ON CONFLICT (plan, name) DO UPDATE SET revision = $3, at = $4";
     const OLD: &str = "DELETE FROM punch.reader WHERE plan = $1 AND name <> $2 AND name IN (SELECT name FROM punch.reader \
@@ -32,4 +28,5 @@ pub fn put(view: &PgTransaction<'_>, marker: &ReadMarker) {
     let what = "keep a read marker";
     view.enqueue(ask!(what, PUT, view.plan.0, &marker.reader, most(marker.revision), marker.at));
     view.enqueue(ask!(what, OLD, view.plan.0, &marker.reader, count(READERS_KEPT - 1)));
+    Ok(())
 }

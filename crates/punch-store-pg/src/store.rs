@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use crate::answer::SqlRow;
 use punch_core::PlanRow;
 use punch_store::{
-    Ahead, Catalogue, Changes, Durability, OpenMode, PlanId, Snapshot, Store, StoreAdmin, StoreError, StoreLabel, Tx,
-    Upgrade,
+    Ahead, BrowseBody, Changes, Durability, OpenMode, PlanId, ReadBody, Store, StoreAdmin, StoreError, StoreLabel,
+    Upgrade, WriteBody,
 };
 
 use crate::address::Address;
@@ -142,12 +142,7 @@ impl Store for PgStore {
         Ok(self.identity.clone())
     }
 
-    fn write(
-        &self,
-        plan: PlanId,
-        durability: Durability,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn write(&self, plan: PlanId, durability: Durability, body: WriteBody<'_>) -> Result<(), StoreError> {
         self.write_ahead(plan, durability, Ahead::default(), body)
     }
 
@@ -156,20 +151,16 @@ impl Store for PgStore {
         plan: PlanId,
         durability: Durability,
         ahead: Ahead<'_>,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+        body: WriteBody<'_>,
     ) -> Result<(), StoreError> {
         self.write_view(plan, durability, ahead, &mut |view| body(view))
     }
 
-    fn read(
-        &self,
-        plan: PlanId,
-        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn read(&self, plan: PlanId, body: ReadBody<'_>) -> Result<(), StoreError> {
         self.read_view(plan, |view| body(view))
     }
 
-    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+    fn browse(&self, body: BrowseBody<'_>) -> Result<(), StoreError> {
         self.browse_view(|view| body(view))
     }
 

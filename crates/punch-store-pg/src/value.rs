@@ -4,6 +4,7 @@
 use bytes::BytesMut;
 use postgres_protocol::IsNull;
 use punch_core::Uid;
+pub use punch_store::backend::{Columns, count, most};
 use tokio_postgres::types::{self, ToSql, Type};
 
 use crate::answer::{SqlRow, WireError};
@@ -94,44 +95,14 @@ impl From<bool> for SqlValue {
     }
 }
 
-/// What a number is stored as; what is too large becomes the largest.
-pub fn most(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
-}
-
-/// A limit as a parameter.
-pub fn count(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// Reads columns; an error means that a column is not what this crate writes.
-pub trait Columns {
-    fn int(&self, at: usize) -> Result<i64, WireError>;
-    fn maybe_int(&self, at: usize) -> Result<Option<i64>, WireError>;
-    fn text(&self, at: usize) -> Result<String, WireError>;
-    fn maybe_text(&self, at: usize) -> Result<Option<String>, WireError>;
-    fn flag(&self, at: usize) -> Result<bool, WireError>;
-
-    /// A number that is never negative.
-    fn number(&self, at: usize) -> Result<u64, WireError> {
-        self.int(at).map(|n| u64::try_from(n).unwrap_or(0))
-    }
-
-    fn maybe_number(&self, at: usize) -> Result<Option<u64>, WireError> {
-        Ok(self.maybe_int(at)?.map(|n| u64::try_from(n).unwrap_or(0)))
-    }
-
-    fn small(&self, at: usize) -> Result<u32, WireError> {
-        self.number(at).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
-    }
-}
-
 /// A column that is never NULL.
 fn present<T>(value: Option<T>, at: usize) -> Result<T, WireError> {
     value.ok_or_else(|| WireError::Column(format!("column {at} is empty")))
 }
 
 impl Columns for SqlRow {
+    type Error = WireError;
+
     fn int(&self, at: usize) -> Result<i64, WireError> {
         present(self.bigint(at)?, at)
     }

@@ -1,5 +1,6 @@
 //! Workers.
 
+use punch_store::backend::FromColumns;
 use punch_store::{StoreError, WORKER_LIFETIME_MS, WorkerRecord};
 
 use crate::link::ask;
@@ -9,15 +10,7 @@ use crate::view::PgTransaction;
 /// Every worker, by name.
 pub fn all(view: &PgTransaction<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
     const SQL: &str = "SELECT name, epoch, seen_at, until, body FROM punch.worker WHERE project = $1 ORDER BY name";
-    view.rows(ask!("read workers", SQL, view.store.project), |row| {
-        Ok(WorkerRecord {
-            name: row.text(0)?,
-            epoch: row.number(1)?,
-            seen_at: row.int(2)?,
-            until: row.maybe_int(3)?,
-            body: row.text(4)?,
-        })
-    })
+    view.rows(ask!("read workers", SQL, view.store.project), WorkerRecord::read)
 }
 
 /// Keeps a worker unless a later process has its name. One statement decides: processes with one name may write through

@@ -1,13 +1,9 @@
 //! What a write transaction can put down.
 
-use std::io::Write;
-
-use punch_core::drive::TodoOffer;
 use punch_core::{Event, Outcome, Plan, Uid};
 use punch_store::{
-    ANSWER_LIFETIME_MS, Activity, CheckpointRow, CompletedFiles, ControlRecord, DECISION_LIFETIME_MS, DECISIONS_KEPT,
-    ExpectedCall, HandOut, LedgerEntry, Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, RunGrant,
-    SeatRecord, SessionKey, SessionRow, StoreError, StoredRun, Tx, WorkerRecord, backend,
+    ANSWER_LIFETIME_MS, CheckpointRow, DECISION_LIFETIME_MS, DECISIONS_KEPT, SessionKey, SessionRow, StoreError, Tx,
+    backend,
 };
 
 use crate::link::ask;
@@ -26,6 +22,8 @@ impl PgTransaction<'_> {
 }
 
 impl Tx for PgTransaction<'_> {
+    punch_store::forward_tx!();
+
     fn put(&mut self, outcome: &Outcome) -> Result<(), StoreError> {
         let before = self.plan_row()?;
         backend::follows(before.revision, outcome)?;
@@ -119,66 +117,6 @@ impl Tx for PgTransaction<'_> {
         Ok(())
     }
 
-    fn spend(&mut self, spent: &LedgerEntry) -> Result<(), StoreError> {
-        ledger::append(self, spent);
-        Ok(())
-    }
-
-    fn put_run(&mut self, run: &StoredRun) -> Result<(), StoreError> {
-        ledger::put(self, run);
-        if run.ended_at.is_some() {
-            control::clear(self, run.id);
-        }
-        Ok(())
-    }
-
-    fn put_activity(&mut self, activity: &Activity) -> Result<u64, StoreError> {
-        activity::append(self, activity)
-    }
-
-    fn put_question(&mut self, question: &Question) -> Result<u64, StoreError> {
-        question::append(self, question)
-    }
-
-    fn answer_question(&mut self, id: u64, answer: &QuestionAnswer) -> Result<QuestionOutcome, StoreError> {
-        question::settle(self, id, &QuestionState::Answered(answer.clone()))
-    }
-
-    fn take_answer(&mut self, id: u64, now: i64) -> Result<bool, StoreError> {
-        question::take(self, id, now)
-    }
-
-    fn close_question(&mut self, id: u64, reason: &str, now: i64) -> Result<QuestionOutcome, StoreError> {
-        question::settle(self, id, &QuestionState::Closed { reason: reason.to_owned(), at: now })
-    }
-
-    fn put_control(&mut self, control: &ControlRecord) -> Result<(), StoreError> {
-        control::put(self, control);
-        Ok(())
-    }
-
-    fn put_seat(&mut self, seat: &SeatRecord) -> Result<(), StoreError> {
-        control::put_seat(self, seat);
-        Ok(())
-    }
-
-    fn put_read_marker(&mut self, marker: &ReadMarker) -> Result<(), StoreError> {
-        reader::put(self, marker);
-        Ok(())
-    }
-
-    fn take_run(&mut self, holder: &str, lease_ms: i64, now: i64) -> Result<RunGrant, StoreError> {
-        control::take(self, holder, lease_ms, now)
-    }
-
-    fn renew_run(&mut self, epoch: u64, lease_ms: i64, now: i64) -> Result<bool, StoreError> {
-        control::renew(self, epoch, now.saturating_add(lease_ms))
-    }
-
-    fn release_run(&mut self, epoch: u64) -> Result<bool, StoreError> {
-        control::release(self, epoch)
-    }
-
     fn put_checkpoint(&mut self, checkpoint: &CheckpointRow) -> Result<(), StoreError> {
         const PUT: &str = "INSERT INTO punch.checkpoint (plan, id, at, body) VALUES ($1, $2, $3, $4) \
                            ON CONFLICT (plan, id) DO UPDATE SET at = $3, body = $4";
@@ -191,50 +129,5 @@ impl Tx for PgTransaction<'_> {
         const FORGET: &str = "DELETE FROM punch.checkpoint WHERE plan = $1 AND id = $2";
         self.enqueue(ask!("forget a checkpoint", FORGET, self.plan.0, id));
         Ok(())
-    }
-
-    fn put_batch(&mut self, batch: &HandOut) -> Result<(), StoreError> {
-        hand_out::put_batch(self, batch)
-    }
-
-    fn forget_batch(&mut self, owner: &str) -> Result<(), StoreError> {
-        hand_out::forget_batch(self, owner);
-        Ok(())
-    }
-
-    fn put_offer(&mut self, offer: &TodoOffer) -> Result<(), StoreError> {
-        hand_out::put_offer(self, offer);
-        Ok(())
-    }
-
-    fn forget_offer(&mut self, owner: &str) -> Result<(), StoreError> {
-        hand_out::forget_offer(self, owner);
-        Ok(())
-    }
-
-    fn put_mirrored(&mut self, todos: &[Uid]) -> Result<(), StoreError> {
-        hand_out::put_mirrored(self, todos)
-    }
-
-    fn put_completed_files(&mut self, files: &CompletedFiles) -> Result<(), StoreError> {
-        hand_out::put_completed_files(self, files)
-    }
-
-    fn put_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
-        hand_out::put_expected_call(self, call);
-        Ok(())
-    }
-
-    fn forget_expected_call(&mut self, call: &ExpectedCall) -> Result<(), StoreError> {
-        hand_out::forget_expected_call(self, call);
-        Ok(())
-    }
-
-    fn put_worker(&mut self, worker: &WorkerRecord) -> Result<bool, StoreError> {
-        worker::put(self, worker)
-    }
-
-    fn prune(&mut self, before: u64, export: &mut dyn Write) -> Result<u64, StoreError> {
-        events::prune(self, before, export)
     }
 }

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 pub use crate::baseline::{advance, export};
+pub use crate::columns::{Columns, FromColumns, add_up, control_key, count, most};
 pub use crate::record::ACTIVITY_SWEEP;
 pub use crate::store::{begins, closing, follows, name_taken};
 

@@ -8,10 +8,12 @@ mod ahead;
 pub mod backend;
 mod baseline;
 mod clone_facts;
+mod columns;
 mod copy;
 mod error;
 #[cfg(feature = "sqlite")]
 mod file_events;
+mod forward;
 mod hub;
 mod label;
 mod memory;
@@ -47,4 +49,4 @@ pub use record::{
 pub use replace::{Replacement, replace_file};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteStore, name_of, open_file, restore, revisions_in};
-pub use store::{Catalogue, Changes, Snapshot, Store, Tx};
+pub use store::{BrowseBody, Catalogue, Changes, ReadBody, Snapshot, Store, Tx, WriteBody};

@@ -16,6 +16,15 @@ use crate::{
     SeatRecord, SessionKey, SessionRow, StoreError, StoredRun, Which, WorkerRecord,
 };
 
+/// What [`Store::write`] runs.
+pub type WriteBody<'b> = &'b mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>;
+
+/// What [`Store::read`] runs.
+pub type ReadBody<'b> = &'b mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>;
+
+/// What [`Store::browse`] runs.
+pub type BrowseBody<'b> = &'b mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>;
+
 /// A place for plans.
 ///
 /// Promises of every backend:
@@ -34,12 +43,7 @@ pub trait Store: Send + Sync {
     fn identity(&self) -> Result<String, StoreError>;
 
     /// Runs `body` in one write transaction on a plan.
-    fn write(
-        &self,
-        plan: PlanId,
-        durability: Durability,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError>;
+    fn write(&self, plan: PlanId, durability: Durability, body: WriteBody<'_>) -> Result<(), StoreError>;
 
     /// Runs `body` in one write transaction on a plan, like [`Store::write`], and says what it is about to read.
     fn write_ahead(
@@ -47,20 +51,16 @@ pub trait Store: Send + Sync {
         plan: PlanId,
         durability: Durability,
         _ahead: Ahead<'_>,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+        body: WriteBody<'_>,
     ) -> Result<(), StoreError> {
         self.write(plan, durability, body)
     }
 
     /// Runs `body` on one moment of a plan.
-    fn read(
-        &self,
-        plan: PlanId,
-        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError>;
+    fn read(&self, plan: PlanId, body: ReadBody<'_>) -> Result<(), StoreError>;
 
     /// Runs `body` on one moment of what belongs to no plan: to find out which plan is meant.
-    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError>;
+    fn browse(&self, body: BrowseBody<'_>) -> Result<(), StoreError>;
 
     /// Makes an empty plan. A name that a plan in use has is a conflict.
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError>;
@@ -87,12 +87,7 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         (**self).identity()
     }
 
-    fn write(
-        &self,
-        plan: PlanId,
-        durability: Durability,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn write(&self, plan: PlanId, durability: Durability, body: WriteBody<'_>) -> Result<(), StoreError> {
         (**self).write(plan, durability, body)
     }
 
@@ -101,20 +96,16 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         plan: PlanId,
         durability: Durability,
         ahead: Ahead<'_>,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
+        body: WriteBody<'_>,
     ) -> Result<(), StoreError> {
         (**self).write_ahead(plan, durability, ahead, body)
     }
 
-    fn read(
-        &self,
-        plan: PlanId,
-        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn read(&self, plan: PlanId, body: ReadBody<'_>) -> Result<(), StoreError> {
         (**self).read(plan, body)
     }
 
-    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+    fn browse(&self, body: BrowseBody<'_>) -> Result<(), StoreError> {
         (**self).browse(body)
     }
 

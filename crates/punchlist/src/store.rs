@@ -9,10 +9,11 @@ pub use punch_core::{
 };
 pub use punch_store::{
     ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, ANSWER_LIFETIME_MS, Activity, ActivitySpan, Ahead, AttemptUsage, BATCHES_KEPT,
-    COMPLETED_FILES_KEPT, Catalogue, Changes, CheckpointRow, CloneFacts, CloneFactsTx, CompletedFiles, ControlRecord,
-    ControlScope, DECISION_LIFETIME_MS, DECISIONS_KEPT, DecisionRow, Durability, EXPECTED_CALLS_KEPT, ExpectedCall,
-    HandOut, LedgerEntry, ListMark, LostPlan, LostWrites, Medium, MemoryStore, OFFERS_KEPT, PlanId, PlanInfo,
-    QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT, ReadMarker,
-    ReadyMark, RequestedState, RunGrant, RunLease, SchemaVersion, SeatRecord, SessionKey, SessionRow, Snapshot, Store,
-    StoreError, StoreLabel, StoreObstacle, StoredRun, Tx, WORKER_LIFETIME_MS, Which, WorkerRecord, backend,
+    BrowseBody, COMPLETED_FILES_KEPT, Catalogue, Changes, CheckpointRow, CloneFacts, CloneFactsTx, CompletedFiles,
+    ControlRecord, ControlScope, DECISION_LIFETIME_MS, DECISIONS_KEPT, DecisionRow, Durability, EXPECTED_CALLS_KEPT,
+    ExpectedCall, HandOut, LedgerEntry, ListMark, LostPlan, LostWrites, Medium, MemoryStore, OFFERS_KEPT, PlanId,
+    PlanInfo, QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT,
+    ReadBody, ReadMarker, ReadyMark, RequestedState, RunGrant, RunLease, SchemaVersion, SeatRecord, SessionKey,
+    SessionRow, Snapshot, Store, StoreError, StoreLabel, StoreObstacle, StoredRun, Tx, WORKER_LIFETIME_MS, Which,
+    WorkerRecord, WriteBody, backend,
 };

@@ -133,14 +133,7 @@ fn apply_to_plans(global: &Global, location: &Location, key: &str) -> Result<(),
     if key != CANCELLED_DEP || !location.exists {
         return Ok(());
     }
-    let project = Project {
-        global: global.clone(),
-        location: location.clone(),
-        config,
-        wait: None,
-        creates: false,
-        on_loss: None,
-    };
+    let project = Project::at(global.clone(), location.clone(), config);
     let Some(engine) = project.engine()? else { return Ok(()) };
     for plan in engine.plans()? {
         engine.submit(plan.id, &project.request(), &[])?;
@@ -187,15 +180,7 @@ fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failur
     };
     if !location.exists {
         let config = Settings::load(&ConfigInputs::default())?;
-        Project {
-            global: global.clone(),
-            location: location.clone(),
-            config,
-            wait: None,
-            creates: false,
-            on_loss: None,
-        }
-        .engine_or_new()?;
+        Project::at(global.clone(), location.clone(), config).engine_or_new()?;
     }
     approvals
         .give_setting(key, &value)

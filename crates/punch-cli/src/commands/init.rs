@@ -50,7 +50,7 @@ impl InitArgs {
     pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         let location = self.place(&global)?;
         let config = environment::config(&global, &location)?;
-        let project = Project { global, location, config, wait: None, creates: true, on_loss: None };
+        let project = Project { creates: true, ..Project::at(global, location, config) };
         let created = match project.location.server.is_some() {
             true => project.engine()?.is_none(),
             false => !project.location.exists,

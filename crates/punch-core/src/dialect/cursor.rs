@@ -6,10 +6,7 @@ use serde_json::{Value, json};
 
 use super::input::{invalid, list, object, text, texts};
 use super::list::{ListItem, SessionList};
-use crate::{
-    Dep, DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Todo,
-    Uid,
-};
+use crate::{Dep, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, Status, Todo, Uid};
 
 /// How eagerly ready work is handed to subagents (rule 40).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,13 +94,10 @@ impl CursorAnswer {
 /// The policy of this dialect on a plan.
 pub fn policy(plan: Policy) -> Policy {
     Policy {
-        start_gate: StartGate::Warn,
-        in_progress: InProgressLimit::Any,
         on_cycle: OnCycle::Suspend,
         missing_dep: MissingDep::Dangle,
         on_remove: OnRemove::Dangle,
-        dep_on_running: DepOnRunning::Keep,
-        ..plan
+        ..super::list::policy(plan)
     }
 }
 

@@ -4,10 +4,26 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::plan::made_number;
-use crate::{Add, Edit, Keep, ListPosition, Op, PhaseRef, PhaseUid, Plan, Ref, Status, Uid};
+use crate::{
+    Add, DepOnRunning, Edit, InProgressLimit, Keep, ListPosition, MissingDep, OnCycle, OnRemove, Op, PhaseRef,
+    PhaseUid, Plan, Policy, Ref, StartGate, Status, Uid,
+};
 
 /// Stands for "no phase" in a projection that needs one; never given to a stored phase.
 pub const NO_PHASE: PhaseUid = PhaseUid(0);
+
+/// The policy of dialects whose calls send a whole list: the list says what is, so its order is not held against it.
+pub fn policy(plan: Policy) -> Policy {
+    Policy {
+        start_gate: StartGate::Warn,
+        in_progress: InProgressLimit::Any,
+        on_cycle: OnCycle::Refuse,
+        missing_dep: MissingDep::Refuse,
+        on_remove: OnRemove::Detach,
+        dep_on_running: DepOnRunning::Keep,
+        ..plan
+    }
+}
 
 /// One row of a list, in the engine's words. What a dialect cannot express is `None` and keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

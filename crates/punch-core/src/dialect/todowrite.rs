@@ -6,9 +6,9 @@ use super::input::{invalid, list, object, text};
 use super::list::{ListItem, RowName, SessionList, match_rows};
 use crate::view::Progress;
 use crate::view::checklist;
-use crate::{
-    DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Plan, Policy, Refusal, StartGate, Status, Uid,
-};
+use crate::{Plan, Refusal, Status, Uid};
+
+pub use super::list::policy;
 
 /// Todos in one call.
 pub const MAX_TODOS: usize = 20;
@@ -48,19 +48,6 @@ pub enum TodoWriteRefusal {
 impl TodoWriteRefusal {
     /// The seed's own sentence for the second kind.
     pub const MANY: &'static str = "Only one task can be in_progress at a time";
-}
-
-/// The policy of this dialect on a plan.
-pub fn policy(plan: Policy) -> Policy {
-    Policy {
-        start_gate: StartGate::Warn,
-        in_progress: InProgressLimit::Any,
-        on_cycle: OnCycle::Refuse,
-        missing_dep: MissingDep::Refuse,
-        on_remove: OnRemove::Detach,
-        dep_on_running: DepOnRunning::Keep,
-        ..plan
-    }
 }
 
 /// The plan as this dialect shows it: cancelled todos are left out, failed ones are pending again.

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::Format;
 use super::build::DocumentBuilder;
 use super::input_object::StatusWord;
-use super::outline::{self, Outline};
+use super::outline::{self, Outline, OutlineItem};
 use crate::{Document, ParsedDocument, Record, Refusal, Remark, Status, text};
 
 /// Reads a list.
@@ -24,21 +24,26 @@ pub(super) fn read(input: &str) -> Result<ParsedDocument, Refusal> {
                 continue;
             }
         };
-        let record = Record {
-            content: entry.text.to_owned(),
-            status: standing.state,
-            hold: standing.hold,
-            phase_index: entry.phase.and_then(|at| phases[at]),
-            description: entry.description.clone(),
-            notes: entry.notes.iter().map(|text| Remark { text: text.clone(), at: None, by: None }).collect(),
-            ..Record::default()
-        };
+        let record = record(entry, entry.text, standing, &phases);
         let this = build.add(record, &at);
         // After an error indexes no longer agree, but then nothing is imported.
         build.document.edges.extend(entry.parent.map(|parent| (parent, this)));
     }
     outline.ignored.iter().for_each(|line| build.ignore(line));
     build.finish()
+}
+
+/// An entry of an outline as a todo, given the numbers of its phases.
+pub(super) fn record(entry: &OutlineItem<'_>, content: &str, standing: StatusWord, phases: &[Option<u64>]) -> Record {
+    Record {
+        content: content.to_owned(),
+        status: standing.state,
+        hold: standing.hold,
+        phase_index: entry.phase.and_then(|at| phases[at]),
+        description: entry.description.clone(),
+        notes: entry.notes.iter().map(|text| Remark { text: text.clone(), at: None, by: None }).collect(),
+        ..Record::default()
+    }
 }
 
 /// Takes over the headings of at least this level that have items; for each heading its place among them.

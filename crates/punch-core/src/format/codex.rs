@@ -71,13 +71,7 @@ fn plan_in(entry: &Value) -> Option<Value> {
 /// Writes the arguments of `update_plan`. It has three statuses: what was given up is left out.
 pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String {
     let step = |record: &Record| {
-        let status = match record.status.stored() {
-            gone @ (Status::Cancelled | Status::Failed) => {
-                lost.insert(format!("todos that are {}", gone.name()));
-                return None;
-            }
-            status => status.name(),
-        };
+        let status = todo_list::three(record, lost)?;
         Some(json!({"step": record.content, "status": status}))
     };
     let steps: Vec<Value> = document.records.iter().filter_map(step).collect();

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::build::DocumentBuilder;
-use super::checklist::{heading, indented, item, line, phases, sections};
+use super::checklist::{heading, indented, item, line, phases, record, sections};
 use super::input_object::StatusWord;
 use super::outline::{self, Outline};
 use super::{Format, extra};
-use crate::{Document, ParsedDocument, Record, Refusal, Remark, Status, text};
+use crate::{Document, ParsedDocument, Record, Refusal, Status, text};
 
 /// Reads tasks.
 pub(super) fn read(input: &str) -> Result<ParsedDocument, Refusal> {
@@ -29,17 +29,8 @@ pub(super) fn read(input: &str) -> Result<ParsedDocument, Refusal> {
         let (tags, content) =
             if label.is_some_and(|id| id.starts_with('T')) { tags(content) } else { (Vec::new(), content) };
         let (content, depends_on) = dependencies(content);
-        let mut record = Record {
-            id: label.map(str::to_owned),
-            content: content.to_owned(),
-            status: standing.state,
-            hold: standing.hold,
-            phase_index: entry.phase.and_then(|at| phases[at]),
-            description: entry.description.clone(),
-            notes: entry.notes.iter().map(|text| Remark { text: text.clone(), at: None, by: None }).collect(),
-            depends_on,
-            ..Record::default()
-        };
+        let mut record =
+            Record { id: label.map(str::to_owned), depends_on, ..record(entry, content, standing, &phases) };
         let mut rest = Map::new();
         if !tags.is_empty() {
             rest.insert("tags".to_owned(), tags.into());

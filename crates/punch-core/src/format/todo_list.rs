@@ -89,17 +89,22 @@ pub(super) fn priority_name(record: &Record, lost: &mut BTreeSet<String>) -> &'s
     }
 }
 
+/// The word for a status in formats that have three: what was given up is left out.
+pub(super) fn three(record: &Record, lost: &mut BTreeSet<String>) -> Option<&'static str> {
+    match record.status.stored() {
+        gone @ (Status::Cancelled | Status::Failed) => {
+            lost.insert(format!("todos that are {}", gone.name()));
+            None
+        }
+        status => Some(status.name()),
+    }
+}
+
 /// Writes `{"todos": [{content, status, activeForm}]}`. The tool has no word for what was given up, so those are left
 /// out.
 pub(super) fn write_todowrite(document: &Document, lost: &mut BTreeSet<String>) -> String {
     let todo = |record: &Record| {
-        let status = match record.status.stored() {
-            gone @ (Status::Cancelled | Status::Failed) => {
-                lost.insert(format!("todos that are {}", gone.name()));
-                return None;
-            }
-            status => status.name(),
-        };
+        let status = three(record, lost)?;
         let form = record.active_form.as_deref().unwrap_or(&record.content);
         let mut out = json!({"content": record.content, "status": status, "activeForm": form});
         restore(record, Format::TodoWrite, &mut out);

@@ -41,7 +41,7 @@ pub(super) fn record(
     report: &HostReport,
     now: i64,
 ) -> Result<Option<u64>, EngineError> {
-    let source = activity::of_session(&report.key);
+    let source = report.key.full_name();
     if let Some(kind) = activity_of(report, outcome) {
         activity::record(tx, Some(&source), None, &kind, now)?;
     }

@@ -17,7 +17,6 @@ use super::{HostReport, owner_of};
 use crate::call::names::SessionNames;
 use crate::call::{Notes, parallel};
 use crate::config::Settings;
-use crate::link::own_name;
 use crate::user_changes::{Informing, UserChangeNotice};
 use crate::{EngineError, ReadyQuery, Role, SessionState, expected_call, one_line, session};
 
@@ -393,7 +392,7 @@ impl Listener<'_> {
         if !who.bound() || self.is_driven(who) || self.report.key.subagent().is_some() {
             return Ok(());
         }
-        let alone = who.owner == own_name(&self.report.key);
+        let alone = who.owner == self.report.key.full_name();
         let mine = |t: &&Todo| {
             let listed = alone || who.state.scope.contains(&t.uid) || who.state.beyond.contains(&t.uid);
             listed && t.owner.as_deref() == Some(&who.owner) && t.status_at(self.now) == Status::InProgress

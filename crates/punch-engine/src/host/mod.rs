@@ -28,7 +28,6 @@ use punch_store::{Ahead, Durability, PlanInfo, SessionKey, SessionRow, Tx};
 use crate::call::{MirrorResult, Notes, TodoUse};
 use crate::config::{Plans, SettingSource, Settings};
 use crate::engine::meant;
-use crate::link::own_name;
 use crate::process::ProcessId;
 use crate::submit::apply_in_transaction;
 use crate::verify::CHECKS;
@@ -347,5 +346,5 @@ fn put(
 /// flag. The variable and the files name the user; an agent can set them, and must not become another session by that.
 pub fn owner_of(key: &SessionKey, settings: &Settings) -> String {
     let flag = settings.owner.value.clone().filter(|_| settings.owner.source == SettingSource::Flag);
-    flag.unwrap_or_else(|| own_name(key))
+    flag.unwrap_or_else(|| key.full_name())
 }

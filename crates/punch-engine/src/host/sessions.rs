@@ -77,10 +77,10 @@ impl Engine {
         })?;
         keys.sort();
         keys.dedup();
-        if let Some(key) = keys.iter().find(|key| name_of(key) == given) {
+        if let Some(key) = keys.iter().find(|key| key.full_name() == given) {
             return Ok(Some(key.clone()));
         }
-        let mut fits = keys.iter().filter(|key| !given.is_empty() && name_of(key).starts_with(given));
+        let mut fits = keys.iter().filter(|key| !given.is_empty() && key.full_name().starts_with(given));
         Ok(match (fits.next(), fits.next()) {
             (Some(key), None) => Some(key.clone()),
             _ => None,
@@ -190,11 +190,4 @@ fn turn_start(snapshot: &dyn Snapshot, sessions: Vec<SessionRow>) -> Result<Opti
     let open = then.live().into_iter().filter(|t| t.status.is_open()).map(|t| t.id.clone()).collect();
     let agent = agent.unwrap_or_default();
     Ok(Some(TurnStart { key, agent, revision: turn.revision, at: turn.at, open }))
-}
-
-fn name_of(key: &SessionKey) -> String {
-    match key.subagent() {
-        Some(subagent) => format!("{}/{subagent}", key.session_id()),
-        None => key.session_id().to_owned(),
-    }
 }

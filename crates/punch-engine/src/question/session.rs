@@ -33,7 +33,7 @@ impl Engine {
         let (text, is_cut) = cut(ask.text);
         let body =
             QuestionBody { options: ask.options.clone(), is_cut, machine: host_name(), ..QuestionBody::default() };
-        let source = activity::of_session(ask.session);
+        let source = ask.session.full_name();
         self.write(plan, Durability::Full, |tx, now| {
             let mut state = session::load(tx, ask.session, plan)?;
             if let Some(earlier) = state.asking.map(|id| tx.question(id)).transpose()?.flatten() {
@@ -61,7 +61,7 @@ impl Engine {
 
     /// Returns the open questions of a conversation, newest first.
     pub fn questions_of(&self, plan: PlanId, session: &SessionKey) -> Result<Vec<AgentQuestion>, EngineError> {
-        let source = activity::of_session(session);
+        let source = session.full_name();
         let open = self.questions(plan, QuestionFilter::Open, super::COMPARED)?.into_iter();
         Ok(open.filter(|question| question.session.as_deref() == Some(&source)).collect())
     }
@@ -76,7 +76,7 @@ impl Engine {
         answer: &QuestionReply,
         reason: Option<&str>,
     ) -> Result<AnswerOutcome, EngineError> {
-        let source = activity::of_session(key);
+        let source = key.full_name();
         self.write(plan, Durability::Full, |tx, now| {
             let found = tx.question(id)?.filter(|row| row.seat.is_none() && row.session.as_deref() == Some(&source));
             let Some(row) = found else { return Ok(AnswerOutcome::Unknown) };

@@ -19,9 +19,9 @@ use shared_map::SharedMap;
 
 use crate::hub::Hub;
 use crate::{
-    Catalogue, Changes, CheckpointRow, CompletedFiles, ControlRecord, ControlScope, DecisionRow, Durability,
-    ExpectedCall, LedgerEntry, PlanId, PlanInfo, SessionKey, SessionRow, Snapshot, Store, StoreError, StoreLabel,
-    StoredRun, Tx, WorkerRecord,
+    BrowseBody, Changes, CheckpointRow, CompletedFiles, ControlRecord, ControlScope, DecisionRow, Durability,
+    ExpectedCall, LedgerEntry, PlanId, PlanInfo, ReadBody, SessionKey, SessionRow, Store, StoreError, StoreLabel,
+    StoredRun, WorkerRecord, WriteBody,
 };
 
 /// Plans in memory.
@@ -112,12 +112,7 @@ impl MemoryState {
 }
 
 impl Store for MemoryStore {
-    fn write(
-        &self,
-        plan: PlanId,
-        _durability: Durability,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn write(&self, plan: PlanId, _durability: Durability, body: WriteBody<'_>) -> Result<(), StoreError> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.kept(plan)?;
         let mut view = MemoryTransaction { state: Box::new(state.clone()), plan, changed: false, closing: Vec::new() };
@@ -130,17 +125,13 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn read(
-        &self,
-        plan: PlanId,
-        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn read(&self, plan: PlanId, body: ReadBody<'_>) -> Result<(), StoreError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
         state.kept(plan)?;
         body(&MemoryTransaction { state: &state, plan, changed: false, closing: Vec::new() })
     }
 
-    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+    fn browse(&self, body: BrowseBody<'_>) -> Result<(), StoreError> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner).clone();
         body(&MemoryTransaction { state: &state, plan: PlanId(0), changed: false, closing: Vec::new() })
     }

@@ -141,6 +141,14 @@ impl SessionKey {
         &self.session_id
     }
 
+    /// The session with its subagent as one name: `SESSION/SUBAGENT`.
+    pub fn full_name(&self) -> String {
+        match self.subagent() {
+            Some(subagent) => format!("{}/{subagent}", self.session_id),
+            None => self.session_id.clone(),
+        }
+    }
+
     /// The subagent inside the session.
     pub fn subagent(&self) -> Option<&str> {
         self.subagent.as_deref()

@@ -1,11 +1,10 @@
 //! Activity in the database. Rows are added at the end of the table, so that a write touches one page of it.
 
 use punch_core::Uid;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
-use super::ledger::{most, number};
-use super::read::count;
 use super::view::SqliteTransaction;
+use crate::backend::{count, most};
 use crate::record::ACTIVITY_SWEEP;
 use crate::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, StoreError};
 
@@ -13,27 +12,21 @@ use crate::{ACTIVITY_KEPT, ACTIVITY_LIFETIME_MS, Activity, ActivitySpan, StoreEr
 pub(super) fn since(view: &SqliteTransaction<'_>, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
     let sql =
         "SELECT seq, at, kind, source, todo, body FROM activity WHERE plan = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-    let params = params![view.plan.0, most(since), count(limit)];
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, activity)?.collect());
-    view.sql("read activity", read)
+    view.rows("read activity", sql, params![view.plan.0, most(since), count(limit)])
 }
 
 /// Activities about one todo, newest first. There are too few rows for an index to be worth its writes.
 pub(super) fn of(view: &SqliteTransaction<'_>, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
     let sql = "SELECT seq, at, kind, source, todo, body FROM activity WHERE plan = ?1 AND todo = ?2 \
                ORDER BY seq DESC LIMIT ?3";
-    let params = params![view.plan.0, most(todo.0), count(limit)];
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, activity)?.collect());
-    view.sql("read activity", read)
+    view.rows("read activity", sql, params![view.plan.0, most(todo.0), count(limit)])
 }
 
 /// The numbers at both ends.
 pub(super) fn span(view: &SqliteTransaction<'_>) -> Result<ActivitySpan, StoreError> {
     let end = |order: &str| -> Result<u64, StoreError> {
         let sql = format!("SELECT seq FROM activity WHERE plan = ?1 ORDER BY seq {order} LIMIT 1");
-        let read = view.conn.prepare_cached(&sql);
-        let read = read.and_then(|mut s| s.query_row([view.plan.0], |row| number(row, 0)).optional());
-        Ok(view.sql("read activity", read)?.unwrap_or(0))
+        Ok(view.first("read activity", &sql, [view.plan.0])?.unwrap_or(0))
     };
     Ok(ActivitySpan { oldest: end("ASC")?, newest: end("DESC")? })
 }
@@ -45,9 +38,7 @@ pub(super) fn append(view: &SqliteTransaction<'_>, activity: &Activity) -> Resul
                activity WHERE plan = ?1), 0), ?2, ?3, ?4, ?5, ?6) RETURNING seq";
     let todo = activity.todo.map(|uid| most(uid.0));
     let row = params![view.plan.0, activity.at, activity.kind, activity.source, todo, activity.body];
-    let added = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row(row, |row| number(row, 0)));
-    view.changed.set(true);
-    let seq = view.sql(what, added)?;
+    let seq = view.add(what, sql, row)?;
     if seq.is_multiple_of(ACTIVITY_SWEEP) {
         let surplus = most(seq.saturating_sub(ACTIVITY_KEPT));
         view.execute(what, "DELETE FROM activity WHERE plan = ?1 AND seq <= ?2", params![view.plan.0, surplus])?;
@@ -58,15 +49,4 @@ pub(super) fn append(view: &SqliteTransaction<'_>, activity: &Activity) -> Resul
         view.execute(what, old, params![view.plan.0, before])?;
     }
     Ok(seq)
-}
-
-fn activity(row: &Row<'_>) -> rusqlite::Result<Activity> {
-    Ok(Activity {
-        seq: number(row, 0)?,
-        at: row.get(1)?,
-        kind: row.get(2)?,
-        source: row.get(3)?,
-        todo: row.get::<_, Option<i64>>(4)?.map(|uid| Uid(uid.cast_unsigned())),
-        body: row.get(5)?,
-    })
 }

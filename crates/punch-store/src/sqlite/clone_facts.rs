@@ -15,8 +15,7 @@ impl CloneFacts for SqliteTransaction<'_> {
 
     fn plan_file(&self, plan: PlanId) -> Result<Option<String>, StoreError> {
         let sql = "SELECT body FROM plan_file WHERE plan = ?1";
-        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row([plan.0], |row| row.get(0)).optional());
-        self.sql("read the plan file", read)
+        self.first("read the plan file", sql, [plan.0])
     }
 }
 

@@ -1,37 +1,30 @@
 //! Controls, seats and the lease of a runner in the database.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
-use super::ledger::{most, number};
 use super::view::SqliteTransaction;
-use crate::{ControlRecord, ControlScope, PlanId, RequestedState, RunGrant, RunLease, SeatRecord, StoreError};
-
-/// Stands for the run as a whole in the column `seat`.
-const WHOLE_RUN: i64 = -1;
+use crate::backend::{control_key, most};
+use crate::{ControlRecord, ControlScope, RequestedState, RunGrant, RunLease, SeatRecord, StoreError};
 
 const CONTROL: &str = "SELECT plan, run, seat, session, wanted, by, at FROM control";
 
 /// One control.
 pub(super) fn one(view: &SqliteTransaction<'_>, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
     let sql = format!("{CONTROL} WHERE plan = ?1 AND run = ?2 AND seat = ?3 AND session = ?4");
-    let (plan, run, seat, session) = key(scope);
-    let key = params![plan, run, seat, session];
-    let read = view.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(key, control).optional());
-    view.sql("read a control", read)
+    let (plan, run, seat, session) = control_key(scope);
+    view.first("read a control", &sql, params![plan, run, seat, session])
 }
 
 /// The controls of a run and its seats.
 pub(super) fn of_run(view: &SqliteTransaction<'_>, run: u64) -> Result<Vec<ControlRecord>, StoreError> {
     let sql = format!("{CONTROL} WHERE plan = ?1 AND run = ?2 ORDER BY seat");
-    let key = params![view.plan.0, most(run)];
-    let read = view.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(key, control)?.collect());
-    view.sql("read controls", read)
+    view.rows("read controls", &sql, params![view.plan.0, most(run)])
 }
 
 /// Keeps a control; what is to go has none.
 pub(super) fn put(view: &SqliteTransaction<'_>, control: &ControlRecord) -> Result<(), StoreError> {
     let what = "keep a control";
-    let (plan, run, seat, session) = key(&control.scope);
+    let (plan, run, seat, session) = control_key(&control.scope);
     match control.wanted {
         RequestedState::Go => {
             let sql = "DELETE FROM control WHERE plan = ?1 AND run = ?2 AND seat = ?3 AND session = ?4";
@@ -49,11 +42,7 @@ pub(super) fn put(view: &SqliteTransaction<'_>, control: &ControlRecord) -> Resu
 /// The seats of a run.
 pub(super) fn seats(view: &SqliteTransaction<'_>, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
     let sql = "SELECT run, n, at, body FROM seat WHERE plan = ?1 AND run = ?2 ORDER BY n";
-    let seat =
-        |row: &Row<'_>| Ok(SeatRecord { run: number(row, 0)?, n: row.get(1)?, at: row.get(2)?, body: row.get(3)? });
-    let key = params![view.plan.0, most(run)];
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map(key, seat)?.collect());
-    view.sql("read seats", read)
+    view.rows("read seats", sql, params![view.plan.0, most(run)])
 }
 
 /// Keeps a seat.
@@ -73,9 +62,7 @@ pub(super) fn clear(view: &SqliteTransaction<'_>, run: u64) -> Result<(), StoreE
 /// The latest lease on the plan.
 pub(super) fn lease(view: &SqliteTransaction<'_>) -> Result<Option<RunLease>, StoreError> {
     let sql = "SELECT holder, epoch, until FROM runner WHERE plan = ?1";
-    let lease = |row: &Row<'_>| Ok(RunLease { holder: row.get(0)?, epoch: number(row, 1)?, until: row.get(2)? });
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row([view.plan.0], lease).optional());
-    view.sql("read the lease of the runner", read)
+    view.first("read the lease of the runner", sql, [view.plan.0])
 }
 
 /// Takes the plan for a runner.
@@ -97,10 +84,10 @@ pub(super) fn take(
 }
 
 /// Prolongs a lease that was not released.
-pub(super) fn renew(view: &SqliteTransaction<'_>, epoch: u64, until: i64) -> Result<bool, StoreError> {
+pub(super) fn renew(view: &SqliteTransaction<'_>, epoch: u64, lease_ms: i64, now: i64) -> Result<bool, StoreError> {
     let own = lease(view)?.is_some_and(|lease| lease.epoch == epoch && lease.until.is_some());
     if own {
-        set_until(view, Some(until))?;
+        set_until(view, Some(now.saturating_add(lease_ms)))?;
     }
     Ok(own)
 }
@@ -117,27 +104,4 @@ pub(super) fn release(view: &SqliteTransaction<'_>, epoch: u64) -> Result<bool, 
 fn set_until(view: &SqliteTransaction<'_>, until: Option<i64>) -> Result<(), StoreError> {
     let sql = "UPDATE runner SET until = ?2 WHERE plan = ?1";
     view.execute("write the lease of the runner", sql, params![view.plan.0, until]).map(|_| ())
-}
-
-fn key(scope: &ControlScope) -> (i64, i64, i64, &str) {
-    match scope {
-        ControlScope::Run { plan, run } => (plan.0, most(*run), WHOLE_RUN, ""),
-        ControlScope::Seat { plan, run, seat } => (plan.0, most(*run), i64::from(*seat), ""),
-        ControlScope::Session(session) => (0, 0, 0, session),
-        ControlScope::Sessions => (0, 0, WHOLE_RUN, ""),
-    }
-}
-
-fn control(row: &Row<'_>) -> rusqlite::Result<ControlRecord> {
-    let (plan, run, seat): (i64, u64, i64) = (row.get(0)?, number(row, 1)?, row.get(2)?);
-    let plan_id = PlanId(plan);
-    let scope = match (plan, u32::try_from(seat)) {
-        (0, Ok(_)) => ControlScope::Session(row.get(3)?),
-        (0, Err(_)) => ControlScope::Sessions,
-        (_, Ok(seat)) => ControlScope::Seat { plan: plan_id, run, seat },
-        (_, Err(_)) => ControlScope::Run { plan: plan_id, run },
-    };
-    // A word of a newer program: the careful reading is that work stops.
-    let wanted = RequestedState::parse(row.get_ref(4)?.as_str()?).unwrap_or(RequestedState::Pause);
-    Ok(ControlRecord { scope, wanted, by: row.get(5)?, at: row.get(6)? })
 }

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use punch_core::Uid;
 use punch_core::drive::{OFFER_MS, TodoOffer};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
-use super::ledger::{most, number};
-use super::read::count;
 use super::view::SqliteTransaction;
+use crate::backend::{count, most};
 use crate::{
     BATCHES_KEPT, COMPLETED_FILES_KEPT, CompletedFiles, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, OFFERS_KEPT,
-    PlanId, SessionKey, StoreError,
+    StoreError,
 };
 
 /// Batches, oldest first.
@@ -47,9 +46,7 @@ pub(super) fn forget_batch(view: &SqliteTransaction<'_>, owner: &str) -> Result<
 /// Offers, oldest first.
 pub(super) fn offers(view: &SqliteTransaction<'_>) -> Result<Vec<TodoOffer>, StoreError> {
     let sql = "SELECT owner, todo, at FROM offer WHERE plan = ?1 ORDER BY at, owner";
-    let offer = |row: &Row<'_>| Ok(TodoOffer { owner: row.get(0)?, uid: Uid(number(row, 1)?), at: row.get(2)? });
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([view.plan.0], offer)?.collect());
-    view.sql("read offers", read)
+    view.rows("read offers", sql, [view.plan.0])
 }
 
 /// Keeps an offer.
@@ -73,9 +70,7 @@ pub(super) fn forget_offer(view: &SqliteTransaction<'_>, owner: &str) -> Result<
 /// The todos that were copied from an agent's own list.
 pub(super) fn mirrored(view: &SqliteTransaction<'_>) -> Result<Vec<Uid>, StoreError> {
     let sql = "SELECT todos FROM mirrored WHERE plan = ?1";
-    let read = view.conn.prepare_cached(sql);
-    let read = read.and_then(|mut s| s.query_row([view.plan.0], |row| row.get::<_, String>(0)).optional());
-    match view.sql("read mirrored todos", read)? {
+    match view.first::<String>("read mirrored todos", sql, [view.plan.0])? {
         Some(todos) => view.parse("the list of mirrored todos", &todos),
         None => Ok(Vec::new()),
     }
@@ -91,10 +86,7 @@ pub(super) fn put_mirrored(view: &SqliteTransaction<'_>, todos: &[Uid]) -> Resul
 /// What the files of a todo held.
 pub(super) fn completed_files(view: &SqliteTransaction<'_>, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
     let sql = "SELECT todo, at, blobs FROM completed_files WHERE plan = ?1 AND todo = ?2";
-    let files = |row: &Row<'_>| Ok(CompletedFiles { todo: Uid(number(row, 0)?), at: row.get(1)?, blobs: row.get(2)? });
-    let key = params![view.plan.0, most(todo.0)];
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row(key, files).optional());
-    view.sql("read files of a completed todo", read)
+    view.first("read files of a completed todo", sql, params![view.plan.0, most(todo.0)])
 }
 
 /// Keeps what the files of a todo held.
@@ -116,19 +108,7 @@ pub(super) fn prune_completed_files(view: &SqliteTransaction<'_>, until: i64) ->
 /// Announced calls, oldest first.
 pub(super) fn expected_calls(view: &SqliteTransaction<'_>) -> Result<Vec<ExpectedCall>, StoreError> {
     let sql = "SELECT seq, host, subagent, plan, call, fingerprint, at FROM expected_call ORDER BY seq";
-    let call = |row: &Row<'_>| {
-        let (host, subagent): (String, String) = (row.get(1)?, row.get(2)?);
-        Ok(ExpectedCall {
-            seq: number(row, 0)?,
-            session: SessionKey::new(host, Some(&subagent)),
-            plan: PlanId(row.get(3)?),
-            call: row.get(4)?,
-            fingerprint: row.get(5)?,
-            at: row.get(6)?,
-        })
-    };
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([], call)?.collect());
-    view.sql("read announced calls", read)
+    view.rows("read announced calls", sql, [])
 }
 
 /// Keeps an announced call.

@@ -40,7 +40,8 @@ use rusqlite::{Connection, params};
 pub use tools::{name_of, restore, revisions_in};
 
 use crate::{
-    Catalogue, Changes, Durability, LostWrites, OpenMode, PlanId, Snapshot, Store, StoreAdmin, StoreError, Tx, Upgrade,
+    BrowseBody, Changes, Durability, LostWrites, OpenMode, PlanId, ReadBody, Store, StoreAdmin, StoreError, Upgrade,
+    WriteBody,
 };
 use commits::{CommitRecord, Counter, PlanMark};
 use connection::Pool;
@@ -236,12 +237,7 @@ fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
 }
 
 impl Store for SqliteStore {
-    fn write(
-        &self,
-        plan: PlanId,
-        durability: Durability,
-        body: &mut dyn FnMut(&mut dyn Tx) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn write(&self, plan: PlanId, durability: Durability, body: WriteBody<'_>) -> Result<(), StoreError> {
         self.commit(durability, |conn| {
             let mut view = self.view(conn, plan);
             view.plan_row()?;
@@ -250,11 +246,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn read(
-        &self,
-        plan: PlanId,
-        body: &mut dyn FnMut(&dyn Snapshot) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn read(&self, plan: PlanId, body: ReadBody<'_>) -> Result<(), StoreError> {
         self.look(|conn| {
             let view = self.view(conn, plan);
             view.plan_row()?;
@@ -262,7 +254,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn browse(&self, body: &mut dyn FnMut(&dyn Catalogue) -> Result<(), StoreError>) -> Result<(), StoreError> {
+    fn browse(&self, body: BrowseBody<'_>) -> Result<(), StoreError> {
         self.look(|conn| body(&self.view(conn, PlanId(0))))
     }
 

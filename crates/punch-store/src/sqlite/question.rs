@@ -1,11 +1,9 @@
 //! Questions of agents in the database.
 
-use punch_core::Uid;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
-use super::ledger::{most, number};
-use super::read::count;
 use super::view::SqliteTransaction;
+use crate::backend::{count, most};
 use crate::{QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, StoreError};
 
 const COLUMNS: &str = "SELECT id, asked_at, run, seat, session, todo, agent, text, options, state, settled_at, answer, by, \
@@ -22,17 +20,13 @@ pub(super) fn list(
         QuestionFilter::All => "WHERE",
     };
     let sql = format!("{COLUMNS} {condition} plan = ?1 ORDER BY id DESC LIMIT ?2");
-    let params = params![view.plan.0, count(limit)];
-    let read = view.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(params, question)?.collect());
-    view.sql("read questions", read)
+    view.rows("read questions", &sql, params![view.plan.0, count(limit)])
 }
 
 /// One question.
 pub(super) fn one(view: &SqliteTransaction<'_>, id: u64) -> Result<Option<Question>, StoreError> {
     let sql = format!("{COLUMNS} WHERE plan = ?1 AND id = ?2");
-    let params = params![view.plan.0, most(id)];
-    let read = view.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(params, question).optional());
-    view.sql("read a question", read)
+    view.first("read a question", &sql, params![view.plan.0, most(id)])
 }
 
 /// Adds a question, and forgets settled ones that are far behind it.
@@ -52,9 +46,7 @@ pub(super) fn append(view: &SqliteTransaction<'_>, question: &Question) -> Resul
         question.text,
         question.options,
     ];
-    let added = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row(row, |row| number(row, 0)));
-    view.changed.set(true);
-    let id = view.sql(what, added)?;
+    let id = view.add(what, sql, row)?;
     settled(view, id, &question.state)?;
     let old = "DELETE FROM question WHERE plan = ?1 AND id <= ?2 AND state <> 'open'";
     view.execute(what, old, params![view.plan.0, most(id.saturating_sub(QUESTIONS_KEPT))])?;
@@ -99,34 +91,4 @@ fn settled(view: &SqliteTransaction<'_>, id: u64, state: &QuestionState) -> Resu
             view.execute(what, closed, params![view.plan.0, most(id), at, reason]).map(|_| ())
         }
     }
-}
-
-fn question(row: &Row<'_>) -> rusqlite::Result<Question> {
-    let optional = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.map(i64::cast_unsigned));
-    let text = |at: usize| row.get::<_, Option<String>>(at).map(Option::unwrap_or_default);
-    let at = row.get::<_, Option<i64>>(10)?.unwrap_or_default();
-    let state = match row.get_ref(9)?.as_str()? {
-        "open" => QuestionState::Open,
-        "answered" => QuestionState::Answered(QuestionAnswer {
-            answer: text(11)?,
-            by: text(12)?,
-            via: text(13)?,
-            reason: row.get(14)?,
-            at,
-            taken_at: row.get(15)?,
-        }),
-        _ => QuestionState::Closed { reason: text(14)?, at },
-    };
-    Ok(Question {
-        id: number(row, 0)?,
-        asked_at: row.get(1)?,
-        run: optional(2)?,
-        seat: row.get(3)?,
-        session: row.get(4)?,
-        todo: optional(5)?.map(Uid),
-        agent: row.get(6)?,
-        text: row.get(7)?,
-        options: row.get(8)?,
-        state,
-    })
 }

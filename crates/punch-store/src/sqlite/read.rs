@@ -3,85 +3,66 @@
 
 use std::collections::BTreeSet;
 
-use punch_core::drive::TodoOffer;
-use punch_core::{Event, Footprint, LONGEST_LEASE, Plan, PlanRow, Todo, Uid};
-use rusqlite::{OptionalExtension, Row, params};
+use punch_core::{Event, LONGEST_LEASE, PlanRow, Todo, Uid};
+use rusqlite::{Row, params};
 
 use super::bulk::COLUMNS;
 use super::view::SqliteTransaction;
 use super::{activity, content_index, control, events, hand_out, ledger, load, question, reader, worker};
+use crate::backend::count;
 use crate::{
-    ANSWER_LIFETIME_MS, Activity, ActivitySpan, AttemptUsage, Catalogue, CheckpointRow, CompletedFiles, ControlRecord,
-    ControlScope, DecisionRow, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanId, PlanInfo, Question,
-    QuestionFilter, ReadMarker, ReadyMark, RunLease, SeatRecord, SessionKey, SessionRow, Snapshot, StoreError,
-    StoredRun, Which, WorkerRecord,
+    ANSWER_LIFETIME_MS, Catalogue, CheckpointRow, DecisionRow, ListMark, PlanInfo, ReadyMark, SessionKey, SessionRow,
+    Snapshot, StoreError, Which,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
 const SESSION: &str = "SELECT host, subagent, plan, seen_at, body FROM session";
 
 impl Catalogue for SqliteTransaction<'_> {
+    crate::forward_catalogue!();
+
     fn plans(&self) -> Result<Vec<PlanInfo>, StoreError> {
         let sql = format!("{PLAN_INFO} ORDER BY id");
-        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([], plan_info)?.collect());
-        self.sql("list the plans", read)
+        self.rows("list the plans", &sql, [])
     }
 
     fn session(&self, key: &SessionKey) -> Result<Option<SessionRow>, StoreError> {
         let sql = format!("{SESSION} WHERE host = ?1 AND subagent = ?2");
         let key = params![key.session_id(), key.subagent().unwrap_or_default()];
-        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row(key, session).optional());
-        self.sql("read a session", read)
+        self.first("read a session", &sql, key)
     }
 
     fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
         let sql = format!("{SESSION} ORDER BY seen_at DESC, host, subagent");
-        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([], session)?.collect());
-        self.sql("read the sessions", read)
+        self.rows("read the sessions", &sql, [])
     }
 
     fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {
         let columns = "SELECT host, subagent, seq, at, body FROM decision";
-        let read = match of {
+        match of {
             Some(key) => {
                 let sql = format!("{columns} WHERE host = ?1 AND subagent = ?2 ORDER BY seq DESC LIMIT ?3");
                 let row = params![key.session_id(), key.subagent().unwrap_or_default(), count(limit)];
-                self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map(row, decision)?.collect())
+                self.rows("read the decisions", &sql, row)
             }
             None => {
                 let sql = format!("{columns} ORDER BY at DESC, seq DESC, host, subagent LIMIT ?1");
-                self.conn.prepare_cached(&sql).and_then(|mut s| s.query_map([count(limit)], decision)?.collect())
+                self.rows("read the decisions", &sql, [count(limit)])
             }
-        };
-        self.sql("read the decisions", read)
-    }
-
-    fn control(&self, scope: &ControlScope) -> Result<Option<ControlRecord>, StoreError> {
-        control::one(self, scope)
-    }
-
-    fn expected_calls(&self) -> Result<Vec<ExpectedCall>, StoreError> {
-        hand_out::expected_calls(self)
-    }
-
-    fn workers(&self) -> Result<Vec<WorkerRecord>, StoreError> {
-        worker::all(self)
+        }
     }
 }
 
 impl Snapshot for SqliteTransaction<'_> {
+    crate::forward_snapshot!();
+
     fn info(&self) -> Result<PlanInfo, StoreError> {
         let sql = format!("{PLAN_INFO} WHERE id = ?1");
-        let read = self.conn.prepare_cached(&sql).and_then(|mut s| s.query_row([self.plan.0], plan_info).optional());
-        self.sql("read the plan", read)?.ok_or(StoreError::UnknownPlan { plan: self.plan })
+        self.first("read the plan", &sql, [self.plan.0])?.ok_or(StoreError::UnknownPlan { plan: self.plan })
     }
 
     fn row(&self) -> Result<PlanRow, StoreError> {
         self.plan_row()
-    }
-
-    fn load(&self, footprint: &Footprint, into: &mut Plan) -> Result<(), StoreError> {
-        load::load(self, footprint, into)
     }
 
     fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
@@ -182,121 +163,26 @@ impl Snapshot for SqliteTransaction<'_> {
         content_index::find(self, contents)
     }
 
-    fn events(&self, since: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        events::since(self, since, limit)
-    }
-
-    fn events_of(&self, revision: u64) -> Result<Vec<Event>, StoreError> {
-        events::of(self, revision)
-    }
-
     fn events_head(&self, revision: u64, limit: usize) -> Result<(Vec<Event>, u64), StoreError> {
         events::head(self, revision, limit)
-    }
-
-    fn baseline(&self) -> Result<Plan, StoreError> {
-        events::baseline(self)
     }
 
     fn answer(&self, key: &str, now: i64) -> Result<Option<String>, StoreError> {
         let sql = "SELECT body FROM answer WHERE plan = ?1 AND key = ?2 AND at > ?3";
         let params = params![self.plan.0, key, now - ANSWER_LIFETIME_MS];
-        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params, |row| row.get(0)).optional());
-        self.sql("read an answer", read)
+        self.first("read an answer", sql, params)
     }
 
     fn checkpoint(&self, id: &str) -> Result<Option<CheckpointRow>, StoreError> {
         let sql = "SELECT id, at, body FROM checkpoint WHERE plan = ?1 AND id = ?2";
         let params = params![self.plan.0, id];
-        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params, checkpoint).optional());
-        self.sql("read a checkpoint", read)
-    }
-
-    fn usage(&self, of: Option<Uid>) -> Result<Vec<AttemptUsage>, StoreError> {
-        ledger::usage(self, of)
-    }
-
-    fn ledger(&self, run: u64) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::entries(self, run)
-    }
-
-    fn spent_on(&self, todo: Uid) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::of_todo(self, todo)
-    }
-
-    fn spending(&self, skip: usize, limit: usize) -> Result<Vec<LedgerEntry>, StoreError> {
-        ledger::all(self, skip, limit)
-    }
-
-    fn runs(&self, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
-        ledger::runs(self, limit)
-    }
-
-    fn run(&self, id: u64) -> Result<Option<StoredRun>, StoreError> {
-        ledger::one(self, id)
+        self.first("read a checkpoint", sql, params)
     }
 
     fn checkpoints(&self, limit: usize) -> Result<Vec<CheckpointRow>, StoreError> {
         let sql = "SELECT id, at, body FROM checkpoint WHERE plan = ?1 ORDER BY at DESC, id DESC LIMIT ?2";
         let params = params![self.plan.0, count(limit)];
-        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, checkpoint)?.collect());
-        self.sql("read the checkpoints", read)
-    }
-
-    fn activity(&self, since: u64, limit: usize) -> Result<Vec<Activity>, StoreError> {
-        activity::since(self, since, limit)
-    }
-
-    fn activity_of(&self, todo: Uid, limit: usize) -> Result<Vec<Activity>, StoreError> {
-        activity::of(self, todo, limit)
-    }
-
-    fn activity_span(&self) -> Result<ActivitySpan, StoreError> {
-        activity::span(self)
-    }
-
-    fn questions(&self, which: QuestionFilter, limit: usize) -> Result<Vec<Question>, StoreError> {
-        question::list(self, which, limit)
-    }
-
-    fn question(&self, id: u64) -> Result<Option<Question>, StoreError> {
-        question::one(self, id)
-    }
-
-    fn run_controls(&self, run: u64) -> Result<Vec<ControlRecord>, StoreError> {
-        control::of_run(self, run)
-    }
-
-    fn seats(&self, run: u64) -> Result<Vec<SeatRecord>, StoreError> {
-        control::seats(self, run)
-    }
-
-    fn batches(&self) -> Result<Vec<HandOut>, StoreError> {
-        hand_out::batches(self)
-    }
-
-    fn offers(&self) -> Result<Vec<TodoOffer>, StoreError> {
-        hand_out::offers(self)
-    }
-
-    fn mirrored(&self) -> Result<Vec<Uid>, StoreError> {
-        hand_out::mirrored(self)
-    }
-
-    fn completed_files(&self, todo: Uid) -> Result<Option<CompletedFiles>, StoreError> {
-        hand_out::completed_files(self, todo)
-    }
-
-    fn read_marker(&self, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
-        reader::one(self, reader)
-    }
-
-    fn read_markers(&self) -> Result<Vec<ReadMarker>, StoreError> {
-        reader::all(self)
-    }
-
-    fn run_lease(&self) -> Result<Option<RunLease>, StoreError> {
-        control::lease(self)
+        self.rows("read the checkpoints", sql, params)
     }
 }
 
@@ -309,43 +195,4 @@ const fn index_of(which: Which) -> (&'static str, &'static str) {
         Which::Running => ("todo_running", "AND status = 'in_progress'"),
         Which::Held => ("todo_timer", "AND status = 'pending' AND unmet = 0 AND held_until IS NOT NULL"),
     }
-}
-
-pub(super) fn count(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-fn plan_info(row: &Row<'_>) -> rusqlite::Result<PlanInfo> {
-    Ok(PlanInfo {
-        id: PlanId(row.get(0)?),
-        name: row.get(1)?,
-        created_at: row.get(2)?,
-        archived: row.get(3)?,
-        revision: row.get::<_, i64>(4)?.cast_unsigned(),
-        pruned: row.get::<_, i64>(5)?.cast_unsigned(),
-    })
-}
-
-fn session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
-    let (host, subagent): (String, String) = (row.get(0)?, row.get(1)?);
-    Ok(SessionRow {
-        key: SessionKey::new(host, Some(&subagent)),
-        plan: row.get::<_, Option<i64>>(2)?.map(PlanId),
-        seen_at: row.get(3)?,
-        body: row.get(4)?,
-    })
-}
-
-fn decision(row: &Row<'_>) -> rusqlite::Result<DecisionRow> {
-    let (host, subagent): (String, String) = (row.get(0)?, row.get(1)?);
-    Ok(DecisionRow {
-        key: SessionKey::new(host, Some(&subagent)),
-        seq: row.get::<_, i64>(2)?.cast_unsigned(),
-        at: row.get(3)?,
-        body: row.get(4)?,
-    })
-}
-
-fn checkpoint(row: &Row<'_>) -> rusqlite::Result<CheckpointRow> {
-    Ok(CheckpointRow { id: row.get(0)?, at: row.get(1)?, body: row.get(2)? })
 }

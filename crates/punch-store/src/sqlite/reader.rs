@@ -1,29 +1,21 @@
 //! Read markers in the database.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
-use super::ledger::{most, number};
-use super::read::count;
 use super::view::SqliteTransaction;
+use crate::backend::{count, most};
 use crate::{READERS_KEPT, ReadMarker, StoreError};
 
 /// The marker of a reader.
 pub(super) fn one(view: &SqliteTransaction<'_>, reader: &str) -> Result<Option<ReadMarker>, StoreError> {
     let sql = "SELECT name, revision, at FROM reader WHERE plan = ?1 AND name = ?2";
-    let key = params![view.plan.0, reader];
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_row(key, marker).optional());
-    view.sql("read a read marker", read)
+    view.first("read a read marker", sql, params![view.plan.0, reader])
 }
 
 /// The markers of all readers.
 pub(super) fn all(view: &SqliteTransaction<'_>) -> Result<Vec<ReadMarker>, StoreError> {
     let sql = "SELECT name, revision, at FROM reader WHERE plan = ?1 ORDER BY name";
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([view.plan.0], marker)?.collect());
-    view.sql("read read markers", read)
-}
-
-fn marker(row: &Row<'_>) -> rusqlite::Result<ReadMarker> {
-    Ok(ReadMarker { reader: row.get(0)?, revision: number(row, 1)?, at: row.get(2)? })
+    view.rows("read read markers", sql, [view.plan.0])
 }
 
 /// Keeps a marker, and forgets the readers that did not look for the longest time.

@@ -70,9 +70,12 @@ const INSERT: &str = "INSERT INTO todo (plan, uid, status, unmet, level, pull, e
      updated_at, body, notes, id, position, removed, said) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 
-/// Leaves the columns alone that most changes keep, and with them their indexes.
+/// Leaves the last columns alone, which most changes keep, and with them their indexes.
 const UPDATE: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, held_until = ?8, \
      owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, notes = ?13 WHERE plan = ?1 AND uid = ?2";
+
+/// How many columns [`UPDATE`] writes or looks for.
+const UPDATED: usize = 13;
 
 const UPDATE_ALL: &str = "UPDATE todo SET status = ?3, unmet = ?4, level = ?5, pull = ?6, effective = ?7, \
      held_until = ?8, owner = ?9, lease_until = ?10, updated_at = ?11, body = ?12, notes = ?13, id = ?14, position = ?15, \
@@ -87,44 +90,31 @@ fn write(conn: &Connection, plan: PlanId, todo: &Todo, old: Option<&Old>, unknow
     let stays = |o: &Old| {
         o.id == todo.id && o.position == todo.position && o.removed == todo.removed && o.said == Some(said.into())
     };
-    if old.is_some_and(stays) {
-        conn.prepare_cached(UPDATE)?.execute(params![
-            plan.0,
-            uid,
-            todo.status.name(),
-            d.unmet,
-            d.level,
-            d.pull,
-            todo.effective_priority(),
-            held_until(todo),
-            todo.owner,
-            todo.lease_until,
-            todo.updated_at,
-            body,
-            notes,
-        ])?;
-    } else {
-        let sql = if old.is_some() { UPDATE_ALL } else { INSERT };
-        conn.prepare_cached(sql)?.execute(params![
-            plan.0,
-            uid,
-            todo.status.name(),
-            d.unmet,
-            d.level,
-            d.pull,
-            todo.effective_priority(),
-            held_until(todo),
-            todo.owner,
-            todo.lease_until,
-            todo.updated_at,
-            body,
-            notes,
-            todo.id,
-            todo.position,
-            todo.removed,
-            said,
-        ])?;
-    }
+    let row = params![
+        plan.0,
+        uid,
+        todo.status.name(),
+        d.unmet,
+        d.level,
+        d.pull,
+        todo.effective_priority(),
+        held_until(todo),
+        todo.owner,
+        todo.lease_until,
+        todo.updated_at,
+        body,
+        notes,
+        todo.id,
+        todo.position,
+        todo.removed,
+        said,
+    ];
+    let (sql, row) = match old {
+        Some(old) if stays(old) => (UPDATE, &row[..UPDATED]),
+        Some(_) => (UPDATE_ALL, row),
+        None => (INSERT, row),
+    };
+    conn.prepare_cached(sql)?.execute(row)?;
     let before = old.filter(|o| o.removed.is_none()).map(|o| deps_of(&o.body)).unwrap_or_default();
     let after = if todo.is_live() { todo.depends_on.as_slice() } else { &[] };
     if before != after {

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 
 use punch_core::{Event, PlanRow, Todo};
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::commits::PlanMark;
 use super::todo::Unknown;
 use super::{bulk, fail};
-use crate::backend::keep_unknown;
+use crate::backend::{Columns, FromColumns, keep_unknown};
 use crate::{PlanId, StoreError};
 
 /// Everything reads and writes through this; it lives as long as the transaction.
@@ -153,6 +153,25 @@ impl<'c> SqliteTransaction<'c> {
         self.sql("read todos", read)?.map_err(|why| fail::damaged(self.path, why))
     }
 
+    /// Reads records.
+    pub fn rows<T: FromColumns>(&self, what: &str, sql: &str, params: impl Params) -> Result<Vec<T>, StoreError> {
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_map(params, |row| T::read(row))?.collect());
+        self.sql(what, read)
+    }
+
+    /// Reads at most one record.
+    pub fn first<T: FromColumns>(&self, what: &str, sql: &str, params: impl Params) -> Result<Option<T>, StoreError> {
+        let read = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params, |row| T::read(row)).optional());
+        self.sql(what, read)
+    }
+
+    /// Adds a row and returns the number that it got.
+    pub fn add(&self, what: &str, sql: &str, params: impl Params) -> Result<u64, StoreError> {
+        let added = self.conn.prepare_cached(sql).and_then(|mut s| s.query_row(params, |row| row.number(0)));
+        self.changed.set(true);
+        self.sql(what, added)
+    }
+
     /// Executes a statement that writes.
     pub fn execute(&self, what: &str, sql: &str, params: impl Params) -> Result<usize, StoreError> {
         let done = self.conn.prepare_cached(sql).and_then(|mut s| s.execute(params));
@@ -168,5 +187,29 @@ impl<'c> SqliteTransaction<'c> {
     /// Reads JSON that this crate has written.
     pub fn parse<T: serde::de::DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|e| fail::damaged(self.path, format!("{what} cannot be read: {e}")))
+    }
+}
+
+impl Columns for Row<'_> {
+    type Error = rusqlite::Error;
+
+    fn int(&self, at: usize) -> rusqlite::Result<i64> {
+        self.get(at)
+    }
+
+    fn maybe_int(&self, at: usize) -> rusqlite::Result<Option<i64>> {
+        self.get(at)
+    }
+
+    fn text(&self, at: usize) -> rusqlite::Result<String> {
+        self.get(at)
+    }
+
+    fn maybe_text(&self, at: usize) -> rusqlite::Result<Option<String>> {
+        self.get(at)
+    }
+
+    fn flag(&self, at: usize) -> rusqlite::Result<bool> {
+        self.get(at)
     }
 }

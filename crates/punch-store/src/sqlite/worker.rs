@@ -1,25 +1,15 @@
 //! Workers in the database.
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use super::ledger::{most, number};
 use super::view::SqliteTransaction;
+use crate::backend::most;
 use crate::{StoreError, WORKER_LIFETIME_MS, WorkerRecord};
 
 /// Every worker, by name.
 pub(super) fn all(view: &SqliteTransaction<'_>) -> Result<Vec<WorkerRecord>, StoreError> {
     let sql = "SELECT name, epoch, seen_at, until, body FROM worker ORDER BY name";
-    let worker = |row: &Row<'_>| {
-        Ok(WorkerRecord {
-            name: row.get(0)?,
-            epoch: number(row, 1)?,
-            seen_at: row.get(2)?,
-            until: row.get(3)?,
-            body: row.get(4)?,
-        })
-    };
-    let read = view.conn.prepare_cached(sql).and_then(|mut s| s.query_map([], worker)?.collect());
-    view.sql("read workers", read)
+    view.rows("read workers", sql, [])
 }
 
 /// Keeps a worker unless a later process has its name.

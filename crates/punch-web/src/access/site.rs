@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, Method};
+use punch_serve::only_value;
 
 use crate::ApiProblem;
 
@@ -75,7 +76,7 @@ impl Site {
             || ApiProblem::forbidden("the host is not this server", "use the address that `punch serve` printed");
         // A request may name its host in its first line too, and then both must be ours.
         let target = head.uri.authority().map(axum::http::uri::Authority::as_str);
-        let named = one(head, &HOST).map_err(|()| foreign())?;
+        let named = only_value(head, &HOST).map_err(|()| foreign())?;
         let given = [target, named];
         if given == [None, None] || !given.into_iter().flatten().all(|host| self.is_ours(host)) {
             return Err(foreign());
@@ -86,8 +87,8 @@ impl Site {
     /// Refuses a request that a foreign page makes. A write that carries a cookie must show that it comes from here.
     pub fn judge_origin(&self, head: &Parts, by_cookie: bool) -> Result<(), ApiProblem> {
         let foreign = || ApiProblem::forbidden("the request comes from another page", "use the page of this server");
-        let origin = one(head, &ORIGIN).map_err(|()| foreign())?;
-        let site = one(head, &FETCH_SITE).map_err(|()| foreign())?;
+        let origin = only_value(head, &ORIGIN).map_err(|()| foreign())?;
+        let site = only_value(head, &FETCH_SITE).map_err(|()| foreign())?;
         let own = |origin: &str| {
             let rest = origin.strip_prefix(self.scheme).and_then(|rest| rest.strip_prefix("://"));
             rest.is_some_and(|host| self.is_ours(host))
@@ -105,15 +106,5 @@ impl Site {
             return Err(foreign());
         }
         Ok(())
-    }
-}
-
-/// The value of a header that may be there once.
-fn one<'h>(head: &'h Parts, name: &HeaderName) -> Result<Option<&'h str>, ()> {
-    let mut all = head.headers.get_all(name).iter();
-    match (all.next(), all.next()) {
-        (None, _) => Ok(None),
-        (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
-        (Some(_), Some(_)) => Err(()),
     }
 }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::hash::fnv1a;
-use crate::{DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, Policy, StartGate, Status, Uid, text};
+use crate::{MissingDep, OnCycle, Policy, Status, Uid, text};
 
 pub use decisions::decided_otherwise;
 pub(crate) use matching::{ListLine, same_lines};
@@ -164,15 +164,7 @@ pub struct Room {
 
 /// The most lenient policy: a copy is made of what has happened already.
 pub fn policy(plan: Policy) -> Policy {
-    Policy {
-        start_gate: StartGate::Warn,
-        in_progress: InProgressLimit::Any,
-        on_cycle: OnCycle::Suspend,
-        missing_dep: MissingDep::Dangle,
-        on_remove: OnRemove::Detach,
-        dep_on_running: DepOnRunning::Keep,
-        ..plan
-    }
+    Policy { on_cycle: OnCycle::Suspend, missing_dep: MissingDep::Dangle, ..super::list::policy(plan) }
 }
 
 impl HostListCopy {

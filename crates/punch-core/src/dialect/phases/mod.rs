@@ -17,13 +17,14 @@ mod step;
 mod summary;
 mod work;
 
+pub use super::list::policy;
 pub use call::{PhaseInput, PhaseOp, PhasesTarget, parse_ops, parse_params};
 pub use coerce::coerce;
 pub use command::{CommandOutput, CommandReply, FileEffect, exported, finish_import, run};
 pub use list::{PhaseTask, TaskPhase, phases_from_json, phases_to_json, status_name};
 pub use markdown::{MarkdownPhases, read, write};
 pub use normal::{FinishedTask, completions, normalise};
-pub use project::{policy, project, to_list};
+pub use project::{project, to_list};
 pub use replay::{answer_json, markdown_answer, rejected_json, said_json};
 pub use step::{PhasesAnswer, step};
 pub use summary::summary;

@@ -2,22 +2,7 @@
 
 use super::list::{PhaseTask, TaskPhase};
 use crate::dialect::list::{ListItem, NO_PHASE, SessionList};
-use crate::{
-    DepOnRunning, InProgressLimit, MissingDep, OnCycle, OnRemove, PhaseUid, Plan, Policy, StartGate, Status, Todo,
-};
-
-/// The policy of this dialect on a plan.
-pub fn policy(plan: Policy) -> Policy {
-    Policy {
-        start_gate: StartGate::Warn,
-        in_progress: InProgressLimit::Any,
-        on_cycle: OnCycle::Refuse,
-        missing_dep: MissingDep::Refuse,
-        on_remove: OnRemove::Detach,
-        dep_on_running: DepOnRunning::Keep,
-        ..plan
-    }
-}
+use crate::{PhaseUid, Plan, Status, Todo};
 
 /// The plan as this dialect shows it. Todos without a phase stand first, under `Todos`.
 pub fn project(plan: &Plan) -> Vec<TaskPhase> {
