@@ -58,11 +58,11 @@ impl InboxMemory {
         let mut text = String::new();
         (&mut file).take(LONGEST).read_to_string(&mut text)?;
         let before: Option<HashSet<ItemKey>> = serde_json::from_str(&text).ok();
-        let now: HashSet<ItemKey> = items.iter().map(ItemKey::of).collect();
-        if before.as_ref() != Some(&now) {
+        let present: HashSet<ItemKey> = items.iter().map(ItemKey::of).collect();
+        if before.as_ref() != Some(&present) {
             file.rewind()?;
             file.set_len(0)?;
-            file.write_all(serde_json::to_string(&now).unwrap_or_default().as_bytes())?;
+            file.write_all(serde_json::to_string(&present).unwrap_or_default().as_bytes())?;
         }
         let is_new = |item: &InboxItem| match &before {
             _ if item.kind == InboxKind::Finished => false,
