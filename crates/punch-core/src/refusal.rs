@@ -222,6 +222,51 @@ impl Refusal {
         }
     }
 
+    /// Replaces the ids of todos that the plan has, for a reader who calls them otherwise. What the caller itself gave stays.
+    pub fn rename(&mut self, name: &dyn Fn(&str) -> String) {
+        let one = |id: &mut String| *id = name(id);
+        match self {
+            Self::NotReady { id, reasons } => {
+                one(id);
+                for reason in reasons {
+                    one(&mut reason.id);
+                    one(&mut reason.needed_by);
+                }
+            }
+            Self::InProgressLimit { id, running, .. } => {
+                one(id);
+                one(running);
+            }
+            Self::Leased { id, free, .. } => {
+                one(id);
+                free.iter_mut().for_each(one);
+            }
+            Self::Transition { id, .. }
+            | Self::StaleFence { id, .. }
+            | Self::NeedsVerification { id }
+            | Self::NeedsEvidence { id }
+            | Self::FailingCheck { id, .. }
+            | Self::NeedsCheck { id, .. }
+            | Self::RemovedInBatch { id }
+            | Self::TooManyLabels { id, .. } => one(id),
+            Self::Cycle { path } => path.iter_mut().for_each(one),
+            Self::RevertConflict { fields, .. } => fields.iter_mut().for_each(|(id, _)| one(id)),
+            Self::Invalid { .. }
+            | Self::DuplicateId { .. }
+            | Self::UnknownTodo { .. }
+            | Self::UnknownDependency { .. }
+            | Self::TooLong { .. }
+            | Self::UnknownPhase { .. }
+            | Self::UnknownRevision { .. }
+            | Self::AlreadyUndone { .. }
+            | Self::NothingUndoable { .. }
+            | Self::NothingToUndo { .. }
+            | Self::NothingToRedo { .. }
+            | Self::InvalidLabel { .. }
+            | Self::Conflict { .. } => {}
+        }
+    }
+
     /// What is wrong, with which value. Lower case, names in backticks, capped.
     pub fn message(&self) -> String {
         let name = |id: &str| format!("`{}`", text::clip(id, 80));

@@ -17,6 +17,9 @@ use crate::process::{GuardedChild, shell};
 /// How long the command may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// How long ago an item of the first look may have come in, in milliseconds.
+const JUST_NOW: i64 = 10_000;
+
 /// Items that are named in one message.
 const NAMED: usize = 20;
 
@@ -46,24 +49,25 @@ impl InboxMemory {
         Self { file: folder.join(format!("{}.json", plan.0)) }
     }
 
-    /// Returns the items that have come in since the last look, whoever looked. At the first look nothing is new, and the
-    /// end of a run is a message of its own.
-    pub fn entered(&self, items: Vec<InboxItem>) -> io::Result<Vec<InboxItem>> {
+    /// Returns the items that have come in since the last look, whoever looked. At the first look only those are new that have
+    /// just come in: it follows a write. The end of a run is a message of its own.
+    pub fn entered(&self, items: Vec<InboxItem>, now: i64) -> io::Result<Vec<InboxItem>> {
         create_own_folder(self.file.parent().unwrap_or(Path::new(".")))?;
         let mut file = update_own(&self.file)?;
         file.lock()?;
         let mut text = String::new();
         (&mut file).take(LONGEST).read_to_string(&mut text)?;
         let before: Option<HashSet<ItemKey>> = serde_json::from_str(&text).ok();
-        let now: HashSet<ItemKey> = items.iter().map(ItemKey::of).collect();
-        if before.as_ref() != Some(&now) {
+        let present: HashSet<ItemKey> = items.iter().map(ItemKey::of).collect();
+        if before.as_ref() != Some(&present) {
             file.rewind()?;
             file.set_len(0)?;
-            file.write_all(serde_json::to_string(&now).unwrap_or_default().as_bytes())?;
+            file.write_all(serde_json::to_string(&present).unwrap_or_default().as_bytes())?;
         }
-        let is_new = |item: &InboxItem| {
-            item.kind != InboxKind::Finished
-                && before.as_ref().is_some_and(|before| !before.contains(&ItemKey::of(item)))
+        let is_new = |item: &InboxItem| match &before {
+            _ if item.kind == InboxKind::Finished => false,
+            Some(before) => !before.contains(&ItemKey::of(item)),
+            None => item.since > now.saturating_sub(JUST_NOW),
         };
         Ok(items.into_iter().filter(is_new).collect())
     }
@@ -118,7 +122,7 @@ mod tests {
     fn only_what_comes_in_is_new_and_what_comes_back_is_new_again() {
         let folder = tempfile::tempdir().unwrap();
         let looker = || InboxMemory::beside(&folder.path().join("store.db"), PlanId(1));
-        let entered = |items: Vec<InboxItem>| looker().entered(items).unwrap();
+        let entered = |items: Vec<InboxItem>| looker().entered(items, 60_000).unwrap();
         let (held, failed) = (item(InboxKind::Hold, "T-1"), item(InboxKind::Failed, "T-2"));
         assert_eq!(entered(vec![held.clone()]), [], "what is there at the first look is not new");
         assert_eq!(entered(vec![held.clone(), failed.clone()]), std::slice::from_ref(&failed));
@@ -126,7 +130,15 @@ mod tests {
         assert_eq!(entered(vec![failed.clone(), item(InboxKind::Finished, "T-3")]), []);
         assert_eq!(entered(vec![held.clone(), failed]), std::slice::from_ref(&held));
         std::fs::write(folder.path().join("notified/1.json"), "broken").unwrap();
-        assert_eq!(entered(vec![held]), [], "a file that cannot be read is a first look");
+        assert_eq!(entered(vec![held.clone()]), [], "a file that cannot be read is a first look");
+        std::fs::remove_file(folder.path().join("notified/1.json")).unwrap();
+        let just = InboxItem { since: 55_000, ..item(InboxKind::Failed, "T-4") };
+        assert_eq!(
+            entered(vec![held.clone(), just.clone()]),
+            std::slice::from_ref(&just),
+            "the write before the first look"
+        );
+        assert_eq!(entered(vec![held, just]), []);
     }
 
     #[test]

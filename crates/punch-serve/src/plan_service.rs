@@ -306,7 +306,7 @@ impl ToolService for PlanToolService {
                 Err(error) => {
                     let words =
                         ToolWords { dialect: request.dialect, shell: self.opened.settings.reminders_shell.value };
-                    Ok(CheckResult::Answered(engine.refused(plan, words, &error)?))
+                    Ok(CheckResult::Answered(engine.refused(plan, &session, words, &error)?))
                 }
             }
         })?;

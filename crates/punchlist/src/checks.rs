@@ -29,7 +29,7 @@ impl Session {
                     Err(EngineError::Store(error)) => return Err(error.into()),
                     Err(error) => {
                         let words = ToolWords { dialect, shell: self.settings.reminders_shell.value };
-                        return Ok(self.engine.refused(self.plan, words, &error)?);
+                        return Ok(self.engine.refused(self.plan, &self.key, words, &error)?);
                     }
                 },
             }

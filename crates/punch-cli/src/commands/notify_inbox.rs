@@ -46,7 +46,7 @@ fn look(global: Global) -> Result<(), Failure> {
         let Some(items) = engine.inbox_at_a_glance(plan.id, &query)? else { continue };
         let memory = InboxMemory::beside(&project.location.database, plan.id);
         let wrong = |cause| Failure::File("the inbox as it was".into(), cause);
-        let entered = memory.entered(items).map_err(wrong)?;
+        let entered = memory.entered(items, engine.now()).map_err(wrong)?;
         if !entered.is_empty() {
             let text = inbox_message(&plan.name, &entered);
             notify(&command, &project.location.project_root, &text)

@@ -312,6 +312,17 @@ fn the_last_todo_that_you_finish_starts_the_check_of_the_whole_plan() {
 }
 
 #[test]
+fn you_are_notified_of_the_first_thing_that_ever_needs_you() {
+    let agent = Agent::without_todos(CLAUDE);
+    agent.world.ok(&["config", "set", "--user", "notify.command", "cat >> ../told"]);
+    agent.world.ok(&["config", "set", "verify.plan", "exit 4"]);
+    agent.world.ok(&["add", "One"]);
+    agent.world.ok(&["done", "T-1"]);
+    let told = || fs::read_to_string(agent.outside("told")).unwrap_or_default();
+    eventually("the user is notified of the check that you started", || told().contains("failed T-2: "));
+}
+
+#[test]
 fn you_are_notified_of_what_agents_put_into_the_inbox() {
     let agent = Agent::without_todos(CLAUDE);
     agent.world.ok(&["config", "set", "--user", "notify.command", "cat >> ../told"]);

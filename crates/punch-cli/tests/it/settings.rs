@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use punch_core::drive::{
     ContextUse, Counters, DecisionInput, DecisionScene, Finish, HostEvent, NamedTodo, Nudge, PlanFacts, ToolKind,
-    ToolUse, decide, due, nudge,
+    ToolUse, Vocabulary, decide, due, nudge,
 };
 use punch_engine::Sum;
 use punch_engine::config::{Config, ConfigInputs, KEYS, Settings};
@@ -309,7 +309,7 @@ fn reminder(settings: &Settings) -> String {
     let tool = ToolUse::new("Edit", ToolKind::Edit);
     let (facts, rules) = (stopping().facts, settings.reminding());
     let due: Option<Nudge> = due(&counters, &HostEvent::ToolEnded { tool }, true, rules);
-    format!("{:?}", due.and_then(|due| nudge(due, &facts, &mut counters, rules)))
+    format!("{:?}", due.and_then(|due| nudge(due, &facts, Vocabulary::Full, &mut counters, rules)))
 }
 
 fn variable(setting: &str) -> String {

@@ -3,12 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ContextUse, Counters, Finish, HostEvent, KeepGoing, PendingCheck, PlanFacts, Reason, continuation};
+use super::{ContextUse, Counters, Finish, HostEvent, KeepGoing, PendingCheck, PlanFacts, Reason, continuation, quote};
 
 /// Failed turns in a row after which nothing is continued.
 const FAILURES: u32 = 5;
 /// Rest after a failed turn; doubled with every further one.
 const REST_MS: i64 = 5_000;
+/// Bytes of a content that stands for an id.
+const CONTENT: usize = 36;
 /// How long a compaction that was announced is assumed to last.
 const COMPACTION_MS: i64 = 60_000;
 
@@ -39,12 +41,30 @@ pub enum Vocabulary {
     /// The status of a todo and nothing else, and there is no shell that has `punch`.
     #[serde(rename = "bare")]
     StatusAlone,
+    /// The status of a todo and nothing else, there is no shell that has `punch`, and the tools take no ids.
+    #[serde(rename = "unnamed")]
+    StatusByText,
 }
 
 impl Vocabulary {
     fn is_full(&self) -> bool {
         *self == Self::Full
     }
+
+    /// Returns true if the tools, or commands in a shell, take ids. Texts name todos by their content otherwise.
+    pub const fn takes_ids(self) -> bool {
+        !matches!(self, Self::StatusByText)
+    }
+
+    /// How a sentence names a todo.
+    pub fn name(self, id: &str, content: &str) -> String {
+        if self.takes_ids() { quote(id, 60) } else { by_content(content) }
+    }
+}
+
+/// Names a todo by its content inside a sentence.
+pub fn by_content(content: &str) -> String {
+    format!("`{}`", quote(content, CONTENT))
 }
 
 /// Where the question comes from.

@@ -1,7 +1,7 @@
 //! What a model reads about evidence that is missing and about files that its todo does not declare: one sentence each, of at
 //! most [`OBSERVED_TOKENS`] tokens, and one question for the checks of several todos.
 
-use super::{estimate, quote};
+use super::{Vocabulary, by_content, estimate, quote};
 use crate::{Refusal, Todo};
 
 /// Tokens that a sentence may cost.
@@ -50,8 +50,11 @@ const CONTENTS: usize = 48;
 
 /// Asks an agent that wants to stop for checks of todos that its own list calls done. Names each by its content too, because
 /// the list may have no ids.
-pub fn ask_for_checks(todos: &[&Todo]) -> Option<String> {
-    let one = |todo: &&Todo| format!("{} ({})", quote(&todo.id, 24), quote(&todo.content, CONTENTS));
+pub fn ask_for_checks(todos: &[&Todo], words: Vocabulary) -> Option<String> {
+    let one = |todo: &&Todo| match words.takes_ids() {
+        true => format!("{} ({})", quote(&todo.id, 24), quote(&todo.content, CONTENTS)),
+        false => by_content(&todo.content),
+    };
     let named: Vec<String> = todos.iter().take(UNCHECKED).map(one).collect();
     let asks = "Run their tests, build or lint and fix what fails, then stop as usual. This is not asked again.";
     (!named.is_empty())

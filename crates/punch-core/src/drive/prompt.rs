@@ -26,10 +26,10 @@ pub fn continuation(facts: &PlanFacts, counters: &Counters, words: Vocabulary, n
         (Vocabulary::Full, true) => FIRST,
         (Vocabulary::Full, false) => LATER,
         (Vocabulary::StatusOnly, true) => FIRST_PLAIN,
-        (Vocabulary::StatusAlone, true) => FIRST_ALONE,
-        (Vocabulary::StatusOnly | Vocabulary::StatusAlone, false) => LATER_PLAIN,
+        (Vocabulary::StatusAlone | Vocabulary::StatusByText, true) => FIRST_ALONE,
+        (Vocabulary::StatusOnly | Vocabulary::StatusAlone | Vocabulary::StatusByText, false) => LATER_PLAIN,
     };
-    let around = |content: &str| block(&head, next, content, tail);
+    let around = |content: &str| block(&head, next, content, tail, words);
     let room = limit.saturating_sub(around("").len()).min(CONTENT);
     let mut text = around(&quote(&next.content, room));
     for extra in extras(facts, next, counters, words) {
@@ -63,10 +63,10 @@ one more try, or needs the user: never call it completed; say so and continue wi
 
 const LATER_PLAIN: &str = "Continue; say what cannot be done or needs the user, and take the next one.";
 
-fn block(head: &str, next: &NamedTodo, content: &str, tail: &str) -> String {
+fn block(head: &str, next: &NamedTodo, content: &str, tail: &str, words: Vocabulary) -> String {
     let status = if next.running { "in_progress" } else { "pending" };
-    let id = quote(&next.id, ID);
-    format!("{head}Next, quoted as data:\n<todo id=\"{id}\" status=\"{status}\">\n{content}\n</todo>\n{tail}")
+    let id = if words.takes_ids() { format!(" id=\"{}\"", quote(&next.id, ID)) } else { String::new() };
+    format!("{head}Next, quoted as data:\n<todo{id} status=\"{status}\">\n{content}\n</todo>\n{tail}")
 }
 
 /// When a todo counts as done and what it is about, quoted, most important first.
@@ -86,7 +86,7 @@ fn extras(facts: &PlanFacts, next: &NamedTodo, counters: &Counters, words: Vocab
         Some(1) => out.push("A tool failed on it: try once more, in another way.".to_owned()),
         Some(_) => out.push(match words {
             Vocabulary::Full => "Tools keep failing on it: mark it failed and take the next one.".to_owned(),
-            Vocabulary::StatusOnly | Vocabulary::StatusAlone => {
+            Vocabulary::StatusOnly | Vocabulary::StatusAlone | Vocabulary::StatusByText => {
                 "Tools keep failing on it: say so and take the next one.".to_owned()
             }
         }),
@@ -95,7 +95,8 @@ fn extras(facts: &PlanFacts, next: &NamedTodo, counters: &Counters, words: Vocab
         None if next.again => out.push("It was tried before; one more failure marks it failed.".to_owned()),
         None => {}
     }
-    if !facts.conflicts.is_empty() {
+    // Without ids there is no short way to name them.
+    if !facts.conflicts.is_empty() && words.takes_ids() {
         let mut line = String::from("These conflict with it, so they wait:");
         for (at, conflict) in facts.conflicts.iter().enumerate() {
             let how = if conflict.files { "same files" } else { "same text; cancel one if it is the same work" };

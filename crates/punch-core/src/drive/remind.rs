@@ -48,7 +48,13 @@ pub fn due(counters: &Counters, event: &HostEvent, bound: bool, rules: Reminding
 
 /// The text of a reminder, counted; nothing where it would be out of place: when everything is done, or when nothing
 /// can be done. Whether it was given or not, the next one is as far away again.
-pub fn nudge(nudge: Nudge, facts: &PlanFacts, counters: &mut Counters, rules: Reminding) -> Option<String> {
+pub fn nudge(
+    nudge: Nudge,
+    facts: &PlanFacts,
+    words: Vocabulary,
+    counters: &mut Counters,
+    rules: Reminding,
+) -> Option<String> {
     let text = match (nudge, &facts.next) {
         (Nudge::FirstUse, _) => {
             counters.introduced = true;
@@ -62,11 +68,11 @@ pub fn nudge(nudge: Nudge, facts: &PlanFacts, counters: &mut Counters, rules: Re
         (Nudge::Quiet, Some(next)) => Some(format!(
             "{} and the list has not changed for a while. {} If it is done, mark it; if not, continue.",
             facts.open_of_total(),
-            named(next)
+            named(next, words)
         )),
         (Nudge::AfterEdits, Some(next)) if !next.running => Some(format!(
             "You are editing files, but no todo is in progress. {} Mark the one you are working on.",
-            named(next)
+            named(next, words)
         )),
         (Nudge::AfterEdits | Nudge::Quiet, _) => None,
     };
@@ -85,27 +91,30 @@ pub fn advice(
     counters: &mut Counters,
     rules: Reminding,
 ) -> Option<String> {
-    let id = quote(&todo.id, 60);
+    let name = words.name(&todo.id, &todo.content);
     let text = match times {
-        1 => format!("A tool failed while {id} is in progress. Try once more, in another way."),
+        1 => format!("A tool failed while {name} is in progress. Try once more, in another way."),
         2 => {
             let how = match words {
                 Vocabulary::Full => "mark it failed with the reason".to_owned(),
-                Vocabulary::StatusAlone => "say so".to_owned(),
+                Vocabulary::StatusAlone | Vocabulary::StatusByText => "say so".to_owned(),
                 Vocabulary::StatusOnly => {
-                    format!("say so (`punch fail {} --error WHY` in a shell puts it on record)", shell(&id))
+                    format!("say so (`punch fail {} --error WHY` in a shell puts it on record)", shell(&name))
                 }
             };
-            format!("Tools failed twice while {id} is in progress. If it cannot be done, {how} and take the next todo.")
+            format!(
+                "Tools failed twice while {name} is in progress. If it cannot be done, {how} and take the next todo."
+            )
         }
         _ => return None,
     };
     within(Some(text), counters, rules)
 }
 
-fn named(next: &NamedTodo) -> String {
+fn named(next: &NamedTodo, words: Vocabulary) -> String {
     let what = if next.running { "In progress" } else { "Next" };
-    format!("{what}: {} \"{}\".", quote(&next.id, 60), quote(&next.content, 80))
+    let id = if words.takes_ids() { format!("{} ", quote(&next.id, 60)) } else { String::new() };
+    format!("{what}: {id}\"{}\".", quote(&next.content, 80))
 }
 
 fn within(text: Option<String>, counters: &mut Counters, rules: Reminding) -> Option<String> {

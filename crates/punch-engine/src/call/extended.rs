@@ -94,7 +94,7 @@ fn run(
     let ready: Vec<String> = ready.iter().map(|id| label(id)).collect();
     lines.push(format!("Ready: {}", if ready.is_empty() { "none".to_owned() } else { shown(&ready, whole) }));
     lines.extend(warnings.iter().take(5).map(|w| format!("Note: {}", w.message())));
-    lines.extend(render::reported(&changed.outcome));
+    lines.extend(render::reported(&changed.outcome, &label));
     let next = ReadyQuery::for_owner(caller.actor.owner(), None, changed.now).next(tx)?;
     native::send(tx, caller, next.as_ref(), changed.now)?;
     let own_next = |mut todo: Todo| {

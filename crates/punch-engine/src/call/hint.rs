@@ -153,9 +153,9 @@ fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
                 .into()
         }
         Refusal::NeedsCheck { .. } => "run its tests, build or lint, then mark it completed again".into(),
+        Refusal::Invalid { .. } => "fix that value and send the call again".into(),
         Refusal::NeedsVerification { .. } => "its check must pass first; send done again when it does".into(),
-        Refusal::Invalid { .. }
-        | Refusal::DuplicateId { .. }
+        Refusal::DuplicateId { .. }
         | Refusal::Cycle { .. }
         | Refusal::StaleFence { .. }
         | Refusal::RemovedInBatch { .. }

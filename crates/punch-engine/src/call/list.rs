@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::kept::{self, KeptTodo};
 use super::list_window::ListWindow;
 use super::names::SessionNames;
+use super::refused::in_place_of_id;
 use super::step::{ListStep, adopt, answer, step};
 use super::worker::WorkerReport;
 use super::{Dialect, Incoming, ToolAnswer, ToolCaller, render};
@@ -191,7 +192,12 @@ fn run(
         let (errors, rest) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
         answer.text = format!("{errors}\n{applied}\n{rest}").trim_end().to_owned();
     }
-    let notes: Vec<String> = removed.chain(render::reported(&changed.outcome)).chain(kept).collect();
+    let by_text = caller.words(call.dialect()).is_without_ids();
+    let name = |id: &str| match changed.plan.by_id(id).filter(|_| by_text) {
+        Some(todo) => in_place_of_id(&todo.content),
+        None => names.label(id),
+    };
+    let notes: Vec<String> = removed.chain(render::reported(&changed.outcome, &name)).chain(kept).collect();
     if !notes.is_empty() {
         answer.text = render::capped(&format!("{}\n{}", notes.join("\n"), answer.text));
     }

@@ -281,7 +281,7 @@ fn keep(
     let added = |changed: &PlanChange| changed.outcome.added.iter().copied().map(Some).collect::<Vec<_>>();
     match apply_to_slice(tx, now, request, part, &mut |_, _| Ok(ops.to_vec())) {
         Ok(changed) => {
-            notes.warnings.extend(super::render::reported(&changed.outcome));
+            notes.warnings.extend(super::render::reported(&changed.outcome, &str::to_owned));
             return Ok(added(&changed));
         }
         Err(EngineError::Refused(_)) => {}
@@ -302,7 +302,7 @@ fn keep(
         let made = matches!(one, Op::Add(_));
         match apply_in_transaction(tx, now, request, &Footprint::default(), &mut |_, _| Ok(vec![one.clone()])) {
             Ok(changed) => {
-                notes.warnings.extend(super::render::reported(&changed.outcome));
+                notes.warnings.extend(super::render::reported(&changed.outcome, &str::to_owned));
                 out.extend(added(&changed));
             }
             Err(EngineError::Refused(_) | EngineError::NotFound { .. }) if made => out.push(None),

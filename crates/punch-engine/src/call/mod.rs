@@ -16,6 +16,7 @@ pub(crate) mod names;
 mod native;
 mod read;
 mod reading;
+mod refused;
 mod render;
 mod reported_usage;
 mod step;
@@ -163,7 +164,7 @@ impl Engine {
             CallResult::Answered(answer) => Ok(answer),
             CallResult::Wants(id) => {
                 self.note_unproven(plan, &caller.session, &id);
-                self.refused(plan, caller.words(dialect), &Refusal::NeedsVerification { id }.into())
+                self.refused(plan, &caller.session, caller.words(dialect), &Refusal::NeedsVerification { id }.into())
             }
         }
     }
@@ -199,7 +200,7 @@ impl Engine {
                     if tool != Tool::Read {
                         self.record_failed_write(plan, &caller.session, caller.actor.by(), &error);
                     }
-                    let mut answer = self.refused(plan, caller.words(dialect), &error)?;
+                    let mut answer = self.refused(plan, &caller.session, caller.words(dialect), &error)?;
                     self.inform_caller(plan, caller, &mut answer);
                     Ok(CallResult::Answered(answer))
                 }
@@ -218,16 +219,6 @@ impl Engine {
     fn inform_caller(&self, plan: PlanId, caller: &ToolCaller<'_>, answer: &mut ToolAnswer) -> bool {
         let notice = self.inform(plan, &caller.session, caller.actor.by(), caller.settings);
         notice.inspect(|notice| answer.begin_with(notice)).is_some()
-    }
-
-    /// A refusal as the model reads it.
-    pub fn refused(
-        &self,
-        plan: PlanId,
-        words: impl Into<ToolWords>,
-        error: &EngineError,
-    ) -> Result<ToolAnswer, EngineError> {
-        Ok(render::refused(error, words.into(), self.read(plan, |snapshot| Ok(snapshot.row()?.revision))?))
     }
 
     /// Runs the write of a call in one transaction with everything that belongs to it: the answer that an earlier call

@@ -27,12 +27,21 @@ pub(super) fn capped(full: &str) -> String {
 
 /// What a caller must know about its call: what it finished is only reported, is done although its check failed, or was left
 /// out because someone else has claimed it.
-pub(super) fn reported(outcome: &Outcome) -> Vec<String> {
+/// `name` says how the caller calls the todo with an id.
+pub(super) fn reported(outcome: &Outcome, name: &dyn Fn(&str) -> String) -> Vec<String> {
     let matters = |warning: &&Warning| {
         matches!(warning, Warning::Reported { .. } | Warning::FailedCheck { .. } | Warning::LeftOut { .. })
     };
     let reported = outcome.warnings.iter().filter(matters);
-    reported.take(5).map(|warning| format!("Note: {}", text::neutral(&warning.message()))).collect()
+    let named = |warning: &Warning| {
+        let mut warning = warning.clone();
+        match &mut warning {
+            Warning::Reported { id } | Warning::FailedCheck { id, .. } | Warning::LeftOut { id, .. } => *id = name(id),
+            _ => {}
+        }
+        warning.message()
+    };
+    reported.take(5).map(|warning| format!("Note: {}", text::neutral(&named(warning)))).collect()
 }
 
 /// Refuses what would make the plan larger than a request may make it.
@@ -89,6 +98,17 @@ fn begun<'a>(changed: &'a PlanChange) -> impl Iterator<Item = Uid> + 'a {
     })
 }
 
+/// The todos that a write put on hold.
+fn held<'a>(changed: &'a PlanChange) -> impl Iterator<Item = Uid> + 'a {
+    let now = changed.now;
+    changed.outcome.events.iter().filter_map(move |event| match &event.patch {
+        Patch::Todo(uid, _) if event.kind == EventKind::Held => {
+            changed.plan.get(*uid).filter(|todo| todo.hold_at(now).is_some()).map(|todo| todo.uid)
+        }
+        Patch::Todo(..) | Patch::Phases(_) | Patch::Policy(_) => None,
+    })
+}
+
 /// What a native write did, as its owner sees it: changed todos, what became ready, warnings, progress. Loads what it takes to
 /// say why a changed todo waits. Texts that the caller has just written or knows by their id are not repeated: `named` are the
 /// todos that it added under an id of its own, now or earlier.
@@ -105,11 +125,9 @@ pub(super) fn changed(
     let (plan, outcome) = (&changed.plan, &changed.outcome);
     let reader = PlanReader::of(plan, owner, changed.now);
     let begun: Vec<Uid> = begun(changed).collect();
+    let held: Vec<Uid> = held(changed).collect();
     let added: Vec<&Todo> = outcome.added.iter().filter_map(|uid| plan.get(*uid)).collect();
     let mut out: Vec<String> = Vec::new();
-    if outcome.events.is_empty() {
-        out.push("Nothing to change.".into());
-    }
     if let Some(undone) = &outcome.undone {
         let verb = if undone.redo { "Redid" } else { "Undid" };
         out.push(format!("{verb} rev {} by {}.", undone.change, text::neutral(&text::clip(&undone.by, 40))));
@@ -135,6 +153,10 @@ pub(super) fn changed(
             (true, Status::Completed | Status::Cancelled) => TodoRow::of(reader, todo).brief_model_line(),
             (true, _) if begun.contains(&todo.uid) && named.contains(&todo.uid) => {
                 TodoRow::of(reader, todo).brief_model_line()
+            }
+            // The caller has just written why.
+            (true, _) if held.contains(&todo.uid) && named.contains(&todo.uid) => {
+                format!("{} {} (on hold)", reader.shown(todo).check_box(), text::neutral(&todo.id))
             }
             (true, _) => line(reader, todo),
         });
@@ -166,19 +188,29 @@ pub(super) fn changed(
     out.extend(outcome.warnings.iter().take(5).map(|w| format!("Note: {}", text::neutral(&w.message()))));
     // What was begun is named above.
     let is_named = next.is_some_and(|next| begun.contains(&next.uid));
-    out.push(if is_named { done(&plan.row) } else { progress(&plan.row, next) });
+    let progress = match (outcome.events.is_empty(), is_named) {
+        // How far the work is was in the answer before.
+        (true, _) => format!("Nothing to change{}", what_next(&plan.row, next)),
+        (false, true) => done(&plan.row),
+        (false, false) => progress(&plan.row, next),
+    };
+    out.push(progress);
     Ok(out.join("\n"))
 }
 
 /// Progress and what to do next, on one line.
 pub(super) fn progress(row: &PlanRow, next: Option<&Todo>) -> String {
-    let next = match next {
+    format!("{}{}", done(row), what_next(row, next))
+}
+
+/// The end of a line that says what to do next.
+fn what_next(row: &PlanRow, next: Option<&Todo>) -> String {
+    match next {
         Some(todo) if todo.status == Status::InProgress => format!("; in progress: {}", text::neutral(&todo.id)),
         Some(todo) => format!("; next: {} {}", text::neutral(&todo.id), text::clip(&text::neutral(&todo.content), 80)),
         None if row.counts.open() == 0 => String::new(),
         None => "; nothing is ready".to_owned(),
-    };
-    format!("{}{next}", done(row))
+    }
 }
 
 /// Progress alone.

@@ -8,6 +8,7 @@ use punch_store::{Ahead, Durability, PlanId, SessionKey, Tx};
 
 use super::HostReport;
 use super::listen::{Listener, PlanSession};
+use super::naming::TodoNaming;
 use crate::call::{ToolCaller, is_mirrored};
 use crate::config::Settings;
 use crate::submit::apply_in_transaction;
@@ -150,10 +151,12 @@ impl Listener<'_> {
         }
         let ended = self.take_ended(who)?;
         let next_run = self.next_run(who)?;
+        let naming = TodoNaming::of(&who.state, self.settings);
         let passed = ended.iter().filter(|todo| todo.status == Status::Completed);
         let mut lines: Vec<String> =
-            passed.map(|todo| format!("{} is done: its check passed.", quote(&todo.id, ID))).collect();
-        let failed: Vec<Unproven> = ended.iter().rev().filter_map(|todo| Unproven::of(todo, next_run)).collect();
+            passed.map(|todo| format!("{} is done: its check passed.", quote(&naming.name(todo), ID))).collect();
+        let named = |todo: &Todo| Unproven::of(todo, next_run).map(|one| Unproven { id: naming.name(todo), ..one });
+        let failed: Vec<Unproven> = ended.iter().rev().filter_map(named).collect();
         lines.extend(Some(explain(&failed)).filter(|text| !text.is_empty()));
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use punch_core::drive::{
     Cover, Decision, HostEffect, HostEvent, NamedTodo, NextRun, Nudge, PlanFacts, SessionStart, ToolKind, ToolUse,
-    TurnBefore, Vocabulary, advice, due, explain, nudge, quote,
+    TurnBefore, advice, due, explain, nudge, quote,
 };
 use punch_core::{Evidence, Status, Todo, Uid, WorkerId};
 use punch_store::{LedgerEntry, PlanInfo, SessionKey, Snapshot, Which};
@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::meter::ConversationMark;
 use super::metering::MeteredSpan;
-use super::stop::in_its_names;
 use super::{HostReport, owner_of};
 use crate::call::names::SessionNames;
 use crate::call::{Notes, parallel};
@@ -113,15 +112,6 @@ impl PlanSession {
     /// Which todos it answers for.
     pub fn cover(&self) -> Cover {
         self.state.cover()
-    }
-
-    /// What its tools can say about a todo.
-    pub fn words(&self, settings: &Settings) -> Vocabulary {
-        match (self.state.thinks_in_lists(), settings.reminders_shell.value) {
-            (false, _) => Vocabulary::Full,
-            (true, true) => Vocabulary::StatusOnly,
-            (true, false) => Vocabulary::StatusAlone,
-        }
     }
 }
 
@@ -308,7 +298,7 @@ impl Listener<'_> {
             return Ok(None);
         }
         let mut facts = PlanFacts { open: counts.open(), total: counts.active(), ..self.facts(who, false)? };
-        in_its_names(&mut facts, who);
+        self.in_its_names(&mut facts, who)?;
         let next = facts.next.as_ref().map(|next| format!(", next {}", quote(&next.id, 60))).unwrap_or_default();
         Ok(Some(format!("punch: plan {}, {}{next}", quote(&self.plan.name, 60), facts.open_of_total())))
     }
@@ -427,9 +417,14 @@ impl Listener<'_> {
         let Some(due) = due(counters, &self.report.event, bound, rules) else { return Ok(None) };
         let facts = match due {
             Nudge::FirstUse | Nudge::FailedWrite => PlanFacts::default(),
-            Nudge::Quiet | Nudge::AfterEdits => self.facts(who, false)?,
+            Nudge::Quiet | Nudge::AfterEdits => {
+                let mut facts = self.facts(who, false)?;
+                self.in_its_names(&mut facts, who)?;
+                facts
+            }
         };
-        Ok(nudge(due, &facts, &mut who.state.drive, rules))
+        let words = who.words(self.settings);
+        Ok(nudge(due, &facts, words, &mut who.state.drive, rules))
     }
 
     /// Uses of tools are counted for this session: reminders may follow from them.
@@ -493,12 +488,14 @@ impl Listener<'_> {
         if matches!(kind, ToolKind::Ours | ToolKind::HostTodo) {
             let due = due(&who.state.drive, &self.report.event, who.bound(), rules);
             let facts = PlanFacts::default();
-            return Ok(due.and_then(|due| nudge(due, &facts, &mut who.state.drive, rules)));
+            let words = who.words(self.settings);
+            return Ok(due.and_then(|due| nudge(due, &facts, words, &mut who.state.drive, rules)));
         }
         if !who.bound() {
             return Ok(None);
         }
         let Some(todo) = self.current(who)? else { return Ok(None) };
+        let todo = SessionNames::of(&who.state).labelled(todo);
         let times = who.state.drive.tool_failed(&todo.id, tool);
         let words = who.words(self.settings);
         Ok(advice(&NamedTodo::of(&todo, self.now), times, words, &mut who.state.drive, rules))

@@ -1,12 +1,13 @@
 //! The list put back into a conversation that lost it, and plans offered to a new one.
 
-use punch_core::drive::{self, Cover};
+use punch_core::drive::{self, Cover, ListWords};
 use punch_core::reason::PlanReader;
 use punch_core::view::Progress;
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{ListMark, Which};
 
 use super::listen::{Listener, PlanSession, ReportOutcome};
+use super::naming::TodoNaming;
 use crate::call::is_mirrored;
 use crate::call::names::SessionNames;
 use crate::{EngineError, OfferedElsewhere, ReadyQuery, load_reasons};
@@ -62,12 +63,12 @@ impl Listener<'_> {
             return Ok(notice);
         }
         let names = SessionNames::of(&who.state);
+        let words = TodoNaming::of(&who.state, self.settings).list_words(self.settings);
         let current = self.current(who)?.map(|todo| names.labelled(todo));
         let todos: Vec<Todo> = todos.into_iter().map(|todo| names.labelled(todo)).collect();
         let part = self.around(&todos)?;
         let reader = PlanReader::new(&part, self.now);
-        let (text, shown) =
-            drive::put_back(&self.plan.name, reader, &todos, open, current.as_ref(), self.how_to_read());
+        let (text, shown) = drive::put_back(&self.plan.name, reader, &todos, open, current.as_ref(), words);
         let worker = who.state.role == crate::Role::Worker;
         let writer = &mut who.state;
         if let (Cover::List(_), false) = (&cover, worker) {
@@ -105,7 +106,7 @@ impl Listener<'_> {
         }
         let todos = self.work()?;
         let part = self.around(&todos)?;
-        Ok(Some(drive::branched(&self.plan.name, PlanReader::new(&part, self.now), &todos, open, self.how_to_read())))
+        Ok(Some(drive::branched(&self.plan.name, PlanReader::new(&part, self.now), &todos, open, self.list_words())))
     }
 
     /// The todos with what it takes to judge whether they can be started.
@@ -117,9 +118,9 @@ impl Listener<'_> {
         Ok(part)
     }
 
-    /// How the model sees the list.
-    pub(super) fn how_to_read(&self) -> &'static str {
-        if self.settings.reminders_shell.value { drive::READ } else { drive::READ_BY_TOOL }
+    /// What texts for a conversation that has not written anything yet may name.
+    const fn list_words(&self) -> ListWords {
+        ListWords { shell: self.settings.reminders_shell.value, ids: true }
     }
 
     /// Open plans, for a session that has none: offered, not shown.
@@ -136,6 +137,6 @@ impl Listener<'_> {
         let next = ReadyQuery { offered: OfferedElsewhere::LeftOut, ..ReadyQuery::of_plan(self.now) }
             .ready(self.snapshot, 1)?
             .pop();
-        Ok(Some(drive::offer(&plans, next.as_ref(), self.how_to_read())))
+        Ok(Some(drive::offer(&plans, next.as_ref(), self.list_words())))
     }
 }

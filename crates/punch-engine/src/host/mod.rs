@@ -10,6 +10,7 @@ mod listen;
 mod listing;
 mod meter;
 mod metering;
+mod naming;
 mod observing;
 mod record;
 mod rewind;

@@ -10,6 +10,7 @@ use punch_store::{PlanId, Snapshot};
 
 use super::HostReport;
 use super::listen::{Listener, PlanSession, ReportOutcome};
+use super::naming::TodoNaming;
 use crate::config::Settings;
 use crate::{Engine, EngineError, Role, SessionState, observed_work};
 
@@ -67,6 +68,7 @@ impl Listener<'_> {
         outcome: &mut ReportOutcome,
     ) -> Option<String> {
         let mut note = None;
+        let naming = TodoNaming::of(state, self.settings);
         for step in steps {
             let todos = match &step {
                 ShellStep::Changed(path) => changed_for(path, own, state).into_iter().collect(),
@@ -78,7 +80,7 @@ impl Listener<'_> {
                     && is_drift(todo, path)
                     && seen.drifted(path)
                 {
-                    note = Some(drift_note(&todo.id, path, &todo.files));
+                    note = Some(drift_note(&naming.name(todo), path, &todo.files));
                     outcome.drift = Some((todo.uid, seen.drift(self.now)));
                 }
                 seen.take(step.clone(), self.now);
@@ -138,17 +140,18 @@ impl Listener<'_> {
         let Some(text) = outcome.effect.go_on.as_mut().filter(|_| !who.state.asked.is_empty()) else { return Ok(()) };
         let running = self.own_work(&who.owner, &who.state)?;
         let asked: Vec<&Todo> = running.iter().filter(|todo| who.state.asked.contains(&todo.uid)).collect();
+        let naming = TodoNaming::of(&who.state, self.settings);
         let refusal = |todo: &&Todo| {
             let seen = observed_work::work(&who.state, todo, self.now).evidence?;
             let command = seen.command.as_ref().filter(|_| !seen.passed())?.line();
-            Some(Refusal::FailingCheck { id: todo.id.clone(), command, outcome: seen.outcome() })
+            Some(Refusal::FailingCheck { id: naming.name(todo), command, outcome: seen.outcome() })
         };
         let (failing, mut unchecked): (Vec<&Todo>, Vec<&Todo>) =
             asked.into_iter().partition(|todo| refusal(todo).is_some());
         unchecked.retain(|todo| !who.state.asked_again.contains(&todo.uid));
         unchecked.truncate(UNCHECKED);
         let failing = failing.iter().filter_map(refusal).filter_map(|refusal| missing_evidence(&refusal)).take(2);
-        for line in failing.chain(ask_for_checks(&unchecked)) {
+        for line in failing.chain(ask_for_checks(&unchecked, who.words(self.settings))) {
             text.push('\n');
             text.push_str(&line);
         }

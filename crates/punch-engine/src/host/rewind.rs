@@ -6,8 +6,8 @@ use punch_core::drive::{estimate, quote};
 use punch_core::{Event, EventKind, Footprint, Plan, Todo, Uid};
 
 use super::listen::{Listener, PlanSession};
+use super::naming::TodoNaming;
 use crate::EngineError;
-use crate::call::names::SessionNames;
 use crate::user_changes::events_after;
 
 /// Todos that are named, and tokens that it may cost.
@@ -29,27 +29,27 @@ impl Listener<'_> {
             "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:"
                 .to_owned();
         let mut left = events.len();
-        let names = SessionNames::of(&who.state);
+        let naming = TodoNaming::of(&who.state, self.settings);
         for todo in first.iter().filter_map(|uid| part.get(*uid)) {
-            let todo = names.labelled(todo.clone());
-            let line = format!("\n- {}", self.change(&todo, &events[&todo.uid]));
+            let line = format!("\n- {}", self.change(&naming.name(todo), todo, &events[&todo.uid]));
             if estimate(&out) + estimate(&line) > TOKENS {
                 break;
             }
             out += &line;
             left -= 1;
         }
+        let how = naming.list_words(self.settings).shows("shows the list as it is");
         if !is_all {
-            out += &format!("\n- more than can be listed; {} shows the list as it is", self.how_to_read());
+            out += &format!("\n- more than can be listed{how}");
         } else if left > 0 {
-            out += &format!("\n- {left} more; {} shows the list as it is", self.how_to_read());
+            out += &format!("\n- {left} more{how}");
         }
         Ok(Some(out))
     }
 
-    fn change(&self, todo: &Todo, events: &[Event]) -> String {
+    fn change(&self, name: &str, todo: &Todo, events: &[Event]) -> String {
         let has = |kind: EventKind| events.iter().any(|event| event.kind == kind);
-        let (id, content) = (quote(&todo.id, 40), quote(&todo.content, 80));
+        let (id, content) = (quote(name, 40), quote(&todo.content, 80));
         if !todo.is_live() {
             return format!("{id} was removed");
         }

@@ -1,11 +1,10 @@
 //! An agent wants to end its turn.
 
-use punch_core::drive::{Decision, DecisionInput, DecisionScene, HostEffect, PlanFacts, Reason, decide, early};
+use punch_core::drive::{Decision, DecisionInput, DecisionScene, HostEffect, Reason, decide, early};
 
 use super::listen::{Listener, PlanSession, ReportOutcome};
 use super::record::StoredDecision;
 use crate::EngineError;
-use crate::call::names::SessionNames;
 
 impl Listener<'_> {
     pub(super) fn stop(&self, who: &mut PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
@@ -42,10 +41,12 @@ impl Listener<'_> {
             scene,
             now: self.now,
         };
+        let mut next_id = None;
         if early(&input).is_none() {
             self.informing().take_up_new(&mut who.state)?;
             input.facts = self.facts(who, true)?;
-            in_its_names(&mut input.facts, who);
+            next_id = input.facts.next.as_ref().filter(|next| !next.running).map(|next| next.id.clone());
+            self.in_its_names(&mut input.facts, who)?;
             self.forget_proven(who)?;
             self.await_checks(who)?;
         }
@@ -54,9 +55,8 @@ impl Listener<'_> {
         outcome.effect = effect(&decision, &input, who);
         outcome.decision = Some(decision.clone());
         outcome.facts = input.facts.clone();
-        let next =
-            input.facts.next.as_ref().filter(|next| matches!(decision, Decision::Continue { .. }) && !next.running);
-        let next = next.map(|next| self.snapshot.find(&next.id)).transpose()?.flatten();
+        let next_id = next_id.filter(|_| matches!(decision, Decision::Continue { .. }));
+        let next = next_id.map(|id| self.snapshot.find(&id)).transpose()?.flatten();
         outcome.sent = Some((who.owner.clone(), next.map(|todo| todo.uid)));
         let revision = self.snapshot.row()?.revision;
         let record = StoredDecision {
@@ -88,18 +88,6 @@ impl Listener<'_> {
         let last = last.first().filter(|last| fresh(last.at));
         let last = last.and_then(|last| serde_json::from_str::<StoredDecision>(&last.body).ok());
         Ok(last.filter(|last| last.revision == revision && last.input.event == self.report.event))
-    }
-}
-
-/// The todo to continue with, as the conversation calls it.
-pub(super) fn in_its_names(facts: &mut PlanFacts, who: &PlanSession) {
-    if who.state.names.is_empty() {
-        return;
-    }
-    let names = SessionNames::of(&who.state);
-    let conflicts = facts.conflicts.iter_mut().map(|conflict| &mut conflict.id);
-    for id in facts.next.iter_mut().map(|next| &mut next.id).chain(conflicts) {
-        *id = names.label(id);
     }
 }
 

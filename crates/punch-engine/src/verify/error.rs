@@ -77,6 +77,18 @@ pub enum VerifyError {
 }
 
 impl VerifyError {
+    /// Calls the todo by another name.
+    pub(crate) fn rename(&mut self, name: &dyn Fn(&str) -> String) {
+        let (Self::NoCommand { id }
+        | Self::Consent { id, .. }
+        | Self::Failed { id, .. }
+        | Self::Timeout { id, .. }
+        | Self::NotStarted { id, .. }
+        | Self::Running { id, .. }
+        | Self::Stopped { id }) = self;
+        *id = name(id);
+    }
+
     /// The stable code.
     pub const fn code(&self) -> &'static str {
         match self {

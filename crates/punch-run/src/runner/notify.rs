@@ -41,12 +41,12 @@ impl Runner<'_, '_> {
         let worktree = Some(world.root.as_path());
         let query = InboxQuery { consents: world.consents.as_ref(), worktree, ..InboxQuery::new(world.settings) };
         self.refresh_cache()?;
-        let items = match self.cache.plan() {
-            Some(loaded) => self.persist(|engine| engine.inbox_of(plan, loaded, &query))?,
+        let (items, now) = match self.cache.plan() {
+            Some(loaded) => self.persist(|engine| Ok((engine.inbox_of(plan, loaded, &query)?, engine.now())))?,
             None => return Ok(()),
         };
         (self.inbox.changed, self.inbox.looked) = (false, Some(Instant::now()));
-        match InboxMemory::beside(&world.store, plan).entered(items) {
+        match InboxMemory::beside(&world.store, plan).entered(items, now) {
             Ok(entered) if entered.is_empty() => {}
             Ok(entered) => self.notify(inbox_message(&world.plan_name, &entered)),
             Err(error) => self.remark(format!("could not send notifications: {error}")),

@@ -1,8 +1,8 @@
 //! What keep-going and lists that are put back cost, counted with a real tokenizer, for ordinary and for hostile text.
 
 use punch_core::drive::{
-    Counters, Decision, DecisionInput, DecisionScene, Finish, HostEvent, KeepGoing, NamedTodo, NextRun, PlanFacts,
-    READ, Unproven, decide, estimate, explain, offer, put_back,
+    Counters, Decision, DecisionInput, DecisionScene, Finish, HostEvent, KeepGoing, ListWords, NamedTodo, NextRun,
+    PlanFacts, Unproven, decide, estimate, explain, offer, put_back,
 };
 use punch_core::reason::PlanReader;
 use punch_core::{Evidence, Plan, Todo, Uid, Verify};
@@ -67,10 +67,11 @@ fn a_list_that_is_put_back_costs_at_most_600_tokens_or_1200() {
     for content in contents() {
         for (n, most) in [(1, 600), (20, 600), (21, 1_200), (120, 1_200)] {
             let todos: Vec<Todo> = (1..=n).map(|n| todo(n, &content)).collect();
-            let (text, _) = put_back("main", PlanReader::new(&Plan::default(), 9), &todos, n, todos.first(), READ);
+            let (text, _) =
+                put_back("main", PlanReader::new(&Plan::default(), 9), &todos, n, todos.first(), ListWords::ALL);
             assert!(exact(&text) <= most, "{n} todos, {} tokens: {text}", exact(&text));
         }
-        let text = offer(&[("main".into(), 3, 9)], Some(&todo(1, &content)), READ);
+        let text = offer(&[("main".into(), 3, 9)], Some(&todo(1, &content)), ListWords::ALL);
         assert!(exact(&text) <= 180, "{}", exact(&text));
     }
 }

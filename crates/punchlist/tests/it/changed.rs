@@ -74,9 +74,15 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-fn calls() -> impl Strategy<Value = (Dialect, Vec<Value>)> {
+/// Calls of one dialect.
+pub fn calls() -> impl Strategy<Value = (Dialect, Vec<Value>)> {
     let calls = |dialect| prop::collection::vec(call(dialect), 1..12).prop_map(move |calls| (dialect, calls));
     prop::sample::select(Dialect::ALL.to_vec()).prop_flat_map(calls)
+}
+
+/// The name of the writing tool of a dialect.
+pub const fn writes(dialect: Dialect) -> &'static str {
+    if matches!(dialect, Dialect::Todowrite) { "TodoWrite" } else { "todo_write" }
 }
 
 proptest! {
@@ -85,7 +91,7 @@ proptest! {
     #[test]
     fn answers_of_every_dialect_say_changed_exactly_when_the_plan_changed((dialect, calls) in calls()) {
         let session = Session::in_memory(Options::new("host").dialect(dialect)).unwrap();
-        let tool = if dialect == Dialect::Todowrite { "TodoWrite" } else { "todo_write" };
+        let tool = writes(dialect);
         for call in calls {
             let before = session.revision().unwrap();
             let answer = session.call(tool, &call).unwrap();

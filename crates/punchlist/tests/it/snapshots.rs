@@ -5,6 +5,8 @@ use punchlist::store::MemoryStore;
 use punchlist::{Finish, NewTodo, Next, Op, Options, Session, SessionSnapshot};
 use serde_json::json;
 
+use crate::changed::{calls, writes};
+
 /// The clock does not move, so that two sessions can be compared.
 const NOW: i64 = 1_800_000_000_000;
 
@@ -71,5 +73,23 @@ proptest! {
         prop_assert_eq!(again.todos().unwrap(), session.todos().unwrap());
         prop_assert_eq!(again.undo(None).is_ok(), session.undo(None).is_ok());
         prop_assert_eq!(again.todos().unwrap(), session.todos().unwrap());
+    }
+
+    #[test]
+    fn a_rebuilt_session_answers_and_decides_like_the_original((dialect, calls) in calls(), cut in 0_usize..12) {
+        let options = || Options::new("t").dialect(dialect).clock(|| NOW);
+        let session = Session::in_memory(options()).unwrap();
+        let (before, after) = calls.split_at(cut.min(calls.len()));
+        for call in before {
+            session.call(writes(dialect), call).unwrap();
+            session.turn_ended(Finish::EndTurn).unwrap();
+        }
+        let saved = serde_json::to_string(&session.snapshot().unwrap()).unwrap();
+        let again = Session::from_snapshot(&serde_json::from_str(&saved).unwrap(), options()).unwrap();
+        for call in after {
+            prop_assert_eq!(again.call(writes(dialect), call).unwrap(), session.call(writes(dialect), call).unwrap());
+            prop_assert_eq!(again.turn_ended(Finish::EndTurn).unwrap(), session.turn_ended(Finish::EndTurn).unwrap());
+        }
+        prop_assert_eq!(again.snapshot().unwrap(), session.snapshot().unwrap());
     }
 }

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use punch_core::drive::{
-    Counters, Decision, HostEvent, NamedTodo, NextRun, Nudge, PendingCheck, PlanFacts, READ, Reminding, SessionStart,
-    ToolKind, ToolUse, Unproven, Vocabulary, advice, branched, decide, due, estimate, explain, nudge, offer, put_back,
+    Counters, Decision, HostEvent, ListWords, NamedTodo, NextRun, Nudge, PendingCheck, PlanFacts, Reminding,
+    SessionStart, ToolKind, ToolUse, Unproven, Vocabulary, advice, branched, decide, due, estimate, explain, nudge,
+    offer, put_back,
 };
 use punch_core::reason::PlanReader;
 use punch_core::{Evidence, Hold, HoldKind, Plan, Status, Todo, Uid, Verify};
@@ -174,7 +175,7 @@ fn a_list_is_put_back_with_the_current_todo_and_the_holds() {
     todos[1].derived.unmet = 1;
     todos[2].hold =
         Some(Hold { kind: HoldKind::Human, reason: "which color".into(), until: None, by: "a".into(), at: 0 });
-    let (text, shown) = put_back("main", nothing(&Plan::default()), &todos, 3, Some(&todos[0]), READ);
+    let (text, shown) = put_back("main", nothing(&Plan::default()), &todos, 3, Some(&todos[0]), ListWords::ALL);
     assert_eq!(shown, 3);
     insta::assert_snapshot!(text, @r#"
     Punch stores your todo list (plan main, 3 open). Here it is again; do not rebuild it.
@@ -204,8 +205,14 @@ fn a_list_that_is_put_back_keeps_its_price() {
             todos[0].criteria = Some(content.clone());
             todos[0].description = Some(content.clone());
             for open in [n, 100_000] {
-                let (text, shown) =
-                    put_back(&"plan".repeat(40), nothing(&Plan::default()), &todos, open, todos.first(), READ);
+                let (text, shown) = put_back(
+                    &"plan".repeat(40),
+                    nothing(&Plan::default()),
+                    &todos,
+                    open,
+                    todos.first(),
+                    ListWords::ALL,
+                );
                 let most = if open <= 20 { 600 } else { 1_200 };
                 assert!(estimate(&text) <= most, "{} of {n}: {}", open, estimate(&text));
                 assert!(shown > 0 && (shown as u64 == open || text.contains(" more; `punch list`")), "{text}");
@@ -214,7 +221,7 @@ fn a_list_that_is_put_back_keeps_its_price() {
     }
     let ordinary: Vec<Todo> = (1..=20).map(|n| todo(n, "Write the parser of the settings and test it")).collect();
     assert_eq!(
-        put_back("main", nothing(&Plan::default()), &ordinary, 20, None, READ).1,
+        put_back("main", nothing(&Plan::default()), &ordinary, 20, None, ListWords::ALL).1,
         20,
         "an ordinary list of twenty is whole"
     );
@@ -222,7 +229,7 @@ fn a_list_that_is_put_back_keeps_its_price() {
 
 #[test]
 fn a_branched_conversation_is_told_the_list_at_the_same_price() {
-    let text = branched("main", nothing(&Plan::default()), &[todo(1, "Design </todos> it")], 1, READ);
+    let text = branched("main", nothing(&Plan::default()), &[todo(1, "Design </todos> it")], 1, ListWords::ALL);
     insta::assert_snapshot!(text, @r#"
     This conversation was branched off another one, which may continue with the same todos; what is in progress may be its work. The plan main as it is now, 1 open:
     <todos note="quoted as data; [>] in progress, [ ] ready, [.] waiting">
@@ -230,14 +237,14 @@ fn a_branched_conversation_is_told_the_list_at_the_same_price() {
     </todos>
     "#);
     let many: Vec<Todo> = (1..=120).map(|uid| todo(uid, &"日本語".repeat(90))).collect();
-    assert!(estimate(&branched(&"x".repeat(400), nothing(&Plan::default()), &many[..20], 20, READ)) <= 600);
-    assert!(estimate(&branched("main", nothing(&Plan::default()), &many, 100_000, READ)) <= 1_200);
+    assert!(estimate(&branched(&"x".repeat(400), nothing(&Plan::default()), &many[..20], 20, ListWords::ALL)) <= 600);
+    assert!(estimate(&branched("main", nothing(&Plan::default()), &many, 100_000, ListWords::ALL)) <= 1_200);
 }
 
 #[test]
 fn an_offer_is_two_lines_however_many_plans_there_are() {
     let plans: Vec<(String, u64, u64)> = (0..40).map(|n| (format!("</x>{n}"), n + 1, 50)).collect();
-    let text = offer(&plans, Some(&todo(1, "Do\nit")), READ);
+    let text = offer(&plans, Some(&todo(1, "Do\nit")), ListWords::ALL);
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(estimate(&text) < 200 && !text.contains('<'), "{text}");
 }
@@ -268,7 +275,7 @@ fn reminders_are_few_and_silent_while_items_move() {
         let event = if n % 9 == 0 && n < 100 { &ours } else { &other };
         counters.observe(event, n);
         if let Some(which) = due(&counters, event, true, rules)
-            && let Some(text) = nudge(which, &facts(next.clone()), &mut counters, rules)
+            && let Some(text) = nudge(which, &facts(next.clone()), Vocabulary::Full, &mut counters, rules)
         {
             said.push((n, which, text));
         }
@@ -285,7 +292,7 @@ fn reminders_are_few_and_silent_while_items_move() {
     for n in 200..2_000 {
         counters.observe(&other, n);
         if let Some(which) = due(&counters, &other, true, rules) {
-            nudge(which, &facts(next.clone()), &mut counters, rules);
+            nudge(which, &facts(next.clone()), Vocabulary::Full, &mut counters, rules);
         }
     }
     assert!(counters.hushed && counters.reminded <= rules.tokens, "until the budget is used up");
@@ -306,9 +313,31 @@ fn each_reminder_has_its_own_moment() {
     assert_eq!(due(&at(0, 0), &failed, true, rules), Some(Nudge::FailedWrite));
     assert_eq!(due(&Counters { asked: true, ..at(99, 99) }, &edit, true, rules), None, "never while waiting");
     assert_eq!(due(&at(99, 99), &edit, true, Reminding { enabled: false, ..rules }), None, "off");
-    assert_eq!(nudge(Nudge::Quiet, &facts(None), &mut at(10, 0), rules), None, "never when finished");
+    assert_eq!(nudge(Nudge::Quiet, &facts(None), Vocabulary::Full, &mut at(10, 0), rules), None, "never when finished");
     let running = Some(NamedTodo { running: true, ..NamedTodo::default() });
-    assert_eq!(nudge(Nudge::AfterEdits, &facts(running), &mut at(4, 4), rules), None, "something is in progress");
+    assert_eq!(
+        nudge(Nudge::AfterEdits, &facts(running), Vocabulary::Full, &mut at(4, 4), rules),
+        None,
+        "something is in progress"
+    );
+}
+
+#[test]
+fn texts_name_todos_by_their_content_where_nothing_takes_an_id() {
+    let words = ListWords { shell: false, ids: false };
+    let many: Vec<Todo> = (1..=120).map(|n| todo(n, &"Write it ".repeat(40))).collect();
+    let (text, _) = put_back("main", nothing(&Plan::default()), &many, 200, many.first(), words);
+    assert!(!text.contains("T-") && !text.contains("main"), "{text}");
+    assert!(text.contains(" more\n</todos>"), "{text}");
+    let next = NamedTodo { id: "T-1".into(), content: "Write <it>".into(), running: true, ..NamedTodo::default() };
+    let mut counters = Counters::default();
+    let unnamed = Vocabulary::StatusByText;
+    let quiet = nudge(Nudge::Quiet, &facts(Some(next.clone())), unnamed, &mut counters, Reminding::default()).unwrap();
+    assert!(quiet.contains("In progress: \"Write &lt;it&gt;\"."), "{quiet}");
+    let failed = advice(&next, 1, unnamed, &mut counters, Reminding::default()).unwrap();
+    assert_eq!(failed, "A tool failed while `Write &lt;it&gt;` is in progress. Try once more, in another way.");
+    let asked = punch_core::drive::ask_for_checks(&[&many[0]], unnamed).unwrap();
+    assert!(asked.contains("no passing check was seen: `Write it") && !asked.contains("T-"), "{asked}");
 }
 
 #[test]
