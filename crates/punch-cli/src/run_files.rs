@@ -61,7 +61,7 @@ fn written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|found| found.modified()).ok()
 }
 
-/// What a log says to people. Agents that print an event on each line are read as a run reads them; lines that are no JSON are
+/// What a log says to people. Agents that print an event on each line are read as a run reads them; lines that are not JSON are
 /// kept as they are. If nothing remains, all lines are returned: a log in an unknown form is better than none.
 pub fn log_lines(log: &str) -> Vec<String> {
     let mut listeners = listeners();

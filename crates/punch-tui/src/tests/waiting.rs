@@ -141,3 +141,15 @@ fn a_notice_about_the_detail_goes_with_it() {
     scene.press("Esc");
     assert!(scene.board.notice().is_none());
 }
+
+#[test]
+fn a_seat_without_a_todo_says_what_it_does() {
+    let mut scene = typical(look(), (120, 40));
+    let seat = &mut scene.board.data_mut().run.as_mut().unwrap().seats[0];
+    (seat.todo, seat.stage) = (None, punch_engine::SeatStage::Idle);
+    scene.board.apply(BoardInput::Changed);
+    scene.press("5");
+    let picture = scene.picture();
+    assert!(picture.contains("Seat 1") && picture.contains("state: idle for 12m"), "{picture}");
+    assert!(!picture.contains("Nothing is selected"), "{picture}");
+}
