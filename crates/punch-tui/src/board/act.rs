@@ -270,7 +270,7 @@ impl Board {
             let before = self.todo(*uid)?.priority;
             let priority = before.saturating_add_signed(by).clamp(1, 5);
             let edit = Edit { priority: Keep::Set(priority), ..Edit::default() };
-            (priority != before).then(|| Op::Edit(Ref::Uid(*uid), edit))
+            (priority != before).then_some(Op::Edit(Ref::Uid(*uid), edit))
         });
         let ops = changed.collect();
         self.submit(&uids, if by < 0 { "raised" } else { "lowered" }, ops)
