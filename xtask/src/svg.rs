@@ -31,8 +31,20 @@ impl CharacterStyle {
 
     /// Applies the codes of one escape, as in `1;32`.
     fn apply(&mut self, codes: &str) {
-        for code in codes.split(';').map(|code| code.parse::<u8>().unwrap_or(0)) {
+        let mut codes = codes.split(';').map(|code| code.parse::<u8>().unwrap_or(0));
+        while let Some(code) = codes.next() {
             match code {
+                // `38;5;N` is one of 256 colors, of which the first are the terminal's; `38;2;R;G;B` is any color.
+                38 | 48 => match codes.next() {
+                    Some(5) => {
+                        let color = codes.next().filter(|color| usize::from(*color) < PALETTE.len());
+                        self.color = if code == 38 { color } else { self.color };
+                    }
+                    Some(2) => {
+                        codes.by_ref().take(3).for_each(drop);
+                    }
+                    _ => {}
+                },
                 0 => *self = Self::default(),
                 1 => self.bold = true,
                 2 => self.dim = true,
@@ -194,6 +206,17 @@ mod tests {
                 (CharacterStyle::default(), "c".to_owned())
             ]
         );
+    }
+
+    #[test]
+    fn colors_by_number_are_no_other_codes() {
+        let mut look = CharacterStyle::default();
+        look.apply("1;38;5;4;48;5;1");
+        assert_eq!(look, CharacterStyle { bold: true, color: Some(4), ..CharacterStyle::default() });
+        look.apply("38;2;1;3;4;39");
+        assert_eq!(look, CharacterStyle::bold(None));
+        look.apply("38;5;200");
+        assert_eq!(look.color, None);
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         create: Box::new(|| Err("there is no store".to_owned())),
         lane: Box::new(|_, _| panic!("this board panics in a worker")),
         agent_log: Box::new(|_, _| None),
+        log_lines: |_| Vec::new(),
         new_window: None,
         verbs: Vec::new(),
         agents: Vec::new(),

@@ -79,7 +79,32 @@ pub enum BoardRequest {
     Quit,
 }
 
+/// The thread that carries out a request. Each one works through its requests in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestQueue {
+    /// Changes of the plan, one after the other. A check may take minutes.
+    Changes,
+    /// What must not wait for a check: reading, and what an agent or a run waits for.
+    AtOnce,
+    /// Commands of punch, which may take as long as they like.
+    Commands,
+}
+
 impl BoardRequest {
+    /// Returns the thread that carries this out.
+    pub const fn queue(&self) -> RequestQueue {
+        match self {
+            Self::Verb(_) => RequestQueue::Commands,
+            Self::Answer { .. }
+            | Self::Approve(_)
+            | Self::Control { .. }
+            | Self::KeepGoing { .. }
+            | Self::MarkSeen(_) => RequestQueue::AtOnce,
+            request if request.only_reads() => RequestQueue::AtOnce,
+            _ => RequestQueue::Changes,
+        }
+    }
+
     /// Returns true if it changes neither the plan nor anything around it.
     pub const fn only_reads(&self) -> bool {
         matches!(

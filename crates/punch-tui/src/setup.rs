@@ -52,6 +52,8 @@ pub struct BoardSetup {
     pub lane: FindLane,
     /// The log of the agent that works on a todo.
     pub agent_log: FindAgentLog,
+    /// What the lines of such a log say, without what only programs read.
+    pub log_lines: fn(&str) -> Vec<String>,
     /// Opens a window of the terminal, where it has windows.
     pub new_window: Option<NewWindow>,
     /// The commands of punch.

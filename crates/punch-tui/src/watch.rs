@@ -3,8 +3,9 @@
 
 use std::io;
 use std::panic;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -14,7 +15,7 @@ use crossterm::event::{self, Event as Typed, KeyEventKind, MouseButton, MouseEve
 use crate::board::{Board, BoardInput, RequestProblem};
 use crate::draw::draw;
 use crate::feed::Feed;
-use crate::request::BoardRequest;
+use crate::request::{BoardRequest, RequestQueue};
 use crate::setup::{BoardSetup, NewWindow};
 use crate::terminal::{TerminalScreen, restore_on_panic};
 use crate::worker::{BoardJob, work};
@@ -45,19 +46,32 @@ pub fn watch(setup: BoardSetup) -> io::Result<()> {
     let setup = Arc::new(setup);
     restore_on_panic();
     let (events, inbox) = mpsc::channel();
-    signals(events.clone())?;
+    let interrupts = InterruptGuard::default();
+    signals(events.clone(), interrupts.clone())?;
     let mut board = Board::new(setup.look, setup.delay, crossterm::terminal::size().unwrap_or((80, 24)), now());
     (board.data_mut().verbs, board.data_mut().agents) = (setup.verbs.clone(), setup.agents.clone());
     let mut feed = Feed::new(Arc::clone(&setup));
     feed.refresh_plan(board.data_mut(), now());
     board.apply(BoardInput::Changed);
     let screen = TerminalScreen::take(setup.look.mouse)?;
-    let jobs = worker("changes the plan", &setup, &events)?;
-    let looks = worker("looks things up", &setup, &events)?;
+    let changes = worker("changes the plan", &setup, &events)?;
+    let at_once = worker("reads and answers", &setup, &events)?;
     let commands = worker("runs commands", &setup, &events)?;
     let permits = keyboard(events.clone())?;
-    let mut watching =
-        PlanWatch { setup, board, feed, screen, events, inbox, jobs, looks, commands, permits, waits_for_store: false };
+    let mut watching = PlanWatch {
+        setup,
+        board,
+        feed,
+        screen,
+        events,
+        inbox,
+        changes,
+        at_once,
+        commands,
+        permits,
+        interrupts,
+        waits_for_store: false,
+    };
     watching.show()?;
     watching.refresh()?;
     watching.run()
@@ -70,16 +84,34 @@ struct PlanWatch {
     screen: TerminalScreen,
     events: Sender<BoardEvent>,
     inbox: Receiver<BoardEvent>,
-    /// Changes of the plan, one after the other. Checks may take minutes.
-    jobs: Sender<BoardJob>,
-    /// Everything that only reads, so that it does not wait for changes.
-    looks: Sender<BoardJob>,
-    /// Commands of punch, which may take as long as they like.
+    /// A thread for each [`RequestQueue`].
+    changes: Sender<BoardJob>,
+    at_once: Sender<BoardJob>,
     commands: Sender<BoardJob>,
     /// Lets the keyboard be read again: not before a key was acted upon, because that may hand the keyboard to an editor.
     permits: SyncSender<()>,
+    interrupts: InterruptGuard,
     /// A thread waits for changes of the store that is open.
     waits_for_store: bool,
+}
+
+/// While a command has the terminal, Ctrl-C is for the command. The terminal sends it to the board, too.
+#[derive(Clone, Debug, Default)]
+struct InterruptGuard(Arc<AtomicBool>);
+
+impl InterruptGuard {
+    /// Runs a command that has the terminal.
+    fn during<T>(&self, command: impl FnOnce() -> T) -> T {
+        self.0.store(true, Ordering::SeqCst);
+        let done = command();
+        self.0.store(false, Ordering::SeqCst);
+        done
+    }
+
+    /// Returns true if a command has the terminal.
+    fn is_active(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 impl PlanWatch {
@@ -150,22 +182,26 @@ impl PlanWatch {
             BoardRequest::Suspend => self.screen.lend(suspend)?,
             BoardRequest::Foreground(words) => {
                 let setup = Arc::clone(&self.setup);
-                let ended = self.screen.lend(|| foreground(&setup, &words))?;
+                let interrupts = self.interrupts.clone();
+                let ended = self.screen.lend(|| interrupts.during(|| foreground(&setup, &words)))?;
                 self.board.apply(BoardInput::Done(ended));
             }
             BoardRequest::NewAgent(words) => {
                 let setup = Arc::clone(&self.setup);
                 let done = match &setup.new_window {
                     Some(open) => in_window(&setup, open, &words),
-                    None => self.screen.lend(|| foreground(&setup, &words))?,
+                    None => {
+                        let interrupts = self.interrupts.clone();
+                        self.screen.lend(|| interrupts.during(|| foreground(&setup, &words)))?
+                    }
                 };
                 self.board.apply(BoardInput::Done(done));
             }
             request => {
-                let worker = match &request {
-                    BoardRequest::Verb(_) => &self.commands,
-                    request if request.only_reads() => &self.looks,
-                    _ => &self.jobs,
+                let worker = match request.queue() {
+                    RequestQueue::Changes => &self.changes,
+                    RequestQueue::AtOnce => &self.at_once,
+                    RequestQueue::Commands => &self.commands,
                 };
                 let _ = worker.send(BoardJob { opened: self.feed.opened().cloned(), request });
             }
@@ -275,9 +311,19 @@ fn foreground(setup: &BoardSetup, words: &[String]) -> Result<String, RequestPro
     let failed = |message: String| Err(RequestProblem { message, hint: String::new() });
     match status {
         Ok(status) if status.success() => Ok(format!("`{line}` is done.")),
+        Ok(status) if was_interrupted(status) => Ok(format!("`{line}` was interrupted.")),
         Ok(status) => failed(format!("`{line}` failed ({status})")),
         Err(error) => failed(format!("cannot run `{line}`: {error}")),
     }
+}
+
+/// Returns true if the user ended a command with Ctrl-C.
+fn was_interrupted(status: ExitStatus) -> bool {
+    #[cfg(unix)]
+    let has_signal = std::os::unix::process::ExitStatusExt::signal(&status) == Some(signal_hook::consts::SIGINT);
+    #[cfg(not(unix))]
+    let has_signal = false;
+    has_signal || status.code() == Some(130)
 }
 
 /// Runs a command of punch in a window of its own, beside the board.
@@ -292,11 +338,14 @@ fn in_window(setup: &BoardSetup, open: &NewWindow, words: &[String]) -> Result<S
 }
 
 #[cfg(unix)]
-fn signals(events: Sender<BoardEvent>) -> io::Result<()> {
+fn signals(events: Sender<BoardEvent>, interrupts: InterruptGuard) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     thread::Builder::new().name("signals".into()).spawn(move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
+            if matches!(signal, SIGINT | SIGQUIT) && interrupts.is_active() {
+                continue;
+            }
             if events.send(BoardEvent::End).is_err() {
                 return;
             }
@@ -306,7 +355,7 @@ fn signals(events: Sender<BoardEvent>) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn signals(_: Sender<BoardEvent>) -> io::Result<()> {
+fn signals(_: Sender<BoardEvent>, _: InterruptGuard) -> io::Result<()> {
     Ok(())
 }
 

@@ -309,7 +309,7 @@ fn detail(setup: &BoardSetup, opened: &BoardStore, uid: Uid) -> Result<TodoExtra
         Plain::text(format!("{} {}", lane.path().display(), size.trim()).trim())
     });
     let log = todo.and_then(|todo| (setup.agent_log)(opened, todo)).and_then(|path| tail(&path, LOG_TAIL).ok());
-    let lines: Vec<&str> = log.iter().flat_map(|log| log.lines()).filter(|line| !line.trim().is_empty()).collect();
+    let lines = log.map(|log| (setup.log_lines)(&log)).unwrap_or_default();
     let output = lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| Plain::clipped(line, 400)).collect();
     let now = opened.engine.now();
     let informed = opened.engine.informed_sessions(opened.plan, uid, &setup.settings)?;

@@ -40,6 +40,7 @@ const SCENARIOS: &[BoardScenario] = &[
     BoardScenario { name: "a run is stopped", run: stopped_run },
     BoardScenario { name: "the panel follows the plan and says when it is stale", run: panel },
     BoardScenario { name: "a board in ASCII", run: ascii },
+    BoardScenario { name: "a command that has the terminal is interrupted, and the board returns", run: interrupted },
 ];
 
 /// Scenarios that run at the same time: they wait more than they work.
@@ -410,6 +411,26 @@ fn panel(punch: &Path) -> TaskResult {
     panel.wait_until_gone("STALE")?;
     panel.key("q")?;
     panel.wait_until_gone("Third").map(drop)
+}
+
+fn interrupted(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
+    stage.punch(&["add", "First"])?;
+    let board = stage.terminal((80, 24))?;
+    // Outside of tmux, commands that do not end by themselves take over the terminal.
+    board.line("TMUX= \"$PUNCH\" watch")?;
+    board.wait_for("live")?;
+    board.key(":")?;
+    board.text("log --follow")?;
+    board.key("Enter")?;
+    board.wait_until_gone("Needs you")?;
+    stage.punch(&["add", "Second"])?;
+    board.wait_for("T-2 added")?;
+    board.key("C-c")?;
+    board.wait_for("was interrupted")?;
+    board.wait_for("live")?;
+    board.key("q")?;
+    is_given_back(&board)
 }
 
 fn ascii(punch: &Path) -> TaskResult {

@@ -17,7 +17,7 @@ use crate::failure::{Exit, Failure};
 use crate::open_store;
 use crate::output;
 use crate::project::Project;
-use crate::run_files::RunFiles;
+use crate::run_files::{self, RunFiles};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,6 +99,7 @@ fn setup(project: Project, look: BoardLook) -> Result<BoardSetup, Failure> {
             Some(Box::new(RunLane(lane)) as Box<dyn BoardLane>)
         }),
         agent_log: Box::new(move |opened, todo| logs.log(&opened.engine, opened.plan, todo)),
+        log_lines: run_files::log_lines,
         new_window: environment::in_tmux().then(|| Box::new(tmux_window) as NewWindow),
         verbs: verbs(),
         agents: super::assign::agents(),

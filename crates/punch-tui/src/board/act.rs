@@ -121,8 +121,11 @@ impl Board {
 
     fn submit(&mut self, uids: &[Uid], did: &str, ops: Vec<Op>) -> Vec<BoardRequest> {
         let what = format!("{} {did}", self.names_of(uids));
-        self.marked.clear();
-        if ops.is_empty() { Vec::new() } else { vec![BoardRequest::Submit { ops, what }] }
+        if ops.is_empty() {
+            return Vec::new();
+        }
+        self.unmarks = true;
+        vec![BoardRequest::Submit { ops, what }]
     }
 
     fn each(&mut self, did: &str, ops: impl Fn(Ref) -> Vec<Op>) -> Vec<BoardRequest> {
@@ -155,15 +158,18 @@ impl Board {
         let waiting: Vec<Uid> = waiting.into_iter().collect();
         if !waiting.is_empty() {
             let verb = if waiting.len() == 1 { "depends" } else { "depend" };
-            lines.push(format!("{} {verb} on it.", self.names_of(&waiting)));
+            let what = if uids.len() == 1 { "it" } else { "them" };
+            lines.push(format!("{} {verb} on {what}.", self.names_of(&waiting)));
         }
-        for owner in uids.iter().filter_map(|uid| self.todo(*uid)?.owner.clone()).take(NAMED) {
-            lines.push(format!("{} works on it.", punch_core::text::neutral(&owner)));
+        let owned = uids.iter().filter_map(|uid| Some((*uid, self.todo(*uid)?.owner.clone()?))).take(NAMED);
+        for (uid, owner) in owned {
+            let what = if uids.len() == 1 { "it".to_owned() } else { self.name_of(uid) };
+            lines.push(format!("{} works on {what}.", punch_core::text::neutral(&owner)));
         }
         lines.push("You can undo this.".to_owned());
         let what = format!("{} {did}", self.names_of(&uids));
         let ops = uids.iter().map(|uid| op(Ref::Uid(*uid))).collect();
-        self.marked.clear();
+        self.unmarks = true;
         self.confirm(lines, vec![BoardRequest::Submit { ops, what }]);
     }
 
@@ -226,7 +232,7 @@ impl Board {
         let mut words = vec!["assign".to_owned()];
         words.extend(uids.iter().filter_map(|uid| self.todo(*uid)).map(|todo| todo.id.clone()));
         words.extend(["--to".to_owned(), to.to_owned()]);
-        self.marked.clear();
+        self.unmarks = true;
         vec![BoardRequest::NewAgent(words)]
     }
 
@@ -264,7 +270,7 @@ impl Board {
             let before = self.todo(*uid)?.priority;
             let priority = before.saturating_add_signed(by).clamp(1, 5);
             let edit = Edit { priority: Keep::Set(priority), ..Edit::default() };
-            (priority != before).then(|| Op::Edit(Ref::Uid(*uid), edit))
+            (priority != before).then_some(Op::Edit(Ref::Uid(*uid), edit))
         });
         let ops = changed.collect();
         self.submit(&uids, if by < 0 { "raised" } else { "lowered" }, ops)

@@ -7,6 +7,8 @@ use crate::request::BoardRequest;
 const FOREGROUND: [&str; 5] = ["edit", "demo", "init", "install", "uninstall"];
 /// Words after `run` that look at a run or control it, and start none.
 const ABOUT_RUNS: [&str; 5] = ["list", "show", "pause", "resume", "stop"];
+/// Verbs that work until they are told to end, and the words after them that make them end by themselves.
+const ENDLESS: [(&str, &[&str]); 2] = [("run", &ABOUT_RUNS), ("worker", &["list", "help", "--help", "-h"])];
 /// Verbs that make no sense inside the board.
 const REFUSED: [&str; 4] = ["watch", "mcp", "hook", "serve"];
 /// Commands that are remembered.
@@ -33,10 +35,8 @@ impl Board {
                 self.refuse(format!("`punch {verb}` cannot run inside the board"));
                 Vec::new()
             }
-            Some("run") if words.get(1).is_some_and(|word| ABOUT_RUNS.contains(&word.as_str())) => {
-                vec![BoardRequest::Verb(words)]
-            }
-            Some("assign" | "run") => vec![BoardRequest::NewAgent(words)],
+            Some("assign") => vec![BoardRequest::NewAgent(words)],
+            Some(_) if is_endless(&words) => vec![BoardRequest::NewAgent(words)],
             Some(verb) if FOREGROUND.contains(&verb) => vec![BoardRequest::Foreground(words)],
             Some(_) => vec![BoardRequest::Verb(words)],
         }
@@ -47,6 +47,14 @@ impl Board {
         let at = self.commands.iter().position(|command| command == typed).unwrap_or(self.commands.len());
         self.commands.get(at.checked_add_signed(by)?).map(String::as_str)
     }
+}
+
+/// Returns true if a command does not end by itself: it needs a terminal on which it can be ended.
+fn is_endless(words: &[String]) -> bool {
+    let Some((verb, rest)) = words.split_first() else { return false };
+    let has = |word: &str| rest.iter().any(|other| other == word);
+    let ends = ENDLESS.iter().find(|(endless, _)| endless == verb).map(|(_, ends)| ends.iter().any(|word| has(word)));
+    ends == Some(false) || (verb == "log" && (has("-f") || has("--follow")))
 }
 
 /// Splits a command line as a shell does: quotes and backslashes, and nothing else.
@@ -75,7 +83,18 @@ fn words(line: &str) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::{is_endless, words};
+
+    #[test]
+    fn commands_that_do_not_end_by_themselves_are_known() {
+        let endless = |line: &str| is_endless(&words(line).unwrap());
+        for line in ["run", "run --agents 2", "worker", "worker --seats 2", "log -f", "log --limit 0 --follow"] {
+            assert!(endless(line), "{line}");
+        }
+        for line in ["run list", "run show 3", "run stop", "worker list", "log", "list --follow", "", "show T-1"] {
+            assert!(!endless(line), "{line}");
+        }
+    }
 
     #[test]
     fn a_command_line_is_split_as_a_shell_does() {

@@ -27,7 +27,7 @@ pub use answer::{BoardQuestion, QuestionDisplay};
 pub use graph::{GraphCell, GraphTree};
 pub use input::{BoardInput, BoardNotice, RequestProblem, Timeline, TodoExtras};
 pub use mouse::Press;
-pub use overlay::{AddPlace, Confirm, Menu, Overlay, PromptKind, TextPage};
+pub use overlay::{AddPlace, Confirm, Menu, MenuAction, Overlay, PromptKind, TextPage};
 pub use pane::{InboxKey, Pane, RowKey};
 pub use place::{BoardLayout, PanelArea};
 
@@ -134,6 +134,8 @@ pub struct Board {
     detail_open: bool,
     marked: BTreeSet<Uid>,
     last_mark: Option<Uid>,
+    /// The marks go with the next request that succeeds.
+    unmarks: bool,
     expanded: BTreeSet<Option<PhaseUid>>,
     all_expanded: bool,
     show_closed: bool,
@@ -158,6 +160,8 @@ pub struct Board {
     /// The todo, revision and moment for which more was asked for.
     asked: Option<(Uid, u64, i64)>,
     timeline: Timeline,
+    /// Lines of the run that are scrolled off at the top, below the last row with a cursor.
+    run_top: usize,
     /// The width, revision and minute for which the run over time was asked for.
     timeline_of: Option<(usize, u64, i64)>,
     /// When the next lease or timer ends.
@@ -189,6 +193,7 @@ impl Board {
             detail_open: false,
             marked: BTreeSet::new(),
             last_mark: None,
+            unmarks: false,
             expanded: BTreeSet::new(),
             all_expanded: false,
             show_closed: false,
@@ -208,6 +213,7 @@ impl Board {
             extra: None,
             asked: None,
             timeline: Timeline::default(),
+            run_top: 0,
             timeline_of: None,
             next_moment: None,
             has_panel: false,
@@ -299,6 +305,11 @@ impl Board {
     /// The run over time.
     pub const fn timeline(&self) -> &Timeline {
         &self.timeline
+    }
+
+    /// Lines of the run that are scrolled off at the top, besides rows.
+    pub const fn run_top(&self) -> usize {
+        self.run_top
     }
 
     /// Returns true if the graph shows the whole plan.
@@ -424,6 +435,9 @@ impl Board {
 
     fn finish(&mut self, done: Result<String, RequestProblem>) {
         let at = self.now;
+        if std::mem::take(&mut self.unmarks) && done.is_ok() {
+            self.marked.clear();
+        }
         self.notice = match done {
             Ok(text) if text.is_empty() => return,
             Ok(text) => Some(BoardNotice { text, is_problem: false, at }),
@@ -535,6 +549,10 @@ impl Board {
             if *panel == BoardPanel::Detail {
                 let lines = crate::draw::detail_lines(self, usize::from(place.inner.width)).len();
                 self.detail_top = self.detail_top.min(lines.saturating_sub(rows));
+            }
+            if *panel == BoardPanel::Seats {
+                let lines = crate::draw::run_line_count(self);
+                self.run_top = self.run_top.min(lines.saturating_sub(self.pane(BoardPanel::Seats).top + rows));
             }
         }
     }

@@ -46,7 +46,8 @@ impl Board {
             return self.graph_cell_at(place.inner.width, x, y);
         }
         let pane = self.pane(panel);
-        pane.rows.get(pane.top + usize::from(y)).cloned()
+        let scrolled = if panel == BoardPanel::Seats { self.run_top } else { 0 };
+        pane.rows.get(pane.top + scrolled + usize::from(y)).cloned()
     }
 
     /// A click in a menu selects an entry, a second one runs it; a click beside the menu closes it.
@@ -58,7 +59,8 @@ impl Board {
             return Vec::new();
         }
         let at = usize::from(row.saturating_sub(area.y + 1)) + top;
-        let inside = row > area.y && row + 1 < area.bottom() && at < menu.entries.len();
+        let foot = self.menu_foot(menu);
+        let inside = row > area.y && row + 1 + foot < area.bottom() && at < menu.entries.len();
         let again = menu.at == at;
         match &mut self.overlay {
             Some(Overlay::Menu(menu)) if inside => menu.at = at,
@@ -142,7 +144,7 @@ impl Board {
                 if panel == BoardPanel::Detail {
                     self.detail_top = self.detail_top.saturating_add_signed(by);
                 } else {
-                    self.panes.entry(panel).or_default().step(by);
+                    self.step_rows(panel, by);
                 }
             }
         }

@@ -13,7 +13,23 @@ impl Board {
         if self.panel == BoardPanel::Graph && self.step_in_column(by) {
             return;
         }
-        self.panes.entry(self.panel).or_default().step(by);
+        self.step_rows(self.panel, by);
+    }
+
+    /// Moves the cursor of a panel. Below the last row of a run, its spending and its timeline scroll.
+    pub(super) fn step_rows(&mut self, panel: BoardPanel, by: isize) {
+        let mut by = by;
+        if panel == BoardPanel::Seats && by < 0 {
+            let scrolled = self.run_top.min(by.unsigned_abs());
+            self.run_top -= scrolled;
+            by += scrolled.cast_signed();
+        }
+        let pane = self.panes.entry(panel).or_default();
+        let last = pane.rows.len().saturating_sub(1);
+        if panel == BoardPanel::Seats && by > 0 {
+            self.run_top = self.run_top.saturating_add(by.unsigned_abs().saturating_sub(last - pane.at));
+        }
+        pane.step(by);
     }
 
     pub(super) fn half_page(&self) -> isize {
@@ -76,6 +92,8 @@ impl Board {
             self.detail_open = false;
             self.detail_top = 0;
             self.panel = self.source;
+            // It is about what was open.
+            self.notice = None;
         } else if !self.marked.is_empty() {
             self.marked.clear();
         } else if !self.filter.is_empty() {

@@ -239,6 +239,7 @@ impl Board {
             Some(Overlay::Confirm(confirm)) => match name {
                 "y" | "Enter" => confirm.requests,
                 _ => {
+                    self.unmarks = false;
                     self.say("Nothing was changed.");
                     Vec::new()
                 }

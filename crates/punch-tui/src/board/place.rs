@@ -3,7 +3,8 @@
 use punch_core::view::width::columns;
 use ratatui::layout::Rect;
 
-use super::{Board, BoardPanel, BoardView, Menu, NARROW, Overlay, TINY};
+use super::{Board, BoardPanel, BoardView, Menu, MenuAction, NARROW, Overlay, TINY};
+use crate::draw::menu_words;
 
 /// Where a panel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,9 +99,24 @@ impl Board {
         let keys = menu.entries.iter().map(|(keys, ..)| columns(keys)).max().unwrap_or(0);
         let words = menu.entries.iter().map(|(_, words, _)| columns(words)).max().unwrap_or(0);
         let wanted = (keys + words + 6).max(columns(&menu.title) + 4);
-        let area = self.centered(wanted, menu.entries.len() + 2);
-        let rows = usize::from(area.height.saturating_sub(2)).max(1);
+        let foot = usize::from(self.menu_foot(menu));
+        let area = self.centered(wanted, menu.entries.len() + 2 + foot);
+        let rows = usize::from(area.height.saturating_sub(2)).saturating_sub(foot).max(1);
         (area, menu.at.saturating_sub(rows / 2).min(menu.entries.len().saturating_sub(rows)))
+    }
+
+    /// Rows at the end of a menu that say in full what is selected: needed where the screen cuts the entries.
+    pub fn menu_foot(&self, menu: &Menu) -> u16 {
+        let widest = |part: fn(&(String, String, MenuAction)) -> &String| {
+            menu.entries.iter().map(|entry| columns(part(entry))).max().unwrap_or(0)
+        };
+        let (keys, words) = (widest(|entry| &entry.0), widest(|entry| &entry.1));
+        if keys + words + 6 <= usize::from(self.size.0) {
+            return 0;
+        }
+        let lines = |words: &str| menu_words(words, self.size.0).len();
+        let most = menu.entries.iter().map(|(_, words, _)| lines(words)).max().unwrap_or(0);
+        u16::try_from(most).unwrap_or(u16::MAX).min(self.size.1 / 3)
     }
 
     /// What needs the user takes the whole width; below it the other panels, and the detail beside them.

@@ -171,6 +171,7 @@ impl Board {
         self.view = view;
         self.detail_open = false;
         self.detail_top = 0;
+        self.run_top = 0;
         self.panel = view.panels()[0];
         if view == BoardView::Graph {
             self.graph_center = target.or(self.graph_center).or_else(|| self.first_todo());

@@ -125,8 +125,12 @@ impl Board {
             self.marked.insert(uid);
         }
         self.last_mark = Some(uid);
-        let panel = self.selecting();
-        self.panes.entry(panel).or_default().step(1);
+        let pane = self.panes.entry(self.selecting()).or_default();
+        pane.step(1);
+        // Its notes are in between; the same key again is for the next todo.
+        while matches!(pane.selected(), Some(RowKey::Note(of, _)) if *of == uid) && pane.at + 1 < pane.rows.len() {
+            pane.step(1);
+        }
     }
 
     /// Marks every todo from the last one that was marked to the selected one.

@@ -23,6 +23,7 @@ pub(super) fn title(board: &Board) -> String {
             Some(RowKey::Revision(revision)) => format!("Revision {revision}"),
             Some(RowKey::Session(_)) => "Session".to_owned(),
             Some(RowKey::Worker(name)) => format!("Worker {}", Plain::id(name)),
+            Some(RowKey::Seat(seat)) => format!("Seat {seat}"),
             _ => "Detail".to_owned(),
         },
     }
@@ -261,6 +262,13 @@ impl DetailLines<'_> {
                 }
                 self.blank();
                 self.keys(&[(KeyAction::KeepGoing, "pause, resume, off")]);
+            }
+            // It has no todo, or its todo would be shown.
+            Some(RowKey::Seat(n)) => {
+                let Some(seat) = board.data().seats().find(|seat| seat.seat == *n) else { return };
+                self.field("agent", Plain::clipped(&seat.agent, 20).as_str());
+                self.field("state", &format!("{} for {}", seat.stage.name(), span(board.now() - seat.since)));
+                self.field("spent", &format!("{} tokens, {}", tokens(seat.tokens), dollars(seat.cost)));
             }
             Some(RowKey::Worker(name)) => {
                 let Some(worker) = board.data().worker(name) else { return };

@@ -17,6 +17,8 @@ use ratatui::widgets::{Block, Paragraph};
 pub(crate) use detail::{asked_lines, detail_lines};
 pub use header::one_line;
 pub(crate) use line::span;
+pub(crate) use overlay::menu_words;
+pub(crate) use rows::run_line_count;
 
 use crate::board::{Board, BoardLayout, BoardPanel, PanelArea};
 use crate::keys::{self, KeyAction};

@@ -41,7 +41,8 @@ fn draw_menu(board: &Board, frame: &mut Frame<'_>, menu: &Menu) {
     let (area, top) = board.menu_place(menu);
     frame.render_widget(Clear, area);
     let place = inner(area);
-    let rows = usize::from(place.height).max(1);
+    let foot = usize::from(board.menu_foot(menu));
+    let rows = usize::from(place.height).saturating_sub(foot).max(1);
     let block = block(board, &menu.title, area.width);
     frame.render_widget(scrolled(board, block, top, rows, menu.entries.len()), area);
     let line = |(at, (key, words, _)): (usize, &(String, String, _))| {
@@ -51,8 +52,18 @@ fn draw_menu(board: &Board, frame: &mut Frame<'_>, menu: &Menu) {
         row.put(words, if selected { look.selected() } else { look.style(punch_core::view::SpanRole::Text) });
         row.line()
     };
-    let lines: Vec<Line<'static>> = menu.entries.iter().enumerate().skip(top).take(rows).map(line).collect();
+    let mut lines: Vec<Line<'static>> = menu.entries.iter().enumerate().skip(top).take(rows).map(line).collect();
+    if let Some((_, words, _)) = menu.entries.get(menu.at).filter(|_| foot > 0) {
+        let style = look.style(punch_core::view::SpanRole::Detail);
+        let full = menu_words(words, area.width).into_iter().take(foot);
+        lines.extend(full.map(|text| Line::from(Span::styled(format!(" {text}"), style))));
+    }
     frame.render_widget(Paragraph::new(lines), place);
+}
+
+/// What an entry does, on the lines below a menu of this width.
+pub(crate) fn menu_words(words: &str, width: u16) -> Vec<String> {
+    wrap(words, usize::from(width.saturating_sub(3)), 0)
 }
 
 fn draw_confirm(board: &Board, frame: &mut Frame<'_>, confirm: &Confirm) {

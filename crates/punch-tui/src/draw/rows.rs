@@ -4,7 +4,7 @@ use punch_core::ShownStatus;
 use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
 use punch_core::reason::PlanReader;
-use punch_core::view::{HistoryRow, Plain, Progress, SpanRole, TodoRow};
+use punch_core::view::{Badge, HistoryRow, Plain, Progress, SpanRole, TodoRow};
 use punch_core::{Todo, Uid, short_owner};
 use punch_engine::{SeatStage, SeatStatus, dollars};
 use punch_store::RequestedState;
@@ -57,7 +57,8 @@ fn run_lines(board: &Board, width: usize, height: usize, has_cursor: bool) -> Ve
         row.put(&format!(" {text}"), style);
         row.line()
     };
-    for (at, key) in pane.rows.iter().enumerate().skip(pane.top).take(height) {
+    let shown = pane.top..pane.top + board.run_top() + height;
+    for (at, key) in pane.rows.iter().enumerate().filter(|(at, _)| shown.contains(at)) {
         let line = row(board, BoardPanel::Seats, key, width, ID, at == pane.at && has_cursor);
         out.push(if at == pane.at && has_cursor { line.patch_style(look.selected()) } else { line });
     }
@@ -75,8 +76,16 @@ fn run_lines(board: &Board, width: usize, height: usize, has_cursor: bool) -> Ve
             out.extend(lines.iter().map(|text| plain(text, look.style(SpanRole::Text))));
         }
     }
-    out.truncate(height);
-    out
+    out.into_iter().skip(board.run_top()).take(height).collect()
+}
+
+/// How many lines [`run_lines`] has without the edges of the screen.
+pub(crate) fn run_line_count(board: &Board) -> usize {
+    let spending = board.data().run.as_ref().map_or(0, |run| 1 + spending(board, run).len());
+    let timeline = board.timeline().0.iter().filter(|(_, lines)| !lines.is_empty());
+    board.pane(BoardPanel::Seats).rows.len().max(1)
+        + spending
+        + timeline.map(|(_, lines)| 2 + lines.len()).sum::<usize>()
 }
 
 /// What the run has used of its limits.
@@ -315,10 +324,14 @@ fn todo_row(
         count => look.glyphs.small_count(count),
     };
     // The state is always there as a word too: signs and colors alone say too little.
-    let mut words: Vec<String> = view.badges.iter().filter_map(punch_core::view::Badge::words).collect();
+    let seat = board.data().seat_of(&todo.id);
+    // The seat says who works on it and what happens there.
+    let is_said = |badge: &&Badge| seat.is_some() && matches!(badge, Badge::Owner { .. });
+    let mut words: Vec<String> = view.badges.iter().filter(|badge| !is_said(badge)).filter_map(Badge::words).collect();
     match view.why.is_empty() {
+        true if seat.is_some() && view.status == ShownStatus::InProgress => {}
         true => words.push(view.status.word().to_owned()),
-        false => words.extend(view.why.iter().map(Plain::to_string)),
+        false => words.extend(view.why.iter().map(|why| reason_words(board, todo, why))),
     }
     if view.status == ShownStatus::Stuck && !view.why.is_empty() {
         words.push("stuck".to_owned());
@@ -326,7 +339,10 @@ fn todo_row(
     if panel == BoardPanel::Graph && board.is_critical(todo.uid) {
         words.insert(0, "critical path".to_owned());
     }
-    if let Some(seat) = board.data().seat_of(&todo.id) {
+    if let Some(seat) = seat {
+        if width >= 60 {
+            words.push(format!("[{}] {}", seat.seat, Plain::clipped(&seat.agent, 20)));
+        }
         words.push(stage(board, seat).0);
     }
     if let Some(tokens_wanted) =
@@ -347,6 +363,18 @@ fn todo_row(
     };
     row.put(&words, style);
     row.line()
+}
+
+/// Why a todo is not worked on. A row has no room for a date, so a timer says how long it still takes.
+fn reason_words(board: &Board, todo: &Todo, why: &Plain) -> String {
+    let hold = todo.hold.as_ref().filter(|_| why.as_str().starts_with("on hold"));
+    match hold.and_then(|hold| Some((hold, hold.until.filter(|until| *until > board.now())?))) {
+        Some((hold, until)) if hold.reason.is_empty() => format!("on hold, {} left", span(until - board.now())),
+        Some((hold, until)) => {
+            format!("on hold, {} left: {}", span(until - board.now()), Plain::text(&hold.reason))
+        }
+        None => why.to_string(),
+    }
 }
 
 fn phase_heading(board: &Board, phase: Option<punch_core::PhaseUid>) -> String {

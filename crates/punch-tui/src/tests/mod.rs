@@ -12,3 +12,4 @@ mod pictures;
 mod prompts;
 mod recovery;
 mod scene;
+mod waiting;

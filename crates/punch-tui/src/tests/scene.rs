@@ -138,6 +138,7 @@ pub fn setup(look: BoardLook) -> BoardSetup {
         create: Box::new(|| Err("the plan is there".to_owned())),
         lane: Box::new(|_, _| None),
         agent_log: Box::new(|_, _| None),
+        log_lines: |log| log.lines().map(str::to_owned).collect(),
         new_window: None,
         verbs: Vec::new(),
         agents: Vec::new(),

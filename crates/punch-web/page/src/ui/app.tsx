@@ -127,7 +127,7 @@ function Header(): JSX.Element {
       )}
       <LiveDot />
       {write && <Button look="primary small add-button" icon="plus" onClick={() => show({ kind: "add", after: null })}>Add</Button>}
-      <button type="button" class="icon-button keys-button" aria-label="? Keyboard shortcuts" title="Keyboard shortcuts" onClick={() => show({ kind: "keys" })}>?</button>
+      <button type="button" class="icon-button keys-button" aria-label="? Keys" title="Keys" onClick={() => show({ kind: "keys" })}>?</button>
       {server !== null && <IconButton name="out" label="Log out" class="out-button" onClick={() => void leave()} />}
     </header>
   );
@@ -155,7 +155,7 @@ function LiveDot(): JSX.Element {
     );
   }
   return (
-    <button type="button" class="live button quiet small nowrap" title="Try again now" onClick={reconnect}>
+    <button type="button" class="live button quiet small nowrap" title="Try again" onClick={reconnect}>
       <span class="dot" aria-hidden="true" />{connection === "connecting" || last === 0 ? "connecting" : `last ${clock(last, now)}, trying`}
     </button>
   );

@@ -202,7 +202,7 @@ function Card(props: {
         <span class="grip" aria-hidden="true"><Icon name="grip" /></span>
       </div>
       <p class="board-card-text theirs">{row.text || <em class="muted">no text</em>}</p>
-      <div class="board-card-foot"><Priority priority={row.priority} /><Marks row={row} />{row.dependents !== undefined && row.dependents > 0 && column !== "done" && <span class="muted nowrap">blocks {row.dependents}</span>}</div>
+      <div class="board-card-foot"><Priority priority={row.priority} /><Marks row={row} />{(row.dependents ?? 0) > 0 && column !== "done" && <span class="muted nowrap">needed by {row.dependents}</span>}</div>
       {row.why !== undefined && row.why.length > 0 && <Reason row={row} />}
     </article>
   );

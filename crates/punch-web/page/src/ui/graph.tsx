@@ -1,15 +1,12 @@
 // What waits for what. The server gives each todo a layer and a place in it; the page draws, pans and zooms.
 import type { JSX } from "preact";
+import { edgePath, GAP_X, GAP_Y, HEIGHT, WIDTH } from "../model/edge_path.ts";
 import type { GraphAnswer, GraphEdge, GraphNode } from "../model/types.ts";
 import {
   Await, Empty, IconButton, navigate, openTodo, planPath, plural, statusWord, TodoLink, useApp, useEffect, useFetched, useMemo,
   usePath, useRef, useState,
 } from "../shared.ts";
 
-const WIDTH = 196;
-const HEIGHT = 52;
-const GAP_X = 72;
-const GAP_Y = 18;
 const MARGIN = 24;
 /** Todos that are asked for. Only those in view are drawn, so that many cost as much as few. */
 const LIMIT = 2_000;
@@ -32,20 +29,23 @@ interface Placed {
 }
 
 /** Puts layers side by side, each centered. */
-function place(nodes: GraphNode[]): { placed: Map<number, Placed>; bounds: Box } {
+function place(nodes: GraphNode[]): { placed: Map<number, Placed>; tops: Map<number, number>; bounds: Box } {
   const layers = new Map<number, GraphNode[]>();
   for (const node of nodes) layers.set(node.layer, [...(layers.get(node.layer) ?? []), node]);
   const columns = [...layers.keys()].sort((a, b) => a - b);
   const tallest = Math.max(1, ...[...layers.values()].map((layer) => layer.length));
   const height = tallest * (HEIGHT + GAP_Y) - GAP_Y;
   const placed = new Map<number, Placed>();
+  const tops = new Map<number, number>();
   columns.forEach((layer, column) => {
     const members = [...(layers.get(layer) ?? [])].sort((a, b) => a.order - b.order);
     const top = (height - (members.length * (HEIGHT + GAP_Y) - GAP_Y)) / 2;
-    members.forEach((node, at) => placed.set(node.uid, { node, x: column * (WIDTH + GAP_X), y: top + at * (HEIGHT + GAP_Y) }));
+    const x = column * (WIDTH + GAP_X);
+    tops.set(x, top);
+    members.forEach((node, at) => placed.set(node.uid, { node, x, y: top + at * (HEIGHT + GAP_Y) }));
   });
   const width = Math.max(1, columns.length) * (WIDTH + GAP_X) - GAP_X;
-  return { placed, bounds: { x: -MARGIN, y: -MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN } };
+  return { placed, tops, bounds: { x: -MARGIN, y: -MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN } };
 }
 
 /** Text in two lines of a box; what does not fit is cut. */
@@ -83,11 +83,11 @@ export function Graph(): JSX.Element {
         </div>
         <label class="switch"><input type="checkbox" checked={all} onChange={() => setAll(!all)} />Show closed</label>
         <span class="grow" />
-        {value !== null && <span class="muted">{value.cut ? `The first ${value.nodes.length} of ${plural(value.total, "todo")}; open one to see what is around it` : plural(value.nodes.length, "todo")}</span>}
+        {value !== null && <span class="muted">{value.cut ? `${value.nodes.length} of ${plural(value.total, "todo")}; open one to see what is around it` : plural(value.nodes.length, "todo")}</span>}
       </div>
       <Await of={fetched}>
         {(value) => value.nodes.length === 0
-          ? <Empty title="Nothing to draw.">{all ? "The plan is empty." : "Every todo is closed. Switch on “Show closed” to see them."}</Empty>
+          ? <Empty title="Nothing to draw.">{all ? "The plan is empty." : "Every todo is closed. Switch on “Show closed”."}</Empty>
           : <Drawing answer={value} focus={todo} matched={matched} enter={() => setAround(true)} />}
       </Await>
     </div>
@@ -96,7 +96,7 @@ export function Graph(): JSX.Element {
 
 function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Set<number> | null; enter: () => void }): JSX.Element {
   const { answer, focus, matched } = props;
-  const { placed, bounds } = useMemo(() => place(answer.nodes), [answer]);
+  const { placed, tops, bounds } = useMemo(() => place(answer.nodes), [answer]);
   const rows = useApp((state) => state.picture?.byUid);
   const svg = useRef<SVGSVGElement>(null);
   const [box, setBox] = useState({ ...bounds, width: Math.min(bounds.width, 1600), height: Math.min(bounds.height, 1000) });
@@ -190,7 +190,7 @@ function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Se
           act();
         }}
       >
-        {answer.edges.map((edge, at) => (isSeen(edge.from, edge.to) ? <Edge key={at} edge={edge} placed={placed} near={active !== null && (edge.from === active || edge.to === active)} dim={active !== null} /> : null))}
+        {answer.edges.map((edge, at) => (isSeen(edge.from, edge.to) ? <Edge key={at} edge={edge} placed={placed} tops={tops} near={active !== null && (edge.from === active || edge.to === active)} dim={active !== null} /> : null))}
         {[...placed.values()].filter(({ node }) => isSeen(node.uid, node.uid) || node.uid === active).map((one) => (
           <Node
             key={one.node.uid} {...one} active={one.node.uid === active} dim={(active !== null && !near.has(one.node.uid)) || (matched !== null && !matched.has(one.node.uid))}
@@ -225,15 +225,13 @@ function neighbors(edges: GraphEdge[], active: number | null): Set<number> {
   return near;
 }
 
-function Edge(props: { edge: GraphEdge; placed: Map<number, Placed>; near: boolean; dim: boolean }): JSX.Element | null {
+function Edge(props: { edge: GraphEdge; placed: Map<number, Placed>; tops: Map<number, number>; near: boolean; dim: boolean }): JSX.Element | null {
   const { edge, placed } = props;
   const to = placed.get(edge.to);
   const from = edge.from === undefined ? undefined : placed.get(edge.from);
   if (to === undefined || from === undefined) return null;
-  const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2];
-  const bend = Math.max(30, Math.abs(x2 - x1) / 2);
   const critical = from.node.critical && to.node.critical ? "critical" : "";
-  return <path class={`edge ${edge.kind} ${critical} ${props.near ? "near" : props.dim ? "dim" : ""}`} d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 5} ${y2}m-5 -4 5 4 -5 4`} />;
+  return <path class={`edge ${edge.kind} ${critical} ${props.near ? "near" : props.dim ? "dim" : ""}`} d={`${edgePath(from, to, props.tops)}m-5 -4 5 4 -5 4`} />;
 }
 
 function Node(props: Placed & { active: boolean; dim: boolean; hover: (uid: number | null) => void; enter: () => void }): JSX.Element {

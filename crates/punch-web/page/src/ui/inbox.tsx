@@ -27,7 +27,7 @@ export function Inbox(): JSX.Element {
   const ask = (): void => void Notification.requestPermission().then(() => setAsks(canNotify()));
   return (
     <Section title="Needs you" count={inbox.length} class={inbox.length > 0 ? "urgent" : ""} aside={asks && <Button look="quiet small" onClick={ask}>Notify me</Button>}>
-      {inbox.length === 0 ? <Empty title="Nothing needs you.">Agents continue by themselves. What waits for you appears here.</Empty> : (
+      {inbox.length === 0 ? <Empty title="Nothing needs you.">What waits for you appears here.</Empty> : (
         <ul class="cards">{inbox.map((item) => <Item key={inboxKey(item)} item={item} />)}</ul>
       )}
     </Section>
@@ -59,18 +59,18 @@ function Item(props: { item: InboxItem }): JSX.Element {
       {question !== undefined ? <QuestionCard question={question} /> : (
         <div class="inbox-body">
           {item.todo && text !== row?.text && <p class="card-text theirs">{text}</p>}
-          <Settle item={item} />
+          <Settle item={item} text={text === row?.text ? "" : text} />
         </div>
       )}
     </li>
   );
 }
 
-function Settle(props: { item: InboxItem }): JSX.Element | null {
+function Settle(props: { item: InboxItem; text: string }): JSX.Element | null {
   const { item } = props;
   const can = useCanWrite();
   const id = item.todo ?? "";
-  if (item.kind === "hold" && can) return <AnswerHold id={id} />;
+  if (item.kind === "hold" && can) return <AnswerHold id={id} asked={props.text} />;
   if (item.kind === "failed" && can) {
     return (
       <div class="buttons">
@@ -91,18 +91,18 @@ function Settle(props: { item: InboxItem }): JSX.Element | null {
   );
 }
 
-/** An answer becomes a note, and the hold ends, in one step. */
-export function AnswerHold(props: { id: string }): JSX.Element {
-  const { id } = props;
+/** An answer becomes a note with the question, which goes with the hold, and the hold ends, in one step. */
+export function AnswerHold(props: { id: string; asked: string }): JSX.Element {
+  const { id, asked } = props;
   const [answering, setAnswering] = useState(false);
   if (answering) {
-    const send = (text: string): Promise<boolean> => write([{ op: "note", id, text }, { op: "release", id }], `Answered ${id} and released it`);
-    return <TextForm label="Your answer" button="Answer and release" send={send} back={() => setAnswering(false)} />;
+    const send = (text: string): Promise<boolean> => write([{ op: "note", id, text: asked ? `${asked} — ${text}` : text }, { op: "release", id }], `Answered ${id}`);
+    return <TextForm label="Your answer" button="Answer" send={send} back={() => setAnswering(false)} />;
   }
   return (
     <div class="buttons">
       <Button look="primary" onClick={() => setAnswering(true)}>Answer…</Button>
-      <Button onClick={() => void write([{ op: "release", id }], `Released ${id}`)}>Release</Button>
+      <Button onClick={() => void write([{ op: "release", id }], `Released ${id}`)}>End the hold</Button>
     </div>
   );
 }

@@ -106,7 +106,7 @@ function Hold(props: { todo: TodoRecord }): JSX.Element | null {
       <p class="theirs">{hold.reason}</p>
       {hold.until != null && <p class="muted">Ends in {span(hold.until - now)}.</p>}
       {hold.at !== undefined && <p class="muted">Since <Age since={hold.at} />{hold.by !== undefined && <>, by <span class="theirs">{hold.by}</span></>}</p>}
-      {can && hold.kind === "human" && <AnswerHold id={id} />}
+      {can && hold.kind === "human" && <AnswerHold id={id} asked={hold.reason} />}
     </Part>
   );
 }
