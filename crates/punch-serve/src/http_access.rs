@@ -37,11 +37,11 @@ pub(crate) fn judge(head: &Parts, own: &str, token: &Token) -> Result<(), Denial
     let is_ours = |authority: &str| is_local(authority, own);
     // A request may name its host in its first line too, and then both must be ours.
     let target = head.uri.authority().map(axum::http::uri::Authority::as_str);
-    let named = only_value(head, &HOST).map_err(|()| Denial::Host)?;
+    let named = only_value(head, &HOST).map_err(|_| Denial::Host)?;
     if [target, named] == [None, None] || ![target, named].into_iter().flatten().all(is_ours) {
         return Err(Denial::Host);
     }
-    let origin = only_value(head, &ORIGIN).map_err(|()| Denial::Origin)?;
+    let origin = only_value(head, &ORIGIN).map_err(|_| Denial::Origin)?;
     if !origin.is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_ours)) {
         return Err(Denial::Origin);
     }
@@ -52,13 +52,17 @@ pub(crate) fn judge(head: &Parts, own: &str, token: &Token) -> Result<(), Denial
     }
 }
 
-/// The value of a header that may be there once. An error if it is there twice or is not text.
-pub fn only_value<'h>(head: &'h Parts, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+/// A header that is there twice, or is not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmbiguousHeader;
+
+/// The value of a header that may be there once.
+pub fn only_value<'h>(head: &'h Parts, name: &HeaderName) -> Result<Option<&'h str>, AmbiguousHeader> {
     let mut all = head.headers.get_all(name).iter();
     match (all.next(), all.next()) {
         (None, _) => Ok(None),
-        (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
-        (Some(_), Some(_)) => Err(()),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| AmbiguousHeader),
+        (Some(_), Some(_)) => Err(AmbiguousHeader),
     }
 }
 

@@ -28,7 +28,7 @@ mod write_timeout;
 
 pub use connections::{Peer, serve_with};
 pub use http::{Http, HttpError, McpAccess, asked_to_end, loopback, mcp_route};
-pub use http_access::{Denial, only_value};
+pub use http_access::{AmbiguousHeader, Denial, only_value};
 pub use http_limits::HttpLimits;
 pub use identity::{CallerIdentity, ConversationTag, TokenName};
 pub use log::ServeLog;

@@ -1,6 +1,8 @@
 //! The JSON Schemas of bodies and answers, for the OpenAPI document. They are made from the same tables as those of the
 //! command line where both show the same thing.
 
+mod runs;
+
 use punch_core::ShownStatus;
 use punch_core::schema::{
     self as core, about, any, any_of, count, list, named, object, only, or_null, shown, signed, text, time, word,
@@ -8,10 +10,14 @@ use punch_core::schema::{
 };
 use punch_core::view::board_row::MARKS;
 use punch_engine::call::Dialect;
-use punch_engine::{TurnEnd, schema as engine};
+use punch_engine::schema as engine;
 use serde_json::{Value, json};
 
 use crate::access::TokenRole;
+use runs::{fleet_in_short, run_state, sessions};
+
+pub(crate) use punch_core::schema::{any as any_object, count as count_of, text as any_text, yes_no as flag};
+pub(crate) use runs::{assign, assigned, control, controlled, fleet, run, runs};
 
 type SchemaField<'a> = (&'a str, Value);
 
@@ -23,22 +29,6 @@ fn whole(always: &[SchemaField<'_>], maybe: &[SchemaField<'_>]) -> Value {
 /// An answer about a plan at a revision.
 fn of_plan(always: &[SchemaField<'_>], maybe: &[SchemaField<'_>]) -> Value {
     whole(&[&[("revision", count())], always].concat(), maybe)
-}
-
-pub(crate) fn any_object() -> Value {
-    any()
-}
-
-pub(crate) fn any_text() -> Value {
-    text()
-}
-
-pub(crate) fn count_of() -> Value {
-    count()
-}
-
-pub(crate) fn flag() -> Value {
-    yes_no()
 }
 
 pub(crate) fn form() -> Value {
@@ -171,75 +161,6 @@ fn question() -> Value {
         &[],
     );
     named("question", question)
-}
-
-fn sum() -> Value {
-    let fields = ["tokens", "estimated", "cost", "uncosted", "ms", "turns"].map(|name| (name, count()));
-    named("sum", about(object(&fields, &[]), "cost in millionths of a dollar"))
-}
-
-fn wanted() -> Value {
-    word(["go", "pause", "stop"])
-}
-
-fn run_state() -> Value {
-    let seat = object(
-        &[
-            ("seat", count()),
-            ("agent", text()),
-            ("stage", text()),
-            ("wanted", wanted()),
-            ("todo", or_null(text())),
-            ("since", time()),
-            ("lastSign", or_null(time())),
-            ("tokens", count()),
-            ("cost", count()),
-            ("line", text()),
-        ],
-        &[],
-    );
-    let limits = ["tokens", "cost", "time"].map(|name| (name, or_null(count())));
-    let run = object(
-        &[
-            ("number", count()),
-            ("startedAt", time()),
-            ("endedAt", or_null(time())),
-            ("running", yes_no()),
-            ("outcome", text()),
-            ("wanted", wanted()),
-            ("spent", sum()),
-            ("limits", object(&limits, &[])),
-            ("seats", list(seat)),
-        ],
-        &[],
-    );
-    named("runState", run)
-}
-
-fn sessions() -> Value {
-    let session = object(
-        &[
-            ("session", text()),
-            ("agent", text()),
-            ("continuation", count()),
-            ("of", count()),
-            ("switch", word(["on", "paused", "off"])),
-            ("decision", text()),
-        ],
-        &[],
-    );
-    list(named("session", session))
-}
-
-fn fleet_in_short() -> Value {
-    let counts = ["working", "draining", "lost", "seats", "busy", "stuck"].map(|name| (name, count()));
-    let warnings = [("warnings", about(list(text()), "lost workers and stuck claims"))];
-    let fleet = object(&[&counts[..], &warnings].concat(), &[]);
-    or_null(named("fleetInShort", about(fleet, "null if there are no workers")))
-}
-
-pub(crate) fn fleet() -> Value {
-    whole(&[vec![("now", time())], core::fleet()].concat(), &[])
 }
 
 fn entry() -> Value {
@@ -458,82 +379,6 @@ pub(crate) fn answer() -> Value {
 
 pub(crate) fn answered() -> Value {
     whole(&[("question", question())], &[])
-}
-
-pub(crate) fn runs() -> Value {
-    let run = object(
-        &[
-            ("number", count()),
-            ("startedAt", time()),
-            ("endedAt", or_null(time())),
-            ("outcome", text()),
-            ("spent", sum()),
-            ("running", yes_no()),
-        ],
-        &[],
-    );
-    of_plan(&[("runs", list(run))], &[])
-}
-
-pub(crate) fn run() -> Value {
-    let step = object(&[("at", time()), ("text", text())], &[]);
-    let cost = object(&[("id", text()), ("spent", sum()), ("attempts", count()), ("estimated", or_null(count()))], &[]);
-    let spent = object(
-        &[
-            ("todo", or_null(text())),
-            ("attempt", count()),
-            ("agent", text()),
-            ("tokens", count()),
-            ("cost", or_null(count())),
-            ("ms", count()),
-            ("turns", count()),
-            ("estimated", yes_no()),
-            ("at", time()),
-        ],
-        &[],
-    );
-    let bar = object(
-        &[
-            ("seat", count()),
-            ("todo", text()),
-            ("attempt", count()),
-            ("start", time()),
-            ("end", or_null(time())),
-            ("outcome", or_null(word(TurnEnd::ALL.map(TurnEnd::name)))),
-        ],
-        &[],
-    );
-    of_plan(
-        &[
-            ("run", run_state()),
-            ("resumed", count()),
-            ("agents", list(text())),
-            ("because", list(text())),
-            ("earlier", count()),
-            ("steps", list(step)),
-            ("todos", list(cost)),
-            ("ledger", list(spent)),
-            ("bars", list(bar)),
-        ],
-        &[],
-    )
-}
-
-pub(crate) fn control() -> Value {
-    object(&[("wanted", word(["pause", "resume", "stop"]))], &[("seat", or_null(count()))])
-}
-
-pub(crate) fn controlled() -> Value {
-    whole(&[("run", count()), ("seat", or_null(count())), ("wanted", text())], &[])
-}
-
-pub(crate) fn assign() -> Value {
-    let todos = about(list(text()), "ids, in the order in which they are worked on");
-    object(&[("todos", todos), ("agent", about(text(), "one of `agents` of the server"))], &[])
-}
-
-pub(crate) fn assigned() -> Value {
-    whole(&[("session", text()), ("todos", list(text())), ("agent", text())], &[])
 }
 
 /// The data of the events of a stream.

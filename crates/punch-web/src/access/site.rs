@@ -76,7 +76,7 @@ impl Site {
             || ApiProblem::forbidden("the host is not this server", "use the address that `punch serve` printed");
         // A request may name its host in its first line too, and then both must be ours.
         let target = head.uri.authority().map(axum::http::uri::Authority::as_str);
-        let named = only_value(head, &HOST).map_err(|()| foreign())?;
+        let named = only_value(head, &HOST).map_err(|_| foreign())?;
         let given = [target, named];
         if given == [None, None] || !given.into_iter().flatten().all(|host| self.is_ours(host)) {
             return Err(foreign());
@@ -87,8 +87,8 @@ impl Site {
     /// Refuses a request that a foreign page makes. A write that carries a cookie must show that it comes from here.
     pub fn judge_origin(&self, head: &Parts, by_cookie: bool) -> Result<(), ApiProblem> {
         let foreign = || ApiProblem::forbidden("the request comes from another page", "use the page of this server");
-        let origin = only_value(head, &ORIGIN).map_err(|()| foreign())?;
-        let site = only_value(head, &FETCH_SITE).map_err(|()| foreign())?;
+        let origin = only_value(head, &ORIGIN).map_err(|_| foreign())?;
+        let site = only_value(head, &FETCH_SITE).map_err(|_| foreign())?;
         let own = |origin: &str| {
             let rest = origin.strip_prefix(self.scheme).and_then(|rest| rest.strip_prefix("://"));
             rest.is_some_and(|host| self.is_ours(host))
