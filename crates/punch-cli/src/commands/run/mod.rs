@@ -185,9 +185,17 @@ impl RunArgs {
             Some(open) => open.engine.runs(open.plan, 1)?.into_iter().next(),
             None => None,
         };
-        if let Some(last) = last.as_ref().filter(|_| named.is_empty()) {
+        let repeats = named.is_empty();
+        // Agents that worked in worktrees must not come into the user's files because a run is repeated. A run that is
+        // resumed stays where it was.
+        let in_worktrees = repeats
+            && settings.run_worktrees.source == SettingSource::Default
+            && last.as_ref().is_some_and(|last| last.has_worktrees() && (self.fresh || !last.is_resumable()));
+        if let Some(last) = last.as_ref().filter(|_| repeats) {
             named.clone_from(&last.body.agents);
-            output::remark(&format!("note: no agent given, using that of run {}: {}", last.id, named.join(", ")));
+            let place = if in_worktrees { ", in worktrees" } else { "" };
+            let agents = named.join(", ");
+            output::remark(&format!("note: no agent given, using that of run {}: {agents}{place}", last.id));
         }
         let specs = named.iter().map(|name| name.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
         let specs = specs.map_err(|error| Failure::usage(&error.message(), &error.hint()))?;
@@ -199,10 +207,11 @@ impl RunArgs {
         options.fresh = self.fresh;
         options.oversize = self.oversize;
         options.skip_optional |= self.skip_optional;
+        options.worktrees |= in_worktrees;
         if self.agents.is_none() {
-            // A run resumes as it began, unless the user has said how many agents there are.
+            // A run is resumed and repeated as it began, unless the user has said how many agents there are.
             let resumed = last.filter(|last| {
-                last.is_resumable() && !self.fresh && settings.run_agents.source == SettingSource::Default
+                (repeats || last.is_resumable() && !self.fresh) && settings.run_agents.source == SettingSource::Default
             });
             let before = resumed.and_then(|last| usize::try_from(last.body.options["agents"].as_u64()?).ok());
             options.seats = before.unwrap_or(options.seats).max(options.specs.len());
