@@ -75,7 +75,7 @@ fn run_event(event: &RunEvent) -> Option<String> {
             format!("[{agent}] {name} works on {todo}{again}: {content}")
         }
         RunEvent::Continued { agent, todo } => format!("[{agent}] continues {todo}"),
-        RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
+        RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done"),
         RunEvent::Completed { todo, content, spent, .. } => {
             let guess = if spent.estimated > 0 { " estimated" } else { "" };
             let took = format!("{}{guess} tokens, {} s", text::grouped(spent.tokens), spent.ms / 1_000);

@@ -50,14 +50,19 @@ fn as_text(found: &UsageReport, limit: usize) -> String {
     if found.todos.len() > limit {
         out.push(format!("and {} more", found.todos.len() - limit));
     }
-    out.push(String::new());
+    let rows = out.len();
     for (size, fit) in &found.by_complexity {
         out.push(line(size.map_or("no size", Complexity::name), fit));
     }
     if found.total.count > 0 {
         out.push(line("all finished", &found.total));
     }
-    out.push(format!("estimates are currently scaled by {:.2}", found.calibration));
+    if (found.calibration - 1.0).abs() >= 0.005 {
+        out.push(format!("estimates are currently scaled by {:.2}", found.calibration));
+    }
+    if out.len() > rows {
+        out.insert(rows, String::new());
+    }
     out.join("\n")
 }
 

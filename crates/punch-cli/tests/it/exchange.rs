@@ -118,7 +118,7 @@ fn todos_come_in_and_go_out() {
       > a note
     - [ ] Four <!-- punch {"id":"T-5","createdAt":MS} -->
     $ punch undo
-    Undid revision 3 by user: a, T-1, T-2, T-3 archived; the list of phases changed; T-4, T-5 added
+    Undid revision 3 by user: a, T-1, T-2, T-3 archived; phase `Ship` added; phases `P`, `Ship` removed; T-4, T-5 added
     [ ] a  One
     [.] T-1  Two
     [x] T-2  Three
@@ -198,8 +198,8 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch import twice.json
-    2> error: id `b` is used more than once
-    2> hint: give each todo its own id
+    2> error: id `b` is already in use
+    2> hint: choose another id, or leave it out to get the next free one
     exit 1
     $ punch import taken.json
     1 todo updated
