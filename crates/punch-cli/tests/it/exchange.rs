@@ -118,7 +118,7 @@ fn todos_come_in_and_go_out() {
       > a note
     - [ ] Four <!-- punch {"id":"T-5","createdAt":MS} -->
     $ punch undo
-    Undid revision 3 by user: a, T-1, T-2, T-3 archived; phase `Ship` added; phases `P`, `Ship` removed; T-4, T-5 added
+    Undid revision 3 by user: a, T-1, T-2, T-3 archived; the list of phases changed; T-4, T-5 added
     [ ] a  One
     [.] T-1  Two
     [x] T-2  Three

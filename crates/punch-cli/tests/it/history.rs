@@ -211,7 +211,7 @@ fn log_tells_every_revision_in_words() {
         log --todo t
     ")), @r#"
     $ punch log --limit 40
-    19  TIME  user  phase `P` added; T-3, T-4, T-5, T-6, 2 more added
+    19  TIME  user  the list of phases changed; T-3, T-4, T-5, T-6, 2 more added
     18  TIME  user  undid 17: T-2, ship changed back
     17  TIME  user  ship dependencies changed; T-2 archived (undone by 18)
     16  TIME  user  T-2 cancelled
@@ -231,7 +231,7 @@ fn log_tells_every_revision_in_words() {
      2  TIME  user  ship added: Ship it
      1  TIME  user  T-1, T-2 added
     $ punch log --limit 2
-    19  TIME  user  phase `P` added; T-3, T-4, T-5, T-6, 2 more added
+    19  TIME  user  the list of phases changed; T-3, T-4, T-5, T-6, 2 more added
     18  TIME  user  undid 17: T-2, ship changed back
     2> 17 older; `punch log -n 10` shows more
     $ punch log --todo T-2 --limit 3

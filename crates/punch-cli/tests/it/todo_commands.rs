@@ -84,7 +84,7 @@ fn the_list_grows_is_worked_on_and_goes() {
     Unknown punch todo subcommand. Use append, start, done, drop, rm, copy, export, import.
     exit 1
     $ punch undo
-    Undid revision 9 by user: T-1, T-2 archived; phases `Todos`, `Auth` removed
+    Undid revision 9 by user: T-1, T-2 archived; the list of phases changed
     [x] T-1  Fix the bug
     [x] T-2  Port the store
     $ punch todo

@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::{Layout, Plain, SpanRole, ViewLine};
 use crate::text::clip;
 use crate::{
-    Event, EventKind, Evidence, FieldChange, Flags, Footprint, ListSplice, Patch, Phase, Plan, Status, Swap, Uid,
-    UndoState,
+    Event, EventKind, Evidence, FieldChange, Flags, Footprint, ListSplice, Patch, Plan, Status, Swap, Uid, UndoState,
 };
 
 /// Todos named for each thing that happened.
@@ -263,31 +262,12 @@ fn phrase(event: &Event) -> String {
         EventKind::Flagged => return flagged(changes),
         EventKind::Noted => "got a note",
         EventKind::Removed => "archived",
-        EventKind::Phased => return phases(&event.patch),
+        EventKind::Phased => "the list of phases changed",
         EventKind::PolicySet => "the plan's policy changed",
         EventKind::Reverted => "changed back",
         EventKind::Edited => return edited(changes),
     };
     word.to_owned()
-}
-
-/// Which phases came and went.
-fn phases(patch: &Patch) -> String {
-    let Patch::Phases(Swap { before, after }) = patch else { return "phases changed".to_owned() };
-    let names = |of: &[Phase], others: &[Phase]| -> Vec<String> {
-        let own = of.iter().filter(|phase| others.iter().all(|other| other.uid != phase.uid));
-        own.map(|phase| format!("`{}`", Plain::clipped(&phase.name, 40))).collect()
-    };
-    let said = |names: Vec<String>, word: &str| {
-        let more = names.len().saturating_sub(NAMED);
-        let shown = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-        let more = if more == 0 { String::new() } else { format!(", {more} more") };
-        let noun = if names.len() == 1 { "phase" } else { "phases" };
-        (!names.is_empty()).then(|| format!("{noun} {shown}{more} {word}"))
-    };
-    let parts = [said(names(after, before), "added"), said(names(before, after), "removed")];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "phases changed".to_owned() } else { parts.join("; ") }
 }
 
 /// The todos whose check ran in these events and failed.
