@@ -95,7 +95,7 @@ fn thin(page: &str) -> Vec<String> {
     let entries = page.split("\n### ").skip(1);
     let lacks = entries.filter(|entry| {
         let entry = entry.split("\n## ").next().unwrap_or_default();
-        !entry.contains("**Cause.**") || !entry.contains("**Way out.**")
+        !entry.contains("**Cause.**") || !entry.contains("**What to do.**")
     });
     let names = lacks.filter_map(|entry| entry.lines().next());
     names.map(|name| format!("{PAGE}: `{name}` needs a cause and a way out")).collect()
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn an_entry_has_a_cause_and_a_way_out() {
-        let page = "# E\n\n### `a`\n\n**Cause.** x\n\n**Way out.** y\n\n### `b`\n\n**Cause.** x\n";
+        let page = "# E\n\n### `a`\n\n**Cause.** x\n\n**What to do.** y\n\n### `b`\n\n**Cause.** x\n";
         assert_eq!(entries(page).into_iter().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(thin(page).len(), 1);
     }

@@ -28,7 +28,7 @@ fn plain(paragraph: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out.replace("**Cause.**", "Cause:").replace("**Way out.**", "What to do:")
+    out.replace("**Cause.**", "Cause:").replace("**What to do.**", "What to do:")
 }
 
 #[cfg(test)]

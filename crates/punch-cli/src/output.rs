@@ -55,6 +55,7 @@ impl JsonLines {
 /// Prints what the argument parser has to say: help and version are answers, the rest is a usage error.
 pub fn usage(mut answer: clap::Error, as_json: bool) -> Exit {
     without_escape_tip(&mut answer);
+    suggest_flags(&mut answer);
     suggest_verbs(&mut answer);
     let answer = plain_number(&answer).unwrap_or(answer);
     if answer.exit_code() == 0 {
@@ -72,6 +73,37 @@ pub fn usage(mut answer: clap::Error, as_json: bool) -> Exit {
     Exit::Usage
 }
 
+/// What other tools call our verbs.
+const OTHER_TOOLS: [(&str, &str); 16] = [
+    ("remove", "rm"),
+    ("delete", "rm"),
+    ("archive", "rm"),
+    ("complete", "done"),
+    ("close", "done"),
+    ("create", "add"),
+    ("view", "show"),
+    ("find", "search"),
+    ("update", "edit"),
+    ("rename", "edit"),
+    ("history", "log"),
+    ("begin", "start"),
+    ("block", "hold"),
+    ("pause", "hold"),
+    ("connect", "install"),
+    ("disconnect", "uninstall"),
+];
+
+/// Suggests a flag only if it is nearly what was typed.
+fn suggest_flags(answer: &mut clap::Error) {
+    let Some(ContextValue::String(given)) = answer.get(ContextKind::InvalidArg) else { return };
+    let given = given.trim_start_matches('-').to_owned();
+    if let Some(ContextValue::String(near)) = answer.remove(ContextKind::SuggestedArg) {
+        if !text::nearest(&given, [near.trim_start_matches('-')].into_iter(), 1).is_empty() {
+            answer.insert(ContextKind::SuggestedArg, ContextValue::String(near));
+        }
+    }
+}
+
 /// Suggests at most two verbs that are nearly what was typed, and of these only such that help shows.
 fn suggest_verbs(answer: &mut clap::Error) {
     let Some(ContextValue::String(given)) = answer.get(ContextKind::InvalidSubcommand) else { return };
@@ -82,7 +114,8 @@ fn suggest_verbs(answer: &mut clap::Error) {
         Some(ContextValue::String(near)) => vec![near],
         _ => Vec::new(),
     };
-    let near = text::nearest(&given, known.iter().map(String::as_str), 2);
+    let meant = OTHER_TOOLS.iter().find(|(word, _)| *word == given).map(|(_, verb)| vec![(*verb).to_owned()]);
+    let near = meant.unwrap_or_else(|| text::nearest(&given, known.iter().map(String::as_str), 2));
     if !near.is_empty() {
         answer.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
     }
@@ -171,6 +204,11 @@ pub fn prose(text: &str) -> Result<(), Failure> {
     let Some(width) = io::stdout().is_terminal().then(environment::width) else { return document(text) };
     let lines: Vec<String> = text.split('\n').map(|line| wrapped(line, Some(width))).collect();
     document(&lines.join("\n"))
+}
+
+/// Columns of the terminal that answers go to, if they go to one.
+pub fn terminal_width() -> Option<usize> {
+    io::stdout().is_terminal().then(environment::width)
 }
 
 /// Says something about the run that is no data.

@@ -1,7 +1,7 @@
 //! What a verb answers: text for people, or one JSON object with `"schema": 1`.
 
 use punch_core::reason::{PlanReader, stranded};
-use punch_core::view::{Layout, Plain, SpanRole, TodoRow, ViewLine, changes, spans, table};
+use punch_core::view::{Badge, Layout, Plain, SpanRole, TodoRow, ViewLine, changes, spans, table};
 use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, text};
 use punch_engine::{PlanChange, load_reasons};
 use serde_json::{Map, Value, json};
@@ -128,6 +128,10 @@ pub fn table<'a>(reader: PlanReader<'a>, todos: impl IntoIterator<Item = &'a Tod
         // Why it failed is what a list of failed todos is read for.
         let error =
             todo.last_error.as_deref().filter(|error| todo.status == Status::Failed && !error.trim().is_empty());
+        // An error that tells of the failed check needs no mark beside it.
+        if error.is_some_and(|error| error.trim_start().starts_with("the check of")) {
+            row.badges.retain(|badge| *badge != Badge::CheckFailed);
+        }
         row.why.extend(error.map(|error| Plain::clipped(error.trim(), 120)));
         row.table_row(layout)
     };

@@ -273,10 +273,13 @@ impl Refusal {
         match self {
             Self::Invalid { at, what } if at.is_empty() => clip_lines(what),
             Self::Invalid { at, what } => format!("{}: {}", text::clip(at, 160), clip_lines(what)),
-            Self::DuplicateId { id } => format!("id {} is used more than once", name(id)),
+            Self::DuplicateId { id } => format!("id {} is already in use", name(id)),
             Self::UnknownTodo { id, near } => format!("no todo {}{}", name(id), did_you_mean(near)),
             Self::UnknownDependency { id, missing, near } => {
                 format!("{} depends on {}, which does not exist{}", name(id), name(missing), did_you_mean(near))
+            }
+            Self::Cycle { path } if path.iter().all(|id| Some(id) == path.first()) => {
+                format!("{} cannot depend on itself", name(path.first().map_or("", String::as_str)))
             }
             Self::Cycle { path } => format!("dependencies form a cycle: {}", path_text(path)),
             Self::NotReady { id, reasons } => not_ready(id, reasons),
@@ -364,7 +367,7 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match self {
             Self::Invalid { .. } => "fix that value and try again; nothing was changed".into(),
-            Self::DuplicateId { .. } => "give each todo its own id".into(),
+            Self::DuplicateId { .. } => "choose another id, or leave it out to get the next free one".into(),
             Self::UnknownTodo { .. } => "`punch list` shows the ids".into(),
             Self::UnknownDependency { .. } => {
                 "`punch list` shows the ids; add the missing todo first, or leave the dependency out".into()
@@ -479,7 +482,7 @@ fn not_ready_hint(id: &str, reasons: &[WaitReason]) -> String {
         }
         Cause::Missing => format!("add a todo with that id, or run `punch edit {id} --drop-needs {other}`"),
         Cause::Files => format!("wait until `{}` is done, or start another todo", text::clip(&first.id, 80)),
-        Cause::Blank => format!("describe it with `punch edit {id} --content '…'`"),
+        Cause::Blank => format!("describe it with `punch edit {id} --text '…'`"),
         cause if cause.is_hold() && first.is_own() => format!("`punch unhold {id}` takes it off hold"),
         _ => format!("finish `{}` first; `punch why {id}` shows the whole chain", text::clip(&first.id, 80)),
     }

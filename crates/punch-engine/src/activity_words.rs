@@ -75,7 +75,7 @@ fn run_event(event: &RunEvent) -> Option<String> {
             format!("[{agent}] {name} works on {todo}{again}: {content}")
         }
         RunEvent::Continued { agent, todo } => format!("[{agent}] continues {todo}"),
-        RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done; checking"),
+        RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done"),
         RunEvent::Completed { todo, content, spent, .. } => {
             let time = format!("{} s", spent.ms / 1_000);
             // An estimate stands for what the agent did not report; it counts towards limits, but it is no news.

@@ -138,19 +138,32 @@ impl Engine {
     }
 }
 
-/// The phases of the document come after those that are there, so what is there keeps its phase.
+/// The phases of the document come after those that are there, so what is there keeps its phase. A phase with the name of
+/// one of them is that one; of phases with the same name, the first is the first and so on.
 fn keep_phases(plan: &Plan, mut ops: Vec<Op>) -> Vec<Op> {
     use punch_core::{Keep, PhaseRef};
-    let kept = plan.row.phases.len();
+    let kept = &plan.row.phases;
+    // Where each phase of the document is in the new list.
+    let mut places = Vec::new();
     for op in &mut ops {
         match op {
             Op::Phases(list) => {
-                let before = plan.row.phases.iter().map(|p| PhaseRef::Uid(p.uid));
-                *list = before.chain(list.drain(..)).collect();
+                let mut all: Vec<PhaseRef> = kept.iter().map(|phase| PhaseRef::Uid(phase.uid)).collect();
+                for phase in list.drain(..) {
+                    let known = match &phase {
+                        PhaseRef::Name(name) => (0..kept.len()).find(|n| kept[*n].name == *name && !places.contains(n)),
+                        _ => None,
+                    };
+                    places.push(known.unwrap_or(all.len()));
+                    if known.is_none() {
+                        all.push(phase);
+                    }
+                }
+                *list = all;
             }
             Op::Add(add) => {
                 if let Keep::Set(Some(PhaseRef::Index(n))) = &mut add.edit.phase {
-                    *n += kept;
+                    *n = places.get(*n).copied().unwrap_or(*n + kept.len());
                 }
             }
             _ => {}

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read};
 
 use clap::Args;
-use punch_core::format::pasted_list;
+use punch_core::format::pasted_list::{self, PastedTodo};
 use punch_core::{Keep, ListPosition, Op, Ref, Todo, Uid, Warning};
 use punch_engine::{Engine, EngineError, PlanChange};
 use punch_store::PlanId;
@@ -21,9 +21,9 @@ const EXAMPLES: &str = "\
 Examples:
   punch add 'Write the parser' 'Test the parser'
   punch add 'Release' --id release --needs T-1,T-2 -p high
-  punch add 'Port the store' --phase Core --complexity large --label backend --files 'src/store/**'
+  punch add 'Port the store' --phase Core --label backend --files 'src/store/**'
   git diff --name-only | sed 's/^/Review /' | punch add -
-  punch add < notes.md       # a Markdown list: `- [ ] text`, `1. text`, headings become phases";
+  punch add < notes.md       # a Markdown list: `# phase`, `- [ ] text #label`";
 
 /// The arguments of `punch add`.
 #[derive(Args)]
@@ -41,25 +41,22 @@ pub struct AddArgs {
     place: PlaceFlags,
 }
 
-/// Texts of todos with the phases they belong to.
-type Contents = Vec<(Option<String>, String)>;
-
 /// Fields that `add` and `edit` share.
 #[derive(Args, Clone, Default)]
 pub struct FieldFlags {
-    /// Todos that must be done first: ids or parts of contents; `T-3,T-4`, or given several times
+    /// Todos that must be done first: ids or parts of their texts; `T-3,T-4` (repeatable)
     #[arg(long, short, value_name = "TODO")]
     pub needs: Vec<String>,
-    /// A todo that needs this one; may be given several times
+    /// A todo that needs this one (repeatable)
     #[arg(long, value_name = "ID")]
     pub blocks: Vec<String>,
     /// The phase it belongs to; created if there is none of that name
     #[arg(long, value_name = "NAME")]
     pub phase: Option<String>,
-    /// 1 (most urgent) to 5, or urgent, high, medium, low
+    /// 1 (most urgent) to 5, or urgent, high, medium, low, lowest
     #[arg(long, short, value_name = "1-5", value_parser = input::priority)]
     pub priority: Option<u64>,
-    /// A label, for example `docs` or `area/store`; `docs,web`, or given several times
+    /// A label, for example `docs` or `area/store`; `docs,web` (repeatable)
     #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
     pub labels: Vec<String>,
     /// trivial, small, medium, large or epic
@@ -74,13 +71,13 @@ pub struct FieldFlags {
     /// Check command; must exit with 0
     #[arg(long, value_name = "COMMAND")]
     pub verify: Option<String>,
-    /// A file or glob the work will touch; may be given several times
+    /// A file or glob the work will touch (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub files: Vec<String>,
     /// Details
     #[arg(long, short, value_name = "TEXT")]
     pub description: Option<String>,
-    /// The content in the present tense, shown while it runs
+    /// The text in the present tense, shown while it runs
     #[arg(long, value_name = "TEXT")]
     pub active_form: Option<String>,
 }
@@ -124,12 +121,16 @@ impl AddArgs {
             return Err(Failure::usage("--id works with a single todo", "add them one by one"));
         }
         let mut ops = Vec::with_capacity(contents.len());
-        for (phase, content) in contents {
+        for PastedTodo { phase, content, labels } in contents {
             let mut op = self.fields.to_map();
             op.insert("op".into(), json!("add"));
             op.insert("content".into(), json!(content));
             if let Some(phase) = phase.filter(|_| self.fields.phase.is_none()) {
                 op.insert("phase".into(), json!(phase));
+            }
+            if !labels.is_empty() {
+                let labels = self.fields.labels.iter().cloned().chain(labels.iter().map(ToString::to_string));
+                op.insert("labels".into(), labels.collect());
             }
             if let Some(id) = &self.id {
                 op.insert("id".into(), json!(id));
@@ -149,7 +150,7 @@ impl AddArgs {
         let mut reply = reply::changed(&changed, &changed.outcome.added, &open.project);
         if closed > 0 {
             let lines = safety::count(closed as u64, "line");
-            reply.body.push(format!("note: left out {lines} checked off already; `punch import` keeps those"));
+            reply.body.push(format!("note: skipped {lines} already checked off; `punch import` keeps them"));
         }
         Ok(reply)
     }
@@ -221,7 +222,7 @@ fn submit(open: &OpenProject, ops: &[Op], needs: &[Ref], place: &ListPosition) -
 
 impl AddArgs {
     /// The texts with the phases that headings of a list give them, and how many lines of the list were checked off.
-    fn contents(&self) -> Result<(Contents, usize), Failure> {
+    fn contents(&self) -> Result<(Vec<PastedTodo>, usize), Failure> {
         let (mut out, mut closed) = (Vec::new(), 0);
         let reads_input = self.contents.is_empty() && !std::io::stdin().is_terminal();
         for content in self.contents.iter().map(String::as_str).chain(reads_input.then_some("-")) {
@@ -232,19 +233,19 @@ impl AddArgs {
                 out.extend(open);
                 closed += done;
             } else {
-                out.push((None, content.to_owned()));
+                out.push(PastedTodo { content: content.to_owned(), ..PastedTodo::default() });
             }
         }
         Ok((out, closed))
     }
 
     /// Refuses what was meant otherwise.
-    fn check(&self, contents: &[(Option<String>, String)]) -> Result<(), Failure> {
-        if contents.iter().any(|(_, text)| text.trim().is_empty()) {
+    fn check(&self, contents: &[PastedTodo]) -> Result<(), Failure> {
+        if contents.iter().any(|todo| todo.content.trim().is_empty()) {
             return Err(Failure::usage("a todo needs a text", "say what to do: `punch add 'Write the parser'`"));
         }
         let is_id = |text: &str| text.strip_prefix("T-").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-        if let Some((_, id)) = contents.iter().find(|(_, text)| is_id(text)) {
+        if let Some(id) = contents.iter().map(|todo| &todo.content).find(|text| is_id(text)) {
             let hint = match self.fields.needs.first() {
                 Some(first) => format!("separate ids with commas: `--needs {first},{id}`"),
                 None => format!("`punch show {id}` shows the todo of that id"),

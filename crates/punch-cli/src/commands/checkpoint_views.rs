@@ -95,7 +95,7 @@ pub fn diff(saved: &SavedCheckpoint, differs: &[Differs], code: &Code) -> VerbRe
     let mut lines: Vec<String> = differs
         .iter()
         .take(200)
-        .map(|d| format!("{:12} {:12} {}", word(d.then), word(d.now), text::clip(&text::neutral(&d.id), 80)))
+        .map(|d| format!("{:12} -> {:12} {}", word(d.then), word(d.now), text::clip(&text::neutral(&d.id), 80)))
         .collect();
     if differs.len() > 200 {
         lines.push(format!("and {} more", differs.len() - 200));

@@ -18,7 +18,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ClaimArgs {
-    /// An id, or a part of the content; without it the best ready todo
+    /// An id, or a part of the text; without it the best ready todo
     #[arg(value_name = "TODO")]
     todo: Option<String>,
     /// How long the claim lasts unless renewed, for example 90s, 15m, 2h
@@ -51,7 +51,7 @@ impl ClaimArgs {
             reply.json["fence"] = json!(todo.fence);
             reply.json["leaseUntil"] = json!(todo.lease_until);
             let owner = text::neutral(todo.owner.as_deref().unwrap_or_default()).into_owned();
-            reply.body.push(format!("claimed by {owner} for {} (fence {})", span(lease), todo.fence));
+            reply.body.push(format!("claimed by {owner} for {}", span(lease)));
         }
         Ok(reply)
     }

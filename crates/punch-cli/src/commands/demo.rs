@@ -92,12 +92,12 @@ const STORY: &[DemoStep] = &[
     Run(&["log", "-n", "5"]),
     Chapter("Agents that stop too early"),
     Say(
-        "An agent works on a plan of its own. Whenever it wants to stop, it asks `punch hook`; the count starts again after progress.",
+        "An agent works on a plan of its own. Whenever it wants to stop, its hook asks Punchlist. Progress resets the count.",
     ),
     Quiet(&["plan", "new", "parser"]),
     Watch(&demo_agent::HASTY),
     Run(&["list", "--all"]),
-    Say("Another one gets nowhere: after three continuations without progress it may stop, with the reason."),
+    Say("Another one gets nowhere. After three continuations without progress it may stop, and you see why."),
     Quiet(&["plan", "new", "flaky"]),
     Watch(&demo_agent::STUCK),
     Run(&["keep-going", "why"]),
@@ -125,20 +125,20 @@ const STORY: &[DemoStep] = &[
     Git(&["reset", "--quiet", "--hard", "HEAD~1"]),
     Run(&["checkpoint", "restore", "latest"]),
     Run(&["list", "--all"]),
-    Chapter("Checks decide what is done"),
+    Chapter("A larger plan"),
     Quiet(&["plan", "new", "site"]),
     Quiet(&["add", "Lay out the page", "Write the text", "Draw the logo"]),
     Quiet(&["add", "Build the header", "Build the footer", "Build the menu", "--needs", "T-1"]),
     Quiet(&["add", "Check the links", "Check the colors", "--needs", "T-4,T-5"]),
     Quiet(&["add", "Fix the spelling", "Shrink the images", "--needs", "T-2,T-3"]),
     Quiet(&["add", "Publish it", "--needs", "T-7,T-8,T-10"]),
-    Quiet(&["add", "Tell everybody", "--needs", "T-11"]),
+    Quiet(&["add", "Announce it", "--needs", "T-11"]),
     Run(&["graph"]),
     Say("A check decides whether T-7 is done, once you have approved it."),
     Run(&["edit", "T-7", "--verify", "test -e T-7.txt"]),
     Run(&["verify", "--allow", "T-7"]),
     Chapter("Three agents finish the plan"),
-    Say("Each has its own worktree. One crashes, one reports work that it has not done."),
+    Say("Each has its own worktree. One crashes, one reports work it did not do."),
     Work(demo_run::RUN),
     Quiet(&["plan", "use", "main"]),
     Say("Programs get JSON from every command."),
@@ -159,7 +159,11 @@ impl DemoArgs {
         };
         let painter = OutputStream::Out.painter();
         let say = |text: &str| if global.json { Ok(()) } else { output::prose(text) };
-        let told = |role: SpanRole, text: &str| say(&format!("\n{}\n", painter.words(role, &format!("# {text}"))));
+        let told = |role: SpanRole, text: &str| {
+            let lines = comment(text, output::terminal_width());
+            let lines: Vec<String> = lines.iter().map(|line| painter.words(role, line)).collect();
+            say(&format!("\n{}\n", lines.join("\n")))
+        };
         let chapters: Vec<&str> =
             STORY.iter().filter_map(|s| if let Chapter(title) = s { Some(*title) } else { None }).collect();
         let mut chapter = 0;
@@ -226,6 +230,19 @@ impl DemoArgs {
         }
         Ok(exit)
     }
+}
+
+/// A text as comments of a shell, each short enough for a line of the terminal, if there is one.
+fn comment(text: &str, columns: Option<usize>) -> Vec<String> {
+    let room = columns.unwrap_or(usize::MAX).max(20);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= room) {
+            Some(line) => line.push_str(&format!(" {word}")),
+            None => lines.push(format!("# {word}")),
+        }
+    }
+    lines
 }
 
 /// Waits for the user, where one is there; false if they have seen enough.

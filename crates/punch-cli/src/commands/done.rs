@@ -2,8 +2,8 @@
 
 use clap::Args;
 use punch_core::view::todo_detail::last_check;
-use punch_core::{Evidence, MissingEvidence, Op, Policy, Ref};
-use punch_engine::WriteRequest;
+use punch_core::{Evidence, MissingEvidence, Op, Policy, Ref, Todo, text};
+use punch_engine::{WriteRequest, command_line};
 
 use crate::failure::Failure;
 use crate::project::Project;
@@ -19,7 +19,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DoneArgs {
-    /// Ids, or parts of the content
+    /// Ids, or parts of their texts
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
     /// Evidence that it is done, for example 'cargo test passes'. Required for a todo without a check if
@@ -57,9 +57,25 @@ impl DoneArgs {
         for check in todos.filter_map(|todo| last_check(todo, changed.now)).take(10) {
             reply.body.push(format!("check: {check}"));
         }
+        for todo in uids.iter().filter_map(|uid| changed.plan.get(*uid)).take(10) {
+            if let Some(line) = unchecked(todo, reply.wrote) {
+                reply.body.push(line);
+            }
+        }
         if let Some(line) = open.check_plan()? {
             reply.body.push(line);
         }
         Ok(reply)
+    }
+}
+
+/// What to type about a todo whose check says nothing for it: it never ran, or failed before the todo was done.
+fn unchecked(todo: &Todo, wrote: bool) -> Option<String> {
+    let command = todo.verify.as_ref().map(command_line)?;
+    let (id, command) = (text::shell(&todo.id), text::clip(&text::neutral(&command), 120).into_owned());
+    match todo.last_check() {
+        None => Some(format!("note: its check `{command}` did not run; `punch verify {id}` runs it")),
+        Some(check) if !wrote && !check.passed() => Some(format!("`punch verify {id}` checks it again")),
+        Some(_) => None,
     }
 }

@@ -24,7 +24,7 @@ use crate::reply::{self, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
-  punch edit T-3 --content 'Write the parser' --priority 1
+  punch edit T-3 --text 'Write the parser' --priority 1
   punch edit T-3 --add-needs T-1 --drop-needs T-2
   punch edit T-3 --needs T-1 --needs T-4        # exactly these
   punch edit T-3 --label docs --no-label draft
@@ -36,25 +36,25 @@ Examples:
 #[derive(Args, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct EditArgs {
-    /// An id, or a part of the content; without it you edit the whole plan
+    /// An id, or a part of the text; without it you edit the whole plan
     #[arg(value_name = "TODO")]
     todo: Option<String>,
     /// What to do
-    #[arg(long, short, visible_alias = "text", value_name = "TEXT")]
+    #[arg(long = "text", short = 'c', alias = "content", value_name = "TEXT")]
     content: Option<String>,
     /// A new id
     #[arg(long, value_name = "ID")]
     new_id: Option<String>,
-    /// One more todo that must be done first; `T-3,T-4`, or given several times
+    /// One more todo that must be done first; `T-3,T-4` (repeatable)
     #[arg(long, value_name = "TODO", conflicts_with = "needs")]
     add_needs: Vec<String>,
-    /// A todo that it no longer needs; may be given several times
+    /// A todo that it no longer needs (repeatable)
     #[arg(long, alias = "no-needs", value_name = "TODO", conflicts_with = "needs")]
     drop_needs: Vec<String>,
-    /// Remove a label; `--label` adds one. `docs,web`, or given several times
+    /// Remove a label; `--label` adds one. `docs,web` (repeatable)
     #[arg(long, alias = "drop-label", value_name = "LABEL", value_delimiter = ',')]
     no_label: Vec<String>,
-    /// Clear this field; may be given several times
+    /// Clear this field (repeatable)
     #[arg(long, value_name = "FIELD", value_enum)]
     clear: Vec<Clear>,
     /// Resume a draft saved by a failed edit

@@ -110,12 +110,17 @@ impl ExportArgs {
                     json["lost"] = json!(lost);
                 }
                 let shown = text::neutral(&file.display().to_string()).into_owned();
-                let what = if target == ExportTarget::Format(Format::Extended) { "JSON" } else { name };
-                let mut lines = format!("Wrote {} to {shown} ({what})\n{note}", safety::count(count, "todo"));
+                let what = match target {
+                    ExportTarget::Format(Format::Extended) => "JSON",
+                    ExportTarget::Html => "HTML",
+                    ExportTarget::Format(_) => name,
+                };
+                let mut lines = vec![format!("Wrote {} to {shown} ({what})", safety::count(count, "todo")), note];
                 if self.format.is_none() && by_name.is_none() {
-                    lines.push_str("\nnote: the file name asks for no format; `--format` chooses one");
+                    lines.push("note: the file name does not say which format; `--format` chooses one".to_owned());
                 }
-                Ok(VerbReply::new(lines, json))
+                lines.retain(|line| !line.is_empty());
+                Ok(VerbReply::new(lines.join("\n"), json))
             }
             // The extended format is one JSON object with `schema` already.
             None if as_json && target != ExportTarget::Format(Format::Extended) => {

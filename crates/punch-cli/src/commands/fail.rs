@@ -16,7 +16,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct FailArgs {
-    /// An id, or a part of the content
+    /// An id, or a part of the text
     #[arg(value_name = "TODO")]
     todo: String,
     /// What went wrong; stored with the attempt

@@ -22,7 +22,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct HoldArgs {
-    /// An id, or a part of the content
+    /// An id, or a part of the text
     #[arg(value_name = "TODO")]
     todo: String,
     /// What it is waiting for; `--kind parked` needs none

@@ -67,7 +67,7 @@ pub struct ListArgs {
     /// Only this phase
     #[arg(long, short, value_name = "NAME")]
     phase: Option<String>,
-    /// Only todos with this label; `docs,web`, or given several times
+    /// Only todos with this label; `docs,web` (repeatable)
     #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
     labels: Vec<String>,
     /// Show at most N todos
@@ -214,7 +214,7 @@ impl ListArgs {
         };
         let meant = |todo: &Todo| (phase.is_none() || todo.phase == phase) && todo.labels.is_superset(labels);
         let mut plan = Plan::slice(row);
-        if filter.follows_dependencies() {
+        if filter.follows_dependencies() || (self.tree && plan.row.counts.total() <= WHOLE) {
             snapshot.load(&Footprint::everything(), &mut plan)?;
             // A filter that names an unknown todo is refused, even where there is nothing to list.
             filter.on(PlanReader::of(&plan, viewer.owner, now), viewer)?;
@@ -250,6 +250,9 @@ impl ListArgs {
         Ok((plan, uids))
     }
 }
+
+/// Plans of at most this many todos are read whole for a tree, which shows the progress of each phase.
+const WHOLE: u64 = 10_000;
 
 /// An empty plan.
 pub fn empty() -> VerbReply {

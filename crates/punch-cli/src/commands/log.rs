@@ -35,7 +35,7 @@ const MANY: usize = 1_000;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LogArgs {
-    /// Only what happened to this todo: an id, or a part of the content
+    /// Only what happened to this todo: an id, or a part of the text
     #[arg(value_name = "TODO", conflicts_with_all = ["new", "turn"])]
     todo: Option<String>,
     /// Show at most N revisions

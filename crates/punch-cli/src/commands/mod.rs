@@ -214,7 +214,7 @@ pub enum Command {
     Import(DeferredArgs<import::ImportArgs>),
     /// Export the plan
     Export(DeferredArgs<export::ExportArgs>),
-    /// Run a /todo command: phases and tasks by content
+    /// Run a /todo command: phases and tasks by their texts
     #[command(hide = true)]
     Todo(DeferredArgs<todo::TodoArgs>),
     /// Turn auto-continue for agents on or off, or explain a decision

@@ -17,7 +17,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MoveArgs {
-    /// An id, or a part of the content
+    /// An id, or a part of the text
     #[arg(value_name = "TODO")]
     todo: String,
     #[command(flatten)]
@@ -43,6 +43,11 @@ pub struct PlaceFlags {
 }
 
 impl PlaceFlags {
+    /// Returns true if a place was given.
+    const fn is_given(&self) -> bool {
+        self.first || self.end || self.before.is_some() || self.after.is_some()
+    }
+
     /// The place; the end if none is given.
     pub fn place(&self) -> ListPosition {
         match (&self.before, &self.after) {
@@ -63,6 +68,12 @@ fn whole(id: &str) -> String {
 impl MoveArgs {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        if !self.place.is_given() {
+            return Err(Failure::usage(
+                "no place given",
+                "say where: `--first`, `--end`, `--before ID` or `--after ID`",
+            ));
+        }
         let place = self.place.place();
         let mut reply =
             act(project, &[self.todo], &|refs| refs.iter().map(|r| Op::Move(r.clone(), place.clone())).collect())?;

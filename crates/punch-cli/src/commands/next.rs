@@ -24,7 +24,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct NextArgs {
-    /// Show the next todos for an agent that has this many tokens left; they fill at most 70 % of them
+    /// Show the next todos for an agent that has this many tokens left; they fill at most 70% of them
     #[arg(long, value_name = "TOKENS", value_parser = input::tokens)]
     budget: Option<u64>,
 }

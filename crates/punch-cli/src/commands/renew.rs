@@ -18,7 +18,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RenewArgs {
-    /// An id, or a part of the content
+    /// An id, or a part of the text
     #[arg(value_name = "TODO")]
     todo: String,
     /// How long the claim lasts from now, for example 90s, 15m, 2h

@@ -50,7 +50,7 @@ fn as_text(found: &UsageReport, limit: usize) -> String {
     if found.todos.len() > limit {
         out.push(format!("and {} more", found.todos.len() - limit));
     }
-    out.push(String::new());
+    let rows = out.len();
     for (size, fit) in &found.by_complexity {
         out.push(line(size.map_or("without a size", Complexity::name), fit));
     }
@@ -59,6 +59,9 @@ fn as_text(found: &UsageReport, limit: usize) -> String {
     }
     if (found.calibration - 1.0).abs() >= 0.005 {
         out.push(format!("punch now multiplies estimates by {:.2}, learned from these todos", found.calibration));
+    }
+    if out.len() > rows {
+        out.insert(rows, String::new());
     }
     out.join("\n")
 }

@@ -21,7 +21,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RmArgs {
-    /// Ids, or parts of the content
+    /// Ids, or parts of their texts
     #[arg(required_unless_present_any = ["all", "phase"], conflicts_with_all = ["all", "phase"], value_name = "TODO")]
     todos: Vec<String>,
     /// Every todo of the plan

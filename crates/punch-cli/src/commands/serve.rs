@@ -58,7 +58,7 @@ pub struct ServeArgs {
     /// Let other machines reach it at this address; needs --cert and --key, or --behind-proxy
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// A name under which browsers reach it; may be given several times
+    /// A name under which browsers reach it (repeatable)
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     /// A proxy in front of it speaks TLS; needs --host

@@ -15,7 +15,7 @@ macro_rules! verbs {
             #[derive(Args)]
             #[command(after_help = $examples)]
             pub struct $verb {
-                /// Ids, or parts of the content
+                /// Ids, or parts of their texts
                 #[arg(required = true, value_name = "TODO")]
                 todos: Vec<String>,
             }
@@ -36,7 +36,7 @@ verbs! {
     Start asks for Op::Start, else "already in progress", "\
 Examples:
   punch start T-3
-  punch start 'fix login'      # by content, if only one fits
+  punch start 'fix login'      # by text, if only one fits
   punch start T-3 --owner ann  # claim it for `ann`, as long as `lease` says";
     /// The arguments of `punch cancel`.
     Cancel asks for Op::Drop, else "already cancelled", "\

@@ -112,8 +112,8 @@ impl Glance {
 /// What to do in an empty plan beside others.
 fn no_todos(plan: &str) -> Vec<ViewLine> {
     let line = ViewLine::default().with(SpanRole::Text, format!("Plan `{plan}` has no todos. "));
-    let line = line.with(SpanRole::Command, "punch add 'First thing'").with(SpanRole::Text, " adds one, ");
-    vec![line.with(SpanRole::Command, "punch plan list").with(SpanRole::Text, " shows the other plans.")]
+    let line = line.with(SpanRole::Command, "`punch add 'First thing'`").with(SpanRole::Text, " adds one, ");
+    vec![line.with(SpanRole::Command, "`punch plan list`").with(SpanRole::Text, " shows the other plans.")]
 }
 
 /// What to do where there is no plan yet.

@@ -1,7 +1,7 @@
 //! `punch unhold`: take todos off hold. `punch release` is the older name, which gives back claims as well.
 
 use clap::Args;
-use punch_core::{ApplyStop, Footprint, Op, Plan, Ref, Status, Todo};
+use punch_core::{ApplyStop, Footprint, Op, Plan, Ref, Status, Todo, text};
 
 use crate::failure::Failure;
 use crate::named_todos::act;
@@ -17,7 +17,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct UnholdArgs {
-    /// Ids, or parts of the content
+    /// Ids, or parts of their texts
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
     /// Add a note, such as the answer to a question; it also says what the todo was waiting for
@@ -44,6 +44,9 @@ fn answered(project: Project, todos: &[String], answer: &str) -> Result<VerbRepl
         uids.push(open.engine.resolve(open.plan, name)?);
     }
     let first = Footprint { todos: uids.iter().copied().collect(), ..Footprint::default() };
+    let (plan, now) = (open.engine.slice(open.plan, &first)?, open.engine.now());
+    let free = uids.iter().filter_map(|uid| plan.get(*uid)).filter(|todo| todo.hold_at(now).is_none());
+    let free: Vec<String> = free.map(|todo| text::neutral(&todo.id).into_owned()).collect();
     let mut ask = |plan: &Plan, now| -> Result<Vec<Op>, ApplyStop> {
         let mut ops = Vec::with_capacity(2 * uids.len());
         for uid in &uids {
@@ -54,7 +57,15 @@ fn answered(project: Project, todos: &[String], answer: &str) -> Result<VerbRepl
         Ok(ops)
     };
     let changed = open.engine.submit_with(open.plan, &open.project.request(), &first, &mut ask)?;
-    Ok(reply::changed(&changed, &uids, &open.project))
+    let mut reply = reply::changed(&changed, &uids, &open.project);
+    // An answer to a todo that asked nothing is often a mistyped id.
+    for id in &free {
+        reply.body.push(format!("note: `{id}` was not on hold; the note was added all the same"));
+    }
+    if !free.is_empty() {
+        reply.body.push("`punch inbox` shows what is waiting for you, and `punch undo` removes the note");
+    }
+    Ok(reply)
 }
 
 const RELEASE: &str = "\
@@ -65,7 +76,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = RELEASE)]
 pub struct ReleaseArgs {
-    /// Ids, or parts of the content
+    /// Ids, or parts of their texts
     #[arg(required = true, value_name = "TODO")]
     todos: Vec<String>,
 }

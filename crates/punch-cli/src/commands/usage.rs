@@ -20,7 +20,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct UsageArgs {
-    /// An id, or a part of the content
+    /// An id, or a part of the text
     #[arg(value_name = "TODO")]
     todo: String,
     /// Tokens to add

@@ -23,7 +23,7 @@ A completed todo that fails is marked stale and stays completed.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
-    /// Ids, or parts of the content
+    /// Ids, or parts of their texts
     #[arg(value_name = "TODO", required_unless_present_any = ["all", "stale"])]
     todos: Vec<String>,
     /// Every completed todo that has a command
@@ -128,7 +128,7 @@ fn each(open: &OpenProject, todos: &[Todo], fence: Option<u64>) -> Result<VerbRe
         let (request, checker) = (open.project.request(), open.project.checker());
         let checked = match todo.status {
             Status::Completed => open.engine.recheck(open.plan, &request, &checker, todo).map(|checked| {
-                let word = if checked.passed { "passed" } else { "stale" };
+                let word = if checked.passed { "passed" } else { "failed" };
                 (word, checked.passed, Some(checked.evidence))
             }),
             _ => open.engine.verify(open.plan, &request, &checker, todo, fence).map(|changed| {
@@ -145,7 +145,9 @@ fn each(open: &OpenProject, todos: &[Todo], fence: Option<u64>) -> Result<VerbRe
                 let passed = if error.code() == "verify_failed" { json!(false) } else { Value::Null };
                 let details = json!({"code": error.code(), "message": message, "hint": error.hint()});
                 let row = json!({"id": todo.id, "passed": passed, "error": details});
-                (format!("unknown  {}  {first}", text::neutral(&todo.id)), row, false)
+                let hint = error.hint();
+                let hint = if hint.is_empty() { hint } else { format!("\n         hint: {hint}") };
+                (format!("unknown  {}  {first}{hint}", text::neutral(&todo.id)), row, false)
             }
         });
     }
@@ -162,7 +164,13 @@ fn result_row(todo: &Todo, word: &str, passed: bool, evidence: Option<&Evidence>
         "outputHash": evidence.and_then(|e| e.output_hash.as_ref()),
         "commit": evidence.and_then(|e| e.commit.as_ref()),
     });
-    (format!("{word:7}  {}  {content}", text::neutral(&todo.id)), row, passed)
+    let mut line = format!("{word:7}  {}  {content}", text::neutral(&todo.id));
+    if let Some(evidence) = evidence.filter(|_| !passed) {
+        let command = evidence.command.as_ref().map(command_line).unwrap_or_default();
+        line.push_str(&format!("\n         `{}` {}", text::clip(&text::neutral(&command), 200), evidence.outcome()));
+        line.push_str("; the todo stays completed and is marked stale");
+    }
+    (line, row, passed)
 }
 
 fn again(rows: &[(String, Value, bool)], total: usize) -> VerbReply {

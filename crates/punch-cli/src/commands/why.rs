@@ -21,7 +21,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct WhyArgs {
-    /// An id, or a part of the content; without it the whole plan is explained
+    /// An id, or a part of the text; without it the whole plan is explained
     #[arg(value_name = "TODO")]
     todo: Option<String>,
 }

@@ -47,7 +47,7 @@ impl WhyStopArgs {
 
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
-        let none = || VerbReply::new("No agent has wanted to stop here yet.", json!({"decision": null}));
+        let none = || VerbReply::new("No agent has tried to stop here yet.", json!({"decision": null}));
         let Some(open) = project.read()?.plan() else { return Ok(none()) };
         let key = match &self.session {
             None => None,

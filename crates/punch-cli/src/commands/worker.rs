@@ -49,7 +49,7 @@ pub struct WorkerArgs {
     /// Name this worker [default: the name of the machine]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Take todos with the label `runs-on:LABEL`; can be repeated
+    /// Take todos with the label `runs-on:LABEL` (repeatable)
     #[arg(long, value_name = "LABEL")]
     label: Vec<String>,
     /// Run at most K agents at once

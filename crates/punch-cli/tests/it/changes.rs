@@ -41,8 +41,8 @@ fn add_makes_todos() {
     $ punch add First --first --complexity small --tokens 500 --criteria 'it works' --verify 'true' --files 'src/**'
     [ ] T-3  First
     $ punch add Again --id release
-    2> error: id `release` is used more than once
-    2> hint: give each todo its own id
+    2> error: id `release` is already in use
+    2> hint: choose another id, or leave it out to get the next free one
     exit 1
     $ punch add x --needs nobody
     2> error: no todo `nobody`

@@ -31,14 +31,14 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     exit 2
     $ punch claim --owner alice --lease 30m
     [>] T-1  One
-    claimed by alice for 30m (fence 1)
+    claimed by alice for 30m
     $ punch claim T-1 --owner bob
     2> error: `T-1` is claimed by `alice` until TIME
     2> hint: start another todo with `punch start T-2`, or wait until the claim ends
     exit 1
     $ punch claim --owner bob
     [>] T-2  Two
-    claimed by bob for 15m (fence 2)
+    claimed by bob for 15m
     $ punch claim --owner carol
     Nothing is ready.
     $ punch done T-1 --owner bob

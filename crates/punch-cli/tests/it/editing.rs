@@ -397,8 +397,8 @@ fn wrong_edits_are_refused() {
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch edit design --new-id ship
-    2> error: id `ship` is used more than once
-    2> hint: give each todo its own id
+    2> error: id `ship` is already in use
+    2> hint: choose another id, or leave it out to get the next free one
     exit 1
     $ punch edit design --add-needs code
     2> error: dependencies form a cycle: design -> code -> design

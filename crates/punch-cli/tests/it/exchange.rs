@@ -198,8 +198,8 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch import twice.json
-    2> error: id `b` is used more than once
-    2> hint: give each todo its own id
+    2> error: id `b` is already in use
+    2> hint: choose another id, or leave it out to get the next free one
     exit 1
     $ punch import taken.json
     1 todo updated

@@ -105,7 +105,7 @@ fn claims_are_given_back_and_release_means_both() {
     ")), @r#"
     $ punch claim T-1 --owner ann
     [>] T-1  A
-    claimed by ann for 15m (fence 1)
+    claimed by ann for 15m
     $ punch unclaim T-1 --owner ben
     2> error: `T-1` is claimed by `ann` until TIME
     2> hint: start another todo with `punch start T-2`, or wait until the claim ends
@@ -114,7 +114,7 @@ fn claims_are_given_back_and_release_means_both() {
     [ ] T-1  A
     $ punch claim T-1 --owner ann
     [>] T-1  A
-    claimed by ann for 15m (fence 2)
+    claimed by ann for 15m
     $ punch release T-1
     [ ] T-1  A
     note: this ends the claim of `ann` on `T-1`

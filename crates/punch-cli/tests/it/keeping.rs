@@ -80,7 +80,7 @@ fn without_agents_there_is_little_to_tell() {
     $ punch keep-going status --json
     {"schema":1,"sessions":[]}
     $ punch why-stop
-    No agent has wanted to stop here yet.
+    No agent has tried to stop here yet.
     $ punch why-stop --json
     {"schema":1,"decision":null}
     $ punch log --turn
@@ -292,7 +292,7 @@ fn a_session_that_never_asked_to_stop_is_explained_by_its_last_reports() {
         report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         assert_eq!(world.feed(&["hook", "--agent", "codex", event], &report.to_string()).exit, Some(0));
     };
-    assert_eq!(world.ok(&["why-stop"]), "No agent has wanted to stop here yet.\n");
+    assert_eq!(world.ok(&["why-stop"]), "No agent has tried to stop here yet.\n");
     let plan = json!([{"step": "a", "status": "in_progress"}]);
     hook("PostToolUse", json!({"tool_name": "update_plan", "tool_input": {"plan": plan}, "tool_response": "ok"}));
     hook("Interrupt", json!({}));

@@ -37,6 +37,7 @@ mod looks;
 mod lost;
 mod many;
 mod mcp;
+mod mistakes;
 mod newcomer;
 #[cfg(target_os = "linux")]
 mod on_a_terminal;

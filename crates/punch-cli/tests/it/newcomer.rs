@@ -342,7 +342,7 @@ fn formats_have_the_names_that_people_type() {
     assert!(run.exit == Some(2) && run.stderr.contains("unknown format; did you mean `checklist`?"), "{}", run.stderr);
     assert_eq!(world.ok(&["export", "plan.json"]), "Wrote 1 todo to plan.json (JSON)\n");
     let unclear = world.ok(&["export", "plan.xyz"]);
-    assert!(unclear.contains("note: the file name asks for no format; `--format` chooses one\n"), "{unclear}");
+    assert!(unclear.contains("note: the file name does not say which format; `--format` chooses one\n"), "{unclear}");
     let run = world.punch(&["import", "nope.md"]);
     assert!(run.stderr.starts_with("error: cannot use the file `nope.md`: no such file"), "{}", run.stderr);
     assert!(!run.stderr.contains("os error"), "{}", run.stderr);
@@ -359,7 +359,7 @@ fn what_is_added_is_what_was_meant() {
     let run = world.punch(&["add", "b", "--needs", "T-99", "--json"]);
     assert!(run.stdout.contains("\"unknown_dependency\"") && !run.stdout.contains("T-2"), "{}", run.stdout);
     let pasted = world.feed(&["add"], "- [ ] b\n- [x] done before\n- [-] given up\n").stdout;
-    assert_eq!(pasted, "[ ] T-2  b\nnote: left out 2 lines checked off already; `punch import` keeps those\n");
+    assert_eq!(pasted, "[ ] T-2  b\nnote: skipped 2 lines already checked off; `punch import` keeps them\n");
     assert_eq!(world.ok(&["list", "--failed"]), "No todo has failed.\n");
     world.ok(&["move", "T-2", "--top"]);
     world.ok(&["move", "T-2", "--bottom"]);

@@ -43,22 +43,69 @@ fn a_terminal_gets_colors_signs_and_its_own_width() {
     assert!(error.contains("\u{1b}[1;31merror:\u{1b}[0m"), "{error:?}");
 }
 
-/// Daily verbs on a terminal of this width, with escapes spelled out: what is bold, dim or colored is part of the design.
-fn colored(columns: &str) -> String {
+/// A plan with work in several states.
+fn busy() -> World {
     let world = world();
     world.ok(&["add", "Choose a name", "Set up CI", "Publish it"]);
     world.ok(&["hold", "T-3", "which one?"]);
     world.ok(&["fail", "T-4", "--error", "no runner"]);
     world.ok(&["fail", "T-4", "--error", "no runner"]);
-    let verbs: [&[&str]; 5] = [&["status"], &["list"], &["list", "--tree"], &["inbox"], &["show", "T-2"]];
-    let screen = |verb: &&[&str]| {
-        let text = raw(&world, verb, &[("COLUMNS", columns), ("PUNCH_PAGER", "")]);
-        let text = text.replace("\r\n", "\n").replace('\u{1b}', "^");
-        // How long the work has taken is up to the machine.
-        let text = (0..10).fold(text, |text, second| text.replace(&format!("^[2m{second} s^[0m"), "^[2mN s^[0m"));
-        format!("$ punch {}\n{text}", verb.join(" "))
-    };
-    verbs.iter().map(screen).collect()
+    world
+}
+
+const DAILY: [&[&str]; 8] =
+    [&["status"], &["list"], &["list", "--tree"], &["inbox"], &["show", "T-2"], &["log"], &["graph"], &["why", "T-2"]];
+
+/// What verbs write to a terminal of this width.
+fn screen(world: &World, verb: &[&str], columns: &str, set: &[(&str, &str)]) -> String {
+    let set = [&[("COLUMNS", columns), ("PUNCH_PAGER", "")], set].concat();
+    let text = raw(world, verb, &set).replace("\r\n", "\n").replace('\u{1b}', "^");
+    // How long the work has taken is up to the machine.
+    let text = (0..10).fold(text, |text, second| text.replace(&format!("^[2m{second} s^[0m"), "^[2mN s^[0m"));
+    (0..10).fold(text, |text, second| text.replace(&format!("· {second} s\n"), "· N s\n"))
+}
+
+/// Daily verbs on a terminal of this width, with escapes spelled out: what is bold, dim or colored is part of the design.
+fn colored(columns: &str) -> String {
+    let world = busy();
+    DAILY.iter().map(|verb| format!("$ punch {}\n{}", verb.join(" "), screen(&world, verb, columns, &[]))).collect()
+}
+
+/// Without colors the same words stand in the same places, and nothing is wider than the terminal.
+#[test]
+fn plain_text_is_colored_text_without_colors() {
+    let world = busy();
+    for columns in [80, 120] {
+        let width = columns.to_string();
+        for verb in DAILY.iter().chain(&[&["help"][..], &["help", "add"], &["stats"], &["schedule"], &["next"]]) {
+            let plain = screen(&world, verb, &width, &[("NO_COLOR", "1")]);
+            assert!(!plain.contains("^["), "{verb:?}: {plain}");
+            let colored = screen(&world, verb, &width, &[]);
+            let mut parts = colored.split("^[");
+            let first = parts.next().unwrap_or_default().to_owned();
+            let bare = parts.fold(first, |text, part| text + part.split_once('m').unwrap_or_default().1);
+            assert_eq!(bare, plain, "{verb:?} at {columns}");
+            let widest = plain.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(widest <= columns, "{verb:?} at {columns}: {plain}");
+        }
+    }
+}
+
+/// A command to type is shown whole: on a line of its own where the text leaves no room.
+#[test]
+fn commands_on_the_first_screen_are_never_cut() {
+    let world = World::new();
+    world.ok(&["add", "Write unit tests for every part of the parser", "--verify", "cargo test --workspace"]);
+    world.ok(&["add", "b", "--verify", "true"]);
+    world.ok(&["cancel", "T-2"]);
+    world.ok(&["add", "Release the new version to everybody who waits", "--needs", "T-2"]);
+    for columns in ["60", "80", "100", "120"] {
+        let screen = screen(&world, &["status"], columns, &[("NO_COLOR", "1")]);
+        for item in world.json(&["inbox"])["items"].as_array().unwrap() {
+            let command = item["action"].as_str().unwrap();
+            assert!(screen.contains(command), "{columns}: {command}\n{screen}");
+        }
+    }
 }
 
 #[test]
@@ -98,6 +145,25 @@ fn colors_at_80_columns() {
     ^[1m  needs:^[0m T-1
     ^[1m  parallel group:^[0m 2
     ^[1m  times:^[0m added a moment ago
+    $ punch log
+    ^[36m7^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 2)
+    ^[36m6^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 1, to be retried): no runner
+    ^[36m5^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3 put on hold
+    ^[36m4^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3, T-4, T-5 added
+    ^[36m3^[0m^[2m  a moment ago^[0m    ^[34mann^[0m    T-1 started
+    ^[36m2^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-2 added: Ship it
+    ^[36m1^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-1 added: Write the parser, with a text that is too…
+    $ punch graph
+    group 1
+      ▶ T-1  Write the parser, with a text that is too long for sixty columns of a…
+      ‖ T-3  Choose a name
+      ○ T-5  Publish it
+    group 2
+      ◌ T-2  Ship it  ← T-1
+    $ punch why T-2
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it
+    T-2 is waiting for T-1 (in progress by ann)
+    nothing is waiting for T-2
     "#);
 }
 
@@ -138,6 +204,25 @@ fn colors_at_120_columns() {
     ^[1m  needs:^[0m T-1
     ^[1m  parallel group:^[0m 2
     ^[1m  times:^[0m added a moment ago
+    $ punch log
+    ^[36m7^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 2)
+    ^[36m6^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 1, to be retried): no runner
+    ^[36m5^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3 put on hold
+    ^[36m4^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3, T-4, T-5 added
+    ^[36m3^[0m^[2m  a moment ago^[0m    ^[34mann^[0m    T-1 started
+    ^[36m2^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-2 added: Ship it
+    ^[36m1^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-1 added: Write the parser, with a text that is too long for sixty columns of a terminal
+    $ punch graph
+    group 1
+      ▶ T-1  Write the parser, with a text that is too long for sixty columns of a terminal
+      ‖ T-3  Choose a name
+      ○ T-5  Publish it
+    group 2
+      ◌ T-2  Ship it  ← T-1
+    $ punch why T-2
+    ^[2m◌^[0m ^[36mT-2^[0m  Ship it
+    T-2 is waiting for T-1 (in progress by ann)
+    nothing is waiting for T-2
     "#);
 }
 

@@ -31,19 +31,21 @@ fn a_file_is_scheduled_without_a_store() {
         schedule --json
     "), @r#"
     $ punch schedule --file plan.json --agents 2
-    list: 4 todos for 2 agents, 2 windows of 140,000 tokens
+    4 todos for 2 agents, 2 context windows of 140,000 tokens (order: list)
     total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
       2 |T-4=.......|T-2============================................................
+        | a todo begins   # in a new context window   . waiting
     agent 1 window 1 (120,000): T-1, T-3
     agent 2 window 1 (58,000): T-4, T-2
     oversize: T-5 is larger than a window; split it
     left out: T-5 larger than a window (150000 of 140000 tokens)
     left out: T-7 on hold: blocked
     $ punch schedule --file plan.json --policy level --ascii
-    level: 4 todos for 1 agent, 3 windows of 140,000 tokens
+    4 todos for 1 agent, 3 context windows of 140,000 tokens (order: level)
     total 178,000 tokens (lower bound 178,000)
       1 |T-1====|==#T-2==================#T-3=======================================
+        | a todo begins   # in a new context window   . waiting
     agent 1 window 1 (28,000): T-1, T-4
     agent 1 window 2 (50,000): T-2
     agent 1 window 3 (100,000): T-3
@@ -53,11 +55,11 @@ fn a_file_is_scheduled_without_a_store() {
     $ punch schedule --file plan.json --skip-optional --policy makespan --json
     {"schema":1,"policy":"makespan","agents":1,"contextWindow":200000,"budget":140000,"groups":[{"group":1,"todos":["T-1","T-6","T-7","T-4"]},{"group":2,"todos":["T-2","T-3"]},{"group":3,"todos":["T-5"]}],"windows":[{"agent":1,"window":1,"todos":["T-1","T-3"],"estimatedTokens":120000},{"agent":1,"window":2,"todos":["T-2"],"estimatedTokens":50000}],"slots":[{"todo":"T-1","agent":1,"window":1,"start":0,"end":20000},{"todo":"T-3","agent":1,"window":1,"start":20000,"end":120000},{"todo":"T-2","agent":1,"window":2,"start":120000,"end":170000}],"makespan":170000,"lowerBound":170000,"checkpoints":[{"after":"T-3","agent":1,"window":1}],"oversize":["T-5"],"blocked":[{"id":"T-4","why":"optional, left out"},{"id":"T-5","why":"larger than a window (150000 of 140000 tokens)"},{"id":"T-7","why":"on hold: blocked"}]}
     $ punch schedule --file plan.json --agents 2 --limit 4
-    list: 4 todos for 2 agents, 2 windows of 140,000 tokens
+    4 todos for 2 agents, 2 context windows of 140,000 tokens (order: list)
     total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
-    +6 more
-    2> 6 lines are not shown; --limit N shows more, --json all
+    +7 more
+    2> 7 lines are not shown; --limit N shows more, --json all
     $ punch schedule --file plan.json --agents 0
     2> error: invalid value '0' for '--agents <K>': 0 is not in 1..=10000
     2>
@@ -82,11 +84,12 @@ fn the_plan_itself_is_scheduled() {
     world.ok(&["import", "plan.json"]);
     assert_snapshot!(world.script("schedule --agents 3"), @r#"
     $ punch schedule --agents 3
-    list: 4 todos for 3 agents, 2 windows of 140,000 tokens
+    4 todos for 3 agents, 2 context windows of 140,000 tokens (order: list)
     total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
       2 |T-4=.......|T-2============================................................
       3 ............................................................................
+        | a todo begins   # in a new context window   . waiting
     agent 1 window 1 (120,000): T-1, T-3
     agent 2 window 1 (58,000): T-4, T-2
     oversize: T-5 is larger than a window; split it

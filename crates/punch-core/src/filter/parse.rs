@@ -76,7 +76,15 @@ fn test(word: &FilterWord) -> Result<Test, FilterError> {
         })?),
         "by" => Test::Owner(value.trim_start_matches('@').to_owned()),
         "p" => {
-            let priority = value.strip_prefix('p').unwrap_or(value).parse().ok().filter(|p| (1..=5).contains(p));
+            let number = || value.strip_prefix('p').unwrap_or(value).parse().ok().filter(|p| (1..=5).contains(p));
+            let priority = match value.to_lowercase().as_str() {
+                "urgent" | "highest" => Some(1),
+                "high" => Some(2),
+                "medium" | "normal" => Some(3),
+                "low" => Some(4),
+                "lowest" => Some(5),
+                _ => number(),
+            };
             Test::Priority(priority.ok_or_else(|| {
                 let what = format!("unknown priority `{value}`");
                 invalid(&word.text, &what, "use a number from 1 to 5, for example `p:1`")

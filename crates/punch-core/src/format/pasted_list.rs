@@ -1,8 +1,23 @@
 //! A list that someone pastes: one todo per line, with or without the marks of Markdown.
 
-/// The todos with the headings they stand under, and the number of lines that are left out because they are checked off. A
-/// plain text is one todo a line.
-pub fn read(text: &str) -> (Vec<(Option<String>, String)>, usize) {
+use std::collections::BTreeSet;
+
+use crate::Label;
+use crate::view::hashtags;
+
+/// A todo of a pasted list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PastedTodo {
+    /// The heading it stands under.
+    pub phase: Option<String>,
+    /// What to do.
+    pub content: String,
+    /// The words such as `#docs` at the end of its line, where the line has the mark of a list.
+    pub labels: BTreeSet<Label>,
+}
+
+/// The todos, and the number of lines that are left out because they are checked off. A plain text is one todo a line.
+pub fn read(text: &str) -> (Vec<PastedTodo>, usize) {
     let (mut out, mut phase, mut closed) = (Vec::new(), None, 0);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(heading) = line.strip_prefix('#') {
@@ -13,20 +28,20 @@ pub fn read(text: &str) -> (Vec<(Option<String>, String)>, usize) {
             }
         }
         let item = unmarked(line);
-        match item.get(..3) {
-            Some("[x]" | "[X]" | "[-]") => closed += 1,
-            Some("[ ]" | "[]" | "[>]" | "[.]" | "[!]" | "[~]") => push(&mut out, phase.as_ref(), &item[3..]),
-            _ => push(&mut out, phase.as_ref(), item),
+        let text = match item.get(..3) {
+            Some("[x]" | "[X]" | "[-]") => {
+                closed += 1;
+                continue;
+            }
+            Some("[ ]" | "[]" | "[>]" | "[.]" | "[!]" | "[~]") => item[3..].trim(),
+            _ => item,
+        };
+        let (content, labels) = if text == line { (text, BTreeSet::new()) } else { hashtags::split(text) };
+        if !content.is_empty() {
+            out.push(PastedTodo { phase: phase.clone(), content: content.to_owned(), labels });
         }
     }
     (out, closed)
-}
-
-fn push(out: &mut Vec<(Option<String>, String)>, phase: Option<&String>, text: &str) {
-    let text = text.trim();
-    if !text.is_empty() {
-        out.push((phase.cloned(), text.to_owned()));
-    }
 }
 
 /// The line without the mark of a list: `-`, `*`, `+`, `1.` or `1)`.
@@ -45,12 +60,15 @@ mod tests {
 
     #[test]
     fn markdown_and_plain_lines_become_todos() {
-        let text =
-            "Fix it\n\n# Core\n- [ ] Parse\n  - nested\n- [x] old\n## Docs\n1. Write\n2) Check\n* #12 is open\n#hash\n";
+        let text = "Fix it\n\n# Core\n- [ ] Parse\n  - nested\n- [x] old\n## Docs\n1. Write\n2) Check\n* #12 is open #docs #web\n#hash\nplain #docs\n";
         let (read, closed) = read(text);
         assert_eq!(closed, 1);
-        let found: Vec<(&str, &str)> =
-            read.iter().map(|(phase, text)| (phase.as_deref().unwrap_or(""), text.as_str())).collect();
+        let labels = |todo: &PastedTodo| todo.labels.iter().map(|label| format!(" +{label}")).collect::<String>();
+        let found: Vec<(&str, String)> = read
+            .iter()
+            .map(|todo| (todo.phase.as_deref().unwrap_or(""), format!("{}{}", todo.content, labels(todo))))
+            .collect();
+        let found: Vec<(&str, &str)> = found.iter().map(|(phase, text)| (*phase, text.as_str())).collect();
         assert_eq!(
             found,
             [
@@ -59,8 +77,9 @@ mod tests {
                 ("Core", "nested"),
                 ("Docs", "Write"),
                 ("Docs", "Check"),
-                ("Docs", "#12 is open"),
+                ("Docs", "#12 is open +docs +web"),
                 ("Docs", "#hash"),
+                ("Docs", "plain #docs"),
             ]
         );
     }

@@ -163,6 +163,7 @@ impl Explanation {
         let plainly = self.shown == ShownStatus::Waiting && self.hold.is_none() && !waits.is_empty();
         let mut out = match plainly {
             true => format!("{} is {waits}", shown(&self.id)),
+            false if self.shown == ShownStatus::Failed => format!("{} has failed", shown(&self.id)),
             false => format!("{} is {}", shown(&self.id), self.shown.word()),
         };
         if let Some(own) = &self.own {

@@ -20,6 +20,9 @@ pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Vie
             if let FieldChange::Status(Swap { before: Status::Failed, after: Status::InProgress }) = change {
                 out.push(ViewLine::default().with(SpanRole::Detail, format!("  {}", tried_again(plan, uid))));
             }
+            if let FieldChange::Status(Swap { before: Status::Cancelled, after: Status::InProgress }) = change {
+                out.push(ViewLine::default().with(SpanRole::Detail, "  it had been cancelled and is open again"));
+            }
             if event.kind != EventKind::Added || matches!(change, FieldChange::DependsOn(_)) {
                 out.extend(describe(plan, change, glyphs));
             }

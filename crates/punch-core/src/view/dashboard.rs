@@ -143,7 +143,11 @@ fn entry(item: &InboxItem, layout: Layout) -> DashboardEntry {
         InboxKind::Finished => ("Finished", status(ShownStatus::Completed, layout)),
     };
     let blocks = if item.blocks > 0 { format!(" (blocks {})", item.blocks) } else { String::new() };
-    let beside = columns(&item.action) <= COMMAND;
+    let id = item.todo.as_deref().map_or(0, columns);
+    // The sign, the id, the text and the command, with two columns between them.
+    let needed = 2 + id + 2 + columns(&item.text) + columns(&blocks) + 2 + columns(&item.action);
+    let fits = layout.width.is_none_or(|width| NAME + needed <= width);
+    let beside = fits && columns(&item.action) <= COMMAND;
     let remark =
         if beside { ViewLine::default().with(SpanRole::Command, item.action.as_str()) } else { ViewLine::default() };
     let row = TableRow {

@@ -8,12 +8,14 @@
 //! ```
 
 mod line;
+mod sections;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::text::{nearest, neutral};
 use crate::{Document, Record, RecordStatus, Refusal, Status};
 use line::{SheetLine, mark, read_item};
+use sections::SheetSections;
 
 /// The todos that are shown: open ones and failed ones, or all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,19 +101,12 @@ pub fn read(text: &str, before: &Document, shown: SheetTodos) -> Result<Document
         let lines: Vec<String> = wrong.into_iter().map(|(number, what)| format!("line {number}: {what}")).collect();
         return Err(Refusal::Invalid { at: String::new(), what: lines.join("\n") });
     }
-    let mut after: Vec<Record> =
-        items.into_iter().map(|(heading, item)| record(&known, &before.phases, &heading, item)).collect();
-    after.reverse();
-    // What is not shown stays in its place among the others.
-    let mut records: Vec<Record> = Vec::with_capacity(before.records.len() + after.len());
-    for old in &before.records {
-        match shown.has(old) {
-            false => records.push(old.clone()),
-            true => records.extend(after.pop()),
-        }
+    let mut sections = SheetSections::default();
+    for (heading, item) in items {
+        let stays = item.id.as_deref().and_then(|id| known.get(id)).is_some_and(|old| section_of(old) == heading);
+        sections.push(&heading, record(&known, &before.phases, &heading, item), stays);
     }
-    after.reverse();
-    records.extend(after);
+    let records = sections.placed(&before.records, &|old| shown.has(old));
     let mut phases = before.phases.clone();
     for name in records.iter().filter_map(|record| record.phase.as_ref()) {
         if !phases.contains(name) {
@@ -119,6 +114,11 @@ pub fn read(text: &str, before: &Document, shown: SheetTodos) -> Result<Document
         }
     }
     Ok(Document { phases, records, edges: Vec::new() })
+}
+
+/// The heading that a todo is written under.
+fn section_of(record: &Record) -> String {
+    line::shown_text(record.phase.as_deref().unwrap_or_default())
 }
 
 fn id_of<'a>(record: &&'a Record) -> &'a str {

@@ -39,12 +39,12 @@ impl Gantt {
     fn lines(&self, view: &ScheduleView) -> Vec<ViewLine> {
         let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         let head = format!(
-            "{}: {} for {}, {} of {} tokens",
-            view.policy.name(),
+            "{} for {}, {} of {} tokens (order: {})",
             count(view.slots.len(), "todo"),
             count(view.agents as usize, "agent"),
-            count(view.windows.len(), "window"),
+            count(view.windows.len(), "context window"),
             grouped(view.budget),
+            view.policy.name(),
         );
         let length = format!("total {} tokens (lower bound {})", grouped(view.makespan), grouped(view.lower_bound));
         let mut lines = vec![ViewLine::default().with(SpanRole::Heading, head), length.into()];
@@ -52,6 +52,9 @@ impl Gantt {
             lines.extend((1..=view.agents.min(AGENTS)).map(|agent| self.row(view, agent).into()));
             let more = view.agents.saturating_sub(AGENTS);
             lines.extend((more > 0).then(|| format!("{more} more agents").into()));
+            let [bar, turn, _, wait] = self.marks();
+            let legend = format!("    {bar} a todo begins   {turn} in a new context window   {wait} waiting");
+            lines.push(ViewLine::default().with(SpanRole::Detail, legend));
         }
         for window in &view.windows {
             let ids = window.todos.iter().map(shown).collect::<Vec<_>>().join(", ");
@@ -69,14 +72,19 @@ impl Gantt {
         lines
     }
 
+    /// What begins a todo, what begins one in a new window, work, and waiting.
+    const fn marks(&self) -> [&'static str; 4] {
+        match self.glyphs {
+            Glyphs::Unicode => ["▏", "║", "▬", "·"],
+            Glyphs::Ascii => ["|", "#", "=", "."],
+        }
+    }
+
     /// One agent's time. A bar begins each todo, a double one a new window; dots are waiting.
     fn row(&self, view: &ScheduleView, agent: u32) -> String {
         let head = format!("{agent:>3} ");
         let cells = self.width.saturating_sub(columns(&head)).clamp(10, 400);
-        let (bar, turn, work, wait) = match self.glyphs {
-            Glyphs::Unicode => ("▏", "║", "▬", "·"),
-            Glyphs::Ascii => ("|", "#", "=", "."),
-        };
+        let [bar, turn, work, wait] = self.marks();
         let at = |time: u64| (u128::from(time) * cells as u128 / u128::from(view.makespan.max(1))) as usize;
         let (mut out, mut used, mut window) = (String::new(), 0, 0);
         for slot in view.slots.iter().filter(|slot| slot.agent == agent) {

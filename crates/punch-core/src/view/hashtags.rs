@@ -14,7 +14,7 @@ pub(super) fn join(text: &str, labels: &BTreeSet<Label>) -> String {
 }
 
 /// Cuts a line into its text and the labels at its end. A line of nothing but labels is a text.
-pub(super) fn split(line: &str) -> (&str, BTreeSet<Label>) {
+pub(crate) fn split(line: &str) -> (&str, BTreeSet<Label>) {
     let (mut rest, mut labels) = (line, BTreeSet::new());
     while let Some((before, word)) = rest.trim_end().rsplit_once([' ', '\t']) {
         let label = word.strip_prefix('#').and_then(|word| Label::parse(word).ok()).filter(Label::is_hashtag);

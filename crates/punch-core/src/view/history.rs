@@ -1,12 +1,14 @@
 //! What happened in revisions, in words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::{Layout, Plain, SpanRole, ViewLine};
 use crate::text::clip;
-use crate::{Event, EventKind, FieldChange, Flags, Footprint, Patch, Plan, Status, Swap, Uid, UndoState};
+use crate::{
+    Event, EventKind, Evidence, FieldChange, Flags, Footprint, ListSplice, Patch, Plan, Status, Swap, Uid, UndoState,
+};
 
 /// Todos named for each thing that happened.
 const NAMED: usize = 4;
@@ -32,11 +34,15 @@ impl RevisionStory {
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut came = Vec::new();
         let failures = FailedAttempt::all_in(events);
+        let failing = failing_checks(events);
         for event in events {
             let phrase = match failures.of(event) {
                 // The edit before a failure only counts the attempt: the failure says so.
                 Some(_) if event.kind == EventKind::Edited => continue,
                 Some(failure) => failure.phrase(),
+                None if uid(event).is_some_and(|uid| failing.contains(&uid)) && becomes_stale(event) => {
+                    "outdated: its check fails now".to_owned()
+                }
                 None => phrase(event),
             };
             let at = *places.entry(phrase.clone()).or_insert_with(|| {
@@ -264,6 +270,29 @@ fn phrase(event: &Event) -> String {
     word.to_owned()
 }
 
+/// The todos whose check ran in these events and failed.
+fn failing_checks(events: &[Event]) -> HashSet<Uid> {
+    let fails = |change: &FieldChange| match change {
+        FieldChange::Evidence(evidence) => {
+            evidence.added.last().is_some_and(|one| one.command.is_some() && one.exit_code != Some(0))
+        }
+        _ => false,
+    };
+    let of = |event: &Event| match &event.patch {
+        Patch::Todo(uid, changes) if changes.iter().any(fails) => Some(*uid),
+        _ => None,
+    };
+    events.iter().filter_map(of).collect()
+}
+
+/// Returns true if the event marks a todo whose work is no longer vouched for.
+fn becomes_stale(event: &Event) -> bool {
+    let Patch::Todo(_, changes) = &event.patch else { return false };
+    let stale =
+        |change: &FieldChange| matches!(change, FieldChange::Flags(swap) if swap.after.stale && !swap.before.stale);
+    event.kind == EventKind::Flagged && changes.iter().any(stale)
+}
+
 /// A flag, or what a check found.
 fn flagged(changes: &[FieldChange]) -> String {
     let [FieldChange::Evidence(evidence)] = changes else {
@@ -279,6 +308,11 @@ fn flagged(changes: &[FieldChange]) -> String {
         };
         return word.to_owned();
     };
+    checked(evidence)
+}
+
+/// What a check found, or that there is other evidence.
+fn checked(evidence: &ListSplice<Evidence>) -> String {
     match evidence.added.last().filter(|one| one.command.is_some()) {
         Some(check) => format!("checked: {}", check.outcome()),
         None => "evidence added".to_owned(),
@@ -289,6 +323,9 @@ fn edited(changes: &[FieldChange]) -> String {
     // A todo that had failed already failed again with another text.
     if let [FieldChange::LastError(Swap { after: Some(error), .. })] = changes {
         return format!("failed: {}", clip(error, ERROR));
+    }
+    if let [FieldChange::Evidence(evidence)] = changes {
+        return checked(evidence);
     }
     let mut fields: Vec<&str> = changes.iter().map(FieldChange::words).collect();
     fields.dedup();

@@ -15,7 +15,7 @@ mod fleet;
 pub mod gantt;
 mod glyph;
 pub mod graph_layout;
-mod hashtags;
+pub(crate) mod hashtags;
 pub mod hide;
 pub mod history;
 pub mod inbox;

@@ -10,8 +10,8 @@ use crate::reason::PlanReader;
 /// Columns that todos are indented below a heading.
 const INDENT: usize = 2;
 
-/// Todos without a phase first, then each phase that has some of these todos, with its progress. Without phases it is a
-/// plain list.
+/// Todos without a phase first, then each phase that has some of these todos, with its progress where the
+/// whole plan is loaded. Without phases it is a plain list.
 pub fn lines<'a>(reader: PlanReader<'a>, todos: &[&'a Todo], layout: Layout) -> Vec<ViewLine> {
     let phases = &reader.plan.row.phases;
     let places: HashMap<_, _> = phases.iter().enumerate().map(|(at, phase)| (phase.uid, at + 1)).collect();
@@ -32,7 +32,11 @@ pub fn lines<'a>(reader: PlanReader<'a>, todos: &[&'a Todo], layout: Layout) -> 
     for (phase, todos) in phases.iter().zip(&sections[1..]).filter(|(_, todos)| !todos.is_empty()) {
         let progress = Progress::native(statuses.get(&Some(phase.uid)).into_iter().flatten().copied());
         let line = ViewLine::default().with(SpanRole::Heading, Plain::clipped(&phase.name, 200).as_str());
-        out.push(line.with(SpanRole::Detail, format!("  {}/{} done", progress.completed, progress.total)));
+        // Of a part of a plan, the progress is not known.
+        out.push(match reader.plan.need_whole() {
+            Ok(()) => line.with(SpanRole::Detail, format!("  {}/{} done", progress.completed, progress.total)),
+            Err(_) => line,
+        });
         for line in table::lines(rows(todos), inner) {
             let mut indented = ViewLine::default().with(SpanRole::Text, " ".repeat(INDENT));
             indented.0.extend(line.0);

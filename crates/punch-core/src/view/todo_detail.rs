@@ -100,8 +100,6 @@ pub fn history<'a>(reader: PlanReader<'a>, todo: &'a Todo) -> Vec<DetailField> {
     }
     let commit = todo.evidence.last().and_then(|evidence| evidence.commit.as_deref()).unwrap_or_default();
     fields.put("commit", &text::clip(commit, 12));
-    let exit = todo.evidence.last().and_then(|evidence| evidence.exit_code);
-    fields.put("exit code", &exit.map(|code| code.to_string()).unwrap_or_default());
     let mut times: Vec<String> = (todo.created_at > 0).then(|| ago("added", todo.created_at)).into_iter().collect();
     times.extend(todo.started_at.map(|at| ago("started", at)));
     times.extend(todo.finished_at.map(|at| ago("finished", at)));
@@ -172,7 +170,8 @@ impl DetailFields {
         for line in &output[output.len().saturating_sub(OUTPUT)..] {
             self.put("output", line);
         }
-        let statements = todo.evidence.iter().rev().filter(|evidence| Some(*evidence) != check);
+        let statements =
+            todo.evidence.iter().rev().filter(|evidence| Some(*evidence) != check && evidence.command.is_none());
         for evidence in statements.take(STATEMENTS) {
             self.put("evidence", evidence.text.as_deref().unwrap_or_default());
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::reason::{self, Cause, Clash, TodoConflict, WaitReason};
-use crate::text::shell;
+use crate::text::{clip, neutral, shell};
 use crate::{Plan, Status, Uid};
 
 /// An explanation.
@@ -20,11 +20,16 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
     let (why, unblocks) = (reason::why(plan, uid, now)?, reason::unblocks(plan, uid, now)?);
     let conflicts = reason::conflicts_of(plan, uid, now);
     let mut lines = vec![why.text()];
+    if todo.status == Status::Failed {
+        let error = todo.last_error.as_deref().map(|error| clip(&neutral(error), 200).into_owned());
+        lines.extend(error.map(|error| format!("last error: {error}")));
+        lines.push(format!("next: `punch reopen {}`", shell(&todo.id)));
+    }
     if todo.status.is_open() {
         lines.push(unblocks.text());
     }
     lines.push(conflicts.text());
-    lines.extend(way_out(&why));
+    lines.extend(way_out(plan, &why));
     let json = json!({
         "standing": why.standing(),
         "shown": why.shown,
@@ -44,7 +49,7 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
 }
 
 /// What to type about the first thing that will not move by itself; `None` if everything does, or the todo is closed.
-fn way_out(why: &reason::Explanation) -> Option<String> {
+fn way_out(plan: &Plan, why: &reason::Explanation) -> Option<String> {
     let command = |words: &str, arguments: &[&str]| {
         let arguments: Vec<_> = arguments.iter().map(|argument| shell(argument)).collect();
         format!("`punch {words} {}`", arguments.join(" "))
@@ -61,10 +66,19 @@ fn way_out(why: &reason::Explanation) -> Option<String> {
             Cause::Dropped => format!("next: {}, or {}", command("reopen", &[&root.id]), without()),
             Cause::Missing | Cause::Cycle => format!("next: {}", without()),
             Cause::Person | Cause::Hold | Cause::Parked => format!("next: {}", command("unhold", &[&root.id])),
-            Cause::Ready => format!("next: {}", command("start", &[&root.id])),
+            Cause::Ready => {
+                format!("next: {}", command("start", &[most_urgent(plan, &why.roots.list).unwrap_or(&root.id)]))
+            }
             _ => return None,
         })
     })
+}
+
+/// The id of the most urgent of the todos that can be started, as `punch next` chooses.
+fn most_urgent<'a>(plan: &Plan, roots: &'a [WaitReason]) -> Option<&'a str> {
+    let ready = roots.iter().filter(|root| root.cause == Cause::Ready);
+    let ready = ready.filter_map(|root| Some((plan.get(root.uid?)?, root)));
+    ready.min_by_key(|(todo, _)| (todo.effective_priority(), todo.position, todo.uid)).map(|(_, root)| root.id.as_str())
 }
 
 /// Explains why nothing, or nothing else, can be started in a whole plan.

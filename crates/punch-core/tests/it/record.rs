@@ -182,7 +182,7 @@ fn wrong_values_are_named_by_their_place() {
     todos[1].notes: must be a list of strings or of objects with text, at, by
     todos[1].flags: may hold resume, stale, staleDependency, reported, unchecked
     todos[1].complexity: must be trivial, small, medium, large or epic
-    id `a` is used more than once
+    id `a` is already in use
     ");
     assert!(Document::from_json("[").is_err());
     assert!(Document::from_json(&"[".repeat(1_000_000)).is_err());

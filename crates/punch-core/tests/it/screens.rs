@@ -161,12 +161,14 @@ fn the_plan_at_a_glance_names_what_needs_you_with_the_command_to_type() {
     assert_snapshot!(screen(layout(Some(80), Glyphs::Unicode), Some(&inbox)), @r#"
     main · 1 of 7 done  ━━━─────────────────────  14%
 
-    Needs you    ‖ T-4  Choose the section of the README: which R…  punch unhold T-4
+    Needs you    ‖ T-4  Choose the section of the README: which README section?
+                   punch unhold T-4
                  ? T-6  check `cargo test --workspace` (blocks 1)
                    punch verify --allow T-6 T-7 T-8 T-9
-    Failed       ✗ T-5  Set up CI: failed twice, check exits with 1…   punch why T-5
-    In progress  ▶ T-1  Write the transliteration table             @alice · 4 min
-    Next         ○ T-3  Changelog entry                             #docs
+    Failed       ✗ T-5  Set up CI: failed twice, check exits with 1 (blocks 1)
+                   punch why T-5
+    In progress  ▶ T-1  Write the transliteration table               @alice · 4 min
+    Next         ○ T-3  Changelog entry                               #docs
 
     Auto-continue on · Claude Code connected · punch help
     "#);

@@ -31,7 +31,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct AssignArgs {
-    /// Ids, or parts of the content
+    /// Ids, or parts of their texts
     #[arg(required_unless_present = "session", value_name = "TODO")]
     todos: Vec<String>,
     /// An assignment that the web board made: its todos

@@ -7,6 +7,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use punch_core::text;
 use punch_engine::plan_file::{FileError, SyncOptions};
 use punch_engine::{EngineError, WriteRequest};
 use serde_json::json;
@@ -81,7 +82,12 @@ impl PlanFileVerb {
                 let path = absolute(&file)?;
                 let open = project.write()?;
                 let synced = open.engine.link_plan_file(open.plan, &request(&open), &path, SyncOptions { add })?;
-                Ok(views::synced(&synced))
+                let mut reply = views::synced(&synced);
+                let name = text::neutral(&file.display().to_string()).into_owned();
+                reply.body.push(format!(
+                    "Linked `{name}`: its boxes are ticked as work is done, and `punch plan sync` merges your edits"
+                ));
+                Ok(reply)
             }
             PlanFileVerb::Status => {
                 let open = linked(project)?;

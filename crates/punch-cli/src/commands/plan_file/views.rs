@@ -73,7 +73,8 @@ pub fn standing(standing: &PlanFileStatus, now: i64) -> VerbReply {
     if coming == 0 && merged.writes.is_empty() {
         lines.push("in sync".to_owned());
     } else {
-        lines.push("`punch plan sync` merges them".to_owned());
+        let object = if coming + merged.writes.len() == 1 { "it" } else { "them" };
+        lines.push(format!("`punch plan sync` merges {object}"));
     }
     lines.extend(conflicts(&merged.conflicts));
     if !merged.absent.is_empty() {
@@ -81,7 +82,7 @@ pub fn standing(standing: &PlanFileStatus, now: i64) -> VerbReply {
         lines.push(format!("not in the file: {}", named(&ids)));
     }
     lines.extend(link.conflicts.iter().rev().take(NAMED).map(|known| format!("earlier {}", conflict(known))));
-    lines.push(format!("created by {}", text::neutral(&link.created_by)));
+    lines.push(format!("linked by {}", text::neutral(&link.created_by)));
     if !link.edited_by.is_empty() {
         lines.push(format!("edited by {}", named(&link.edited_by)));
     }

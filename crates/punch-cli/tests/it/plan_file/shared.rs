@@ -28,7 +28,7 @@ fn work_and_hand_edits_change_only_their_lines() {
     3 todos; last synced at revision 3
     2 changes to pull into the plan
     `punch plan sync` merges them
-    created by user
+    linked by user
     edited by user
     $ punch plan-file sync
     plan: 1 added, 1 changed; file: 1 changed
@@ -146,7 +146,7 @@ fn conflicts_are_shown_and_kept() {
     in sync
     earlier conflict: status of build: the file says "cancelled", the plan "in_progress"; keeping the file's version
     earlier conflict: text of build: the file says "Build it by hand", the plan "Build it by machine"; keeping the file's version
-    created by user
+    linked by user
     edited by user
     $ punch show build
     [-] build  Build it by hand
@@ -182,7 +182,10 @@ fn any_markdown_file_with_a_checklist_can_be_linked() {
     let list = "# Release\n\nBefore *Friday*:\n\n- [x] Pick a date\n- [ ] Build it\n  - [ ] Linux\n  - [ ] macOS\n\n## Later\n\n\
                 * [ ] Celebrate\n";
     fs::write(world.project.join("a.plan.md"), list).unwrap();
-    assert_eq!(world.ok(&["plan", "link", "a.plan.md"]), "plan: 5 added\n");
+    assert_eq!(
+        world.ok(&["plan", "link", "a.plan.md"]),
+        "plan: 5 added\nLinked `a.plan.md`: its boxes are ticked as work is done, and `punch plan sync` merges your edits\n"
+    );
     assert_eq!(text(&world), list);
     let shown = world.ok(&["list", "--all"]);
     for line in

@@ -38,19 +38,6 @@ fn work_in_work_trees_comes_together_on_a_branch_and_the_users_tree_stays() {
 }
 
 #[test]
-fn a_run_without_an_agent_works_where_the_last_one_did() {
-    let stage = Stage::on(World::with_git());
-    stage.add(&["work one", "refuse two"]);
-    stage.ends(&["--agents", "2", "--worktrees"], 1);
-    stage.add(&["work three"]);
-    let run = finished(stage.prepared(stage.world.command(&["run"])).output().unwrap());
-    assert!(run.stderr.contains("note: no agent given, so this works as in run 1: 2 agents (exec:"), "{}", run.render());
-    assert!(run.stderr.contains("), in worktrees\n"), "{}", run.render());
-    assert_eq!(stage.status("T-3"), "completed", "{}", run.render());
-    assert_eq!(stage.world.git(&["status", "--porcelain"]), "", "the user's own files stay as they are");
-}
-
-#[test]
 fn work_that_is_not_merged_stays_in_the_inbox() {
     let stage = Stage::on(World::with_git());
     let inbox = || stage.world.ok(&["inbox"]);
