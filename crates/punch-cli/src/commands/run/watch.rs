@@ -127,6 +127,7 @@ const fn stays_visible(event: &RunEvent) -> bool {
     !matches!(
         event,
         RunEvent::Output { .. }
+            | RunEvent::Started { .. }
             | RunEvent::Verifying { .. }
             | RunEvent::Continued { .. }
             | RunEvent::Asks { .. }
