@@ -35,9 +35,8 @@ pub(super) fn reported(outcome: &Outcome, name: &dyn Fn(&str) -> String) -> Vec<
     let reported = outcome.warnings.iter().filter(matters);
     let named = |warning: &Warning| {
         let mut warning = warning.clone();
-        match &mut warning {
-            Warning::Reported { id } | Warning::FailedCheck { id, .. } | Warning::LeftOut { id, .. } => *id = name(id),
-            _ => {}
+        if let Warning::Reported { id } | Warning::FailedCheck { id, .. } | Warning::LeftOut { id, .. } = &mut warning {
+            *id = name(id);
         }
         warning.message()
     };
