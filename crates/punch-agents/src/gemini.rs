@@ -58,7 +58,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         guide_file: |level, roots| Some(guide_folder(level, roots, ".gemini").join("GEMINI.md")),
         guide_tools: "`mcp_punch_todo_write` and `mcp_punch_todo_read`",
         note: |level| {
-            (level != ConnectionLevel::User).then_some("Gemini CLI reads this only in a trusted folder: start `gemini` here once")
+            (level != ConnectionLevel::User)
+                .then_some("Gemini CLI reads this only in a trusted folder: start `gemini` here once")
         },
         plugin: Some(Plugin {
             listing: None,

@@ -56,7 +56,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         guide_file: |level, roots| Some(gemini::guide_folder(level, roots, ".qwen").join("QWEN.md")),
         guide_tools: "`mcp__punch__todo_write` and `mcp__punch__todo_read`",
         note: |level| {
-            (level != ConnectionLevel::User).then_some("Qwen Code reads this only in a trusted folder: start `qwen` here once")
+            (level != ConnectionLevel::User)
+                .then_some("Qwen Code reads this only in a trusted folder: start `qwen` here once")
         },
         plugin: None,
         folder_trust: None,

@@ -33,7 +33,9 @@ impl RunLimits {
         cost.map(|most| format!("{} of {} are spent", dollars(sum.cost), dollars(most)))
             .or_else(|| tokens.map(|most| format!("{} of {most} tokens are used{guess}", sum.tokens)))
             .or_else(|| turns.map(|most| format!("{} of {most} turns are used", sum.turns)))
-            .or_else(|| time.map(|most| format!("the time limit of {} was reached", punch_engine::config::print_duration(most))))
+            .or_else(|| {
+                time.map(|most| format!("the time limit of {} was reached", punch_engine::config::print_duration(most)))
+            })
     }
 }
 

@@ -78,7 +78,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         },
         guide_tools: "`mcp__punch__todo_write` and `mcp__punch__todo_read`",
         note: |level| {
-            (level != ConnectionLevel::User).then_some("Claude Code reads this only in a trusted folder: start `claude` here once")
+            (level != ConnectionLevel::User)
+                .then_some("Claude Code reads this only in a trusted folder: start `claude` here once")
         },
         plugin: Some(Plugin {
             listing: Some(Listing { name: "punch", has_commands: true }),

@@ -47,7 +47,8 @@ impl ConnectionChange {
         let backups: Vec<&Path> =
             backups.filter_map(|step| Some(step.new.as_ref()?.backup.as_ref()?.0.as_path())).collect();
         if !backups.is_empty() {
-            let said = if done { "Copies of the files as they were:" } else { "Would first copy the files as they are to" };
+            let said =
+                if done { "Copies of the files as they were:" } else { "Would first copy the files as they are to" };
             lines.push(format!("{said} {}", self.named(&backups)));
         }
         lines.join("\n")
@@ -98,7 +99,9 @@ impl ConnectionChange {
         let targets = self.place.at(agent.level).targets_as(agent.adapter, self.request.form);
         let allowing = |entries: &[SettingsEntry]| entries.iter().any(SettingsEntry::allows_tools);
         self.tools(agent) == ToolSource::Punch
-            && targets.iter().any(|target| matches!(&target.content, FileContent::Json(_, entries) if allowing(entries)))
+            && targets
+                .iter()
+                .any(|target| matches!(&target.content, FileContent::Json(_, entries) if allowing(entries)))
     }
 
     /// For an agent whose install was left as it is.

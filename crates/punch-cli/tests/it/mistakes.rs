@@ -184,7 +184,11 @@ fn a_repeated_run_stays_in_worktrees() {
     world.ok(&["add", "two"]);
     let run = world.punch(&["run"]);
     assert_eq!(run.exit, Some(0), "{}", run.render());
-    assert!(run.stderr.contains("so this works as in run 1: 2 agents (exec:touch made), in worktrees\n"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("so this works as in run 1: 2 agents (exec:touch made), in worktrees\n"),
+        "{}",
+        run.stderr
+    );
     assert!(run.stderr.contains("run 2 begins with 2 agents"), "{}", run.stderr);
     assert!(!world.project.join("made").exists());
 }

@@ -1,11 +1,13 @@
 //! Items that come from around the plan: questions, conflicts, approvals, budgets, quiet agents, and what is finished.
 
 use super::behind::WaitStart;
-use super::{Approval, ApprovalFact, InboxFacts, InboxFinding, InboxKind, QuestionFact, RunFact, StoppedFact, WorkerFact};
-use crate::{RunOutcome, Uid};
+use super::{
+    Approval, ApprovalFact, InboxFacts, InboxFinding, InboxKind, QuestionFact, RunFact, StoppedFact, WorkerFact,
+};
 use crate::text::{clip, neutral, shell};
 use crate::time::ago;
 use crate::view::Progress;
+use crate::{RunOutcome, Uid};
 
 /// Characters of a command or a reason inside a text.
 const PART: usize = 160;

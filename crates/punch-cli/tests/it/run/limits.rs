@@ -36,7 +36,11 @@ fn the_time_of_a_run_ends_its_agents() {
     let stage = Stage::new();
     stage.add(&["hang on", "deaf one"]);
     let run = stage.ends(&["--agents", "2", "--max-time", "1s"], 4);
-    assert!(run.stdout.contains("the time limit of 1s was reached\nlimit reached: run 1, 0 completed"), "{}", run.render());
+    assert!(
+        run.stdout.contains("the time limit of 1s was reached\nlimit reached: run 1, 0 completed"),
+        "{}",
+        run.render()
+    );
     assert_eq!((stage.status("T-1"), stage.status("T-2")), ("pending".into(), "pending".into()));
 }
 

@@ -22,13 +22,7 @@ fn a_plan_is_worked_to_its_end_in_the_order_of_its_dependencies() {
     let told = stage.world.ok(&["runs"]);
     assert!(told.contains("done") && told.contains("80,000 tokens (estimated), 4 turns"), "{told}");
     let story = stage.world.ok(&["runs", "show", "1"]);
-    for part in [
-        "run 1: done",
-        "works on T-4",
-        "T-4 is reported as done",
-        "T-4 is done: ",
-        "T-4: 20,000 tokens",
-    ] {
+    for part in ["run 1: done", "works on T-4", "T-4 is reported as done", "T-4 is done: ", "T-4: 20,000 tokens"] {
         assert!(story.contains(part), "{part}\n{story}");
     }
     assert_eq!(stage.world.json(&["runs", "show", "1"])["ledger"].as_array().unwrap().len(), 4);
