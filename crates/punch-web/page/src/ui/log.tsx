@@ -58,7 +58,7 @@ function Revisions(): JSX.Element {
       <ol class="entries log">
         {entries.map((entry) => (
           <Entry key={entry.revision} entry={entry} unseen={entry.revision > seen}>
-            <Button look="quiet small" label={`Plan then, at revision ${entry.revision}`} onClick={() => navigate({ at: entry.revision })}>Plan then</Button>
+            <Button look="quiet small" label={`Show plan at revision ${entry.revision}`} onClick={() => navigate({ at: entry.revision })}>Show plan</Button>
           </Entry>
         ))}
       </ol>

@@ -188,7 +188,7 @@ test("the log undoes a revision and shows the plan as it was", async () => {
   await entry.getByText("T-9").waitFor();
   await entry.getByRole("button", { name: /^Undo/ }).click();
   await until(() => todo("T-9").shown === "waiting", "it was not undone");
-  await page.locator(".log .entry").last().getByRole("button", { name: /^Plan then/ }).click();
+  await page.locator(".log .entry").last().getByRole("button", { name: /^Show plan at revision/ }).click();
   await page.getByText("The plan at revision 1").waitFor();
   assert.equal(await page.locator(".row").count(), 1);
 });
