@@ -266,7 +266,7 @@ function Login(props: { why: string }): JSX.Element {
       <div class="login-card">
         <h1>Open the board</h1>
         {props.why !== "" && <p class="need" role="alert">{props.why}</p>}
-        <p class="muted">The board opens with a link that works once. For a new one, press Enter in the terminal of punch serve, or start it in the project:</p>
+        <p class="muted">The board opens with a link that works once. For a new one, press Enter where punch serve runs, or start it:</p>
         <Command line="punch serve" />
         <form onSubmit={enter}>
           <label class="labelled">Link or token
