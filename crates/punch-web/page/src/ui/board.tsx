@@ -130,7 +130,7 @@ export function Board(): JSX.Element {
               {(drawn[index] ?? []).map((row, at) => (
                 <Card key={row.uid} row={row} column={name} lifted={lifted} place={at} press={press} keyDown={key} />
               ))}
-              {all.length === 0 && <p class="muted column-empty">{name === "needs" ? "Nothing to decide." : "No todos."}</p>}
+              {all.length === 0 && <p class="muted column-empty">No todos.</p>}
               {all.length > (drawn[index]?.length ?? 0) && <p class="muted column-more">{all.length - (drawn[index]?.length ?? 0)} more in the list</p>}
             </div>
           </section>

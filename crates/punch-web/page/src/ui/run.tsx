@@ -51,7 +51,7 @@ function Fleet(): JSX.Element | null {
 }
 
 function NoRun(): JSX.Element {
-  return <Empty title="No run yet.">Start one: <code>punch run --agent claude</code>. Below is what the plan would take.</Empty>;
+  return <Empty title="No run yet.">Start one: <code>punch run --agent claude</code>. The plan would take:</Empty>;
 }
 
 function stateWords(run: RunState): { words: string; tone: string } {
