@@ -210,14 +210,18 @@ fn limits_and_silence_count_only_beyond_their_bounds() {
     assert_eq!(kinds(&[], &worker(NOW - 900_001), None), [InboxKind::Quiet]);
     let ended = |outcome| [RunFact { number: 1, ended_at: Some(50), outcome, revision: 3, ..RunFact::default() }];
     let seen = |revision, at| Some(SeenFact { revision, at });
-    assert_eq!(kinds(&ended(Some("done")), &[], None), [InboxKind::Finished]);
-    assert_eq!(kinds(&ended(Some("budget")), &[], None), [InboxKind::Budget]);
-    assert_eq!(kinds(&ended(Some("done")), &[], seen(3, 50)), []);
-    let budget = inbox(&InboxFacts { runs: &ended(Some("budget")), ..facts(&plan) });
+    assert_eq!(kinds(&ended(Some(RunOutcome::Done)), &[], None), [InboxKind::Finished]);
+    assert_eq!(kinds(&ended(Some(RunOutcome::Budget)), &[], None), [InboxKind::Budget]);
+    assert_eq!(kinds(&ended(Some(RunOutcome::Done)), &[], seen(3, 50)), []);
+    let budget = inbox(&InboxFacts { runs: &ended(Some(RunOutcome::Budget)), ..facts(&plan) });
     assert_eq!(budget[0].action, "punch log --new", "the command after which it is gone");
-    assert_eq!(kinds(&ended(Some("budget")), &[], seen(3, 50)), []);
-    assert_eq!(kinds(&ended(Some("done")), &[], seen(3, 49)), [InboxKind::Finished], "it ended after the look");
-    assert_eq!(kinds(&ended(Some("done")), &[], seen(2, 60)), [InboxKind::Finished], "set back");
+    assert_eq!(kinds(&ended(Some(RunOutcome::Budget)), &[], seen(3, 50)), []);
+    assert_eq!(
+        kinds(&ended(Some(RunOutcome::Done)), &[], seen(3, 49)),
+        [InboxKind::Finished],
+        "it ended after the look"
+    );
+    assert_eq!(kinds(&ended(Some(RunOutcome::Done)), &[], seen(2, 60)), [InboxKind::Finished], "set back");
 }
 
 #[test]
