@@ -99,8 +99,12 @@ mod tests {
     fn every_edge_has_a_target_for_the_fuzzer_and_seeds() {
         let bodies = std::fs::read_to_string(process::root().join("crates/punch-fuzz/src/lib.rs"))
             .unwrap_or_else(|cause| panic!("{cause}"));
-        let mut named: Vec<&str> =
-            bodies.split("Target { name: \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let mut named: Vec<&str> = bodies
+            .split("FuzzTarget {")
+            .skip(1)
+            .filter_map(|rest| rest.split("name: \"").nth(1))
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
         named.sort_unstable();
         assert_eq!(targets(), Ok(named.iter().map(|name| (*name).to_owned()).collect()));
         for name in named {

@@ -97,10 +97,10 @@ const OTHER_TOOLS: [(&str, &str); 16] = [
 fn suggest_flags(answer: &mut clap::Error) {
     let Some(ContextValue::String(given)) = answer.get(ContextKind::InvalidArg) else { return };
     let given = given.trim_start_matches('-').to_owned();
-    if let Some(ContextValue::String(near)) = answer.remove(ContextKind::SuggestedArg) {
-        if !text::nearest(&given, [near.trim_start_matches('-')].into_iter(), 1).is_empty() {
-            answer.insert(ContextKind::SuggestedArg, ContextValue::String(near));
-        }
+    if let Some(ContextValue::String(near)) = answer.remove(ContextKind::SuggestedArg)
+        && !text::nearest(&given, [near.trim_start_matches('-')].into_iter(), 1).is_empty()
+    {
+        answer.insert(ContextKind::SuggestedArg, ContextValue::String(near));
     }
 }
 
@@ -114,7 +114,10 @@ fn suggest_verbs(answer: &mut clap::Error) {
         Some(ContextValue::String(near)) => vec![near],
         _ => Vec::new(),
     };
-    let meant = OTHER_TOOLS.iter().find(|(word, _)| *word == given).map(|(_, verb)| vec![(*verb).to_owned()]);
+    let meant = OTHER_TOOLS
+        .iter()
+        .find(|(word, _)| *word == given && environment::names_verb(word))
+        .map(|(_, verb)| vec![(*verb).to_owned()]);
     let near = meant.unwrap_or_else(|| text::nearest(&given, known.iter().map(String::as_str), 2));
     if !near.is_empty() {
         answer.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));

@@ -132,7 +132,6 @@ const STORY: &[DemoStep] = &[
     Quiet(&["add", "Check the links", "Check the colors", "--needs", "T-4,T-5"]),
     Quiet(&["add", "Fix the spelling", "Shrink the images", "--needs", "T-2,T-3"]),
     Quiet(&["add", "Publish it", "--needs", "T-7,T-8,T-10"]),
-    Quiet(&["add", "Announce it", "--needs", "T-11"]),
     Run(&["graph"]),
     Say("A check decides whether T-7 is done, once you have approved it."),
     Run(&["edit", "T-7", "--verify", "test -e T-7.txt"]),

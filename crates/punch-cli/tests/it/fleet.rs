@@ -217,9 +217,12 @@ fn plan_of_ten(fleet: &Fleet) {
 }
 
 fn two_workers_finish_a_plan(fleet: &Fleet) {
-    plan_of_ten(fleet);
     let mut first = fleet.worker("a", &["--seats", "2"]);
     let mut second = fleet.worker("b", &["--seats", "2"]);
+    // A worker that is there first may take everything before the other one has started.
+    let workers = || fleet.json(&["worker", "list"])["workers"].as_array().map_or(0, Vec::len);
+    fleet.wait_for("both workers", || workers() == 2);
+    plan_of_ten(fleet);
     fleet.wait_until_done(10);
     fleet.has_everything_once(10);
     let started = fleet.started();

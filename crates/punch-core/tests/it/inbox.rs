@@ -72,7 +72,8 @@ fn an_agent_that_stopped_is_news_while_work_is_left_and_until_the_user_looks() {
         let items = inbox(&InboxFacts { stopped: &stopped, seen, ..facts(plan) });
         items.into_iter().filter(|item| item.kind == InboxKind::Quiet).map(|item| item.text).collect::<Vec<_>>()
     };
-    let open = Sample::new().todo(0, Status::Pending, "Ship").plan;
+    let mut open = Sample::new().todo(0, Status::Pending, "Ship").plan;
+    open.row.counts.pending = 1;
     let text = "claude stopped with work left: this turn did not touch the plan";
     assert_eq!((quiet(&open, None), quiet(&open, Some(8))), (vec![text.to_owned()], vec![text.to_owned()]));
     assert_eq!(quiet(&open, Some(9)), [""; 0]);
