@@ -136,11 +136,14 @@ fn a_host_brings_its_own_words() {
     assert_eq!(session.tool_failed("shell", ToolKind::Command, "no").unwrap(), None);
 }
 
+/// A todo as a row of a list: from content and status.
+type RowForm<'a> = &'a dyn Fn(&str, &str) -> Value;
+
 /// The call that begins `Build`, and the one that completes it.
 fn calls(dialect: Dialect) -> (Value, Value) {
-    let rows = |of: &dyn Fn(&str, &str) -> Value, status: &str| json!([of("Build", status), of("Try", "pending")]);
+    let rows = |of: RowForm<'_>, status: &str| json!([of("Build", status), of("Try", "pending")]);
     let id = |content: &str| content.to_lowercase();
-    let (named, listed): (&dyn Fn(&str, &str) -> Value, &dyn Fn(&str, &str) -> Value) = (
+    let (named, listed): (RowForm<'_>, RowForm<'_>) = (
         &|content, status| json!({"id": id(content), "content": content, "title": content, "status": status}),
         &|content, status| json!({"content": content, "status": status, "activeForm": content}),
     );
