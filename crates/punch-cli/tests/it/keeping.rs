@@ -135,7 +135,7 @@ fn an_agent_that_stopped_with_work_left_is_shown_until_you_look() {
     assert!(world.ok(&["status"]).contains(line), "{}", world.ok(&["status"]));
     world.ok(&["log", "--new"]);
     assert!(!world.ok(&["inbox"]).contains("stopped"));
-    // It stops again, and is told something: then it is at work.
+    // It stops again, and hears from the user: then it is at work.
     (0..4).for_each(|_| stop(&world));
     assert!(world.ok(&["inbox"]).contains("stopped with work left"));
     report(&world, HostEvent::Prompted { by_person: true }, None);

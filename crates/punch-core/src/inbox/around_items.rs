@@ -133,7 +133,7 @@ fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<InboxFinding> {
     if facts.seen.is_some_and(|seen| run.revision <= seen.revision && ended_at <= seen.at) {
         return None;
     }
-    // A run that is done says there which branch to merge, and by now that is merged or gone.
+    // A run that is done says there which branch to merge, and that is already merged or gone.
     let because = run.because.as_deref().filter(|_| outcome != RunOutcome::Done);
     let text = because.map_or(text.clone(), |why| format!("{text} ({})", clip(why, PART)));
     let (kind, action) = match outcome {
