@@ -78,7 +78,7 @@ fn run_event(event: &RunEvent) -> Option<String> {
         RunEvent::Verifying { todo, .. } => format!("{todo} is reported as done"),
         RunEvent::Completed { todo, content, spent, .. } => {
             let time = format!("{} s", spent.ms / 1_000);
-            // An estimate stands for what the agent did not report; it counts towards limits, but it is no news.
+            // An estimate counts towards limits, but says nothing about what the agent used.
             let took = match spent.estimated {
                 0 => format!("{} tokens, {time}", text::grouped(spent.tokens)),
                 _ => time,

@@ -49,7 +49,7 @@ impl InboxMemory {
         Self { file: folder.join(format!("{}.json", plan.0)) }
     }
 
-    /// Returns the items that have come in since the last look, whoever looked. At the first look only those are new that have
+    /// Returns the items that have come in since the last look by any process. At the first look only those are new that have
     /// just come in: it follows a write. The end of a run is a message of its own.
     pub fn entered(&self, items: Vec<InboxItem>, now: i64) -> io::Result<Vec<InboxItem>> {
         create_own_folder(self.file.parent().unwrap_or(Path::new(".")))?;

@@ -41,7 +41,7 @@ pub enum Vocabulary {
     /// The status of a todo and nothing else, and there is no shell that has `punch`.
     #[serde(rename = "bare")]
     StatusAlone,
-    /// The status of a todo and nothing else, there is no shell that has `punch`, and the tools take no ids.
+    /// Only the status of a todo, which the tools name by its text; no shell has `punch`.
     #[serde(rename = "unnamed")]
     StatusByText,
 }

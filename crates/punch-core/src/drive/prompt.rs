@@ -95,7 +95,7 @@ fn extras(facts: &PlanFacts, next: &NamedTodo, counters: &Counters, words: Vocab
         None if next.again => out.push("It was tried before; one more failure marks it failed.".to_owned()),
         None => {}
     }
-    // Without ids there is no short way to name them.
+    // A list without ids would have to repeat their whole texts.
     if !facts.conflicts.is_empty() && words.takes_ids() {
         let mut line = String::from("These conflict with it, so they wait:");
         for (at, conflict) in facts.conflicts.iter().enumerate() {

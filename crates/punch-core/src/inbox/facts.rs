@@ -141,7 +141,7 @@ pub struct WorkerFact {
     pub last_sign: i64,
 }
 
-/// An agent that stopped with work left: auto-continue reached a limit, and nobody has said anything to it since.
+/// An agent that stopped with work left: auto-continue reached a limit, and the user has sent no message since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoppedFact {
     /// What it is called.

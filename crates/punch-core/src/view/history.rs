@@ -285,7 +285,7 @@ fn failing_checks(events: &[Event]) -> HashSet<Uid> {
     events.iter().filter_map(of).collect()
 }
 
-/// Returns true if the event marks a todo whose work is no longer vouched for.
+/// Returns true if the event marks the evidence of a todo as outdated.
 fn becomes_stale(event: &Event) -> bool {
     let Patch::Todo(_, changes) = &event.patch else { return false };
     let stale =

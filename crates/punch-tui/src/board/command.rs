@@ -7,7 +7,7 @@ use crate::request::BoardRequest;
 const FOREGROUND: [&str; 5] = ["edit", "demo", "init", "install", "uninstall"];
 /// Words after `run` that look at a run or control it, and start none.
 const ABOUT_RUNS: [&str; 5] = ["list", "show", "pause", "resume", "stop"];
-/// Verbs that work until they are told to end, and the words after them that make them end by themselves.
+/// Verbs that work until they are stopped, and the words after them that make them end by themselves.
 const ENDLESS: [(&str, &[&str]); 2] = [("run", &ABOUT_RUNS), ("worker", &["list", "help", "--help", "-h"])];
 /// Verbs that make no sense inside the board.
 const REFUSED: [&str; 4] = ["watch", "mcp", "hook", "serve"];
