@@ -357,9 +357,7 @@ fn answer_error(stdout: &str) -> Value {
 #[test]
 fn a_path_with_spaces_is_one_word_for_the_shell() {
     let world = World::with_git();
-    let program = world.root.join("my punch's/punch");
-    fs::create_dir(program.parent().unwrap()).unwrap();
-    fs::copy(PUNCH, &program).unwrap();
+    let program = world.copy_of_punch("my punch's");
     let mut command = world.program(program.to_str().unwrap());
     assert_eq!(finished(command.args(["install", "claude", "-y"]).output().unwrap()).exit, Some(0));
     let written: Value =

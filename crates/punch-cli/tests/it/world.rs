@@ -78,6 +78,16 @@ impl World {
         command
     }
 
+    /// Copies `punch` into a folder of this world. `cp` does it: a file that this process has open for writing is also
+    /// open in every child that another test starts at that moment, and such a program cannot be run.
+    pub fn copy_of_punch(&self, folder: &str) -> PathBuf {
+        let folder = self.root.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let copy = folder.join("punch");
+        assert!(Command::new("cp").arg(PUNCH).arg(&copy).status().unwrap().success());
+        copy
+    }
+
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(PUNCH);
         command.args(arguments);

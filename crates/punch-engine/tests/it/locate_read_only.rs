@@ -60,7 +60,8 @@ fn as_nobody(test: &str) {
     let here = tempfile::tempdir().unwrap();
     fs::set_permissions(here.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let binary = here.path().join("it");
-    fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
+    // `fs::copy` would leave the file open for writing in children that other tests start: such a program cannot run.
+    assert!(Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&binary).status().unwrap().success());
     let run = Command::new(&binary).args(["--exact", test]).uid(NOBODY).gid(NOBODY).current_dir("/").output();
     match run {
         Ok(output) => {

@@ -206,7 +206,8 @@ fn a_folder_that_cannot_be_written_can_be_read() {
     allow(folder.path());
     // Permissions mean nothing to root, so the victim becomes nobody first; it must be able to run its own copy.
     let exe = folder.path().join("victim");
-    fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
+    // `fs::copy` would leave the file open for writing in children that other tests start: such a program cannot run.
+    assert!(Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&exe).status().unwrap().success());
     let through = format!(
         "shift; set -- '{}' \"$@\"; \
          if [ $(id -u) = 0 ]; then exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"; fi; exec \"$@\"",
