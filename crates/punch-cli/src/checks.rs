@@ -1,4 +1,4 @@
-//! Checks as this process runs them: where, for how long, with whose consent.
+//! How this process runs checks: where, for how long, and with whose approval.
 
 use punch_core::text;
 use punch_engine::{BackgroundChecks, Checker, Consents, WorkTree, command_line};

@@ -1,5 +1,5 @@
-//! The arguments of a verb, described to the parser only when that verb is called: otherwise every call would pay for
-//! the flags of all the others.
+//! Defines the arguments of a verb only when that verb is called, because otherwise every call would pay for the flags
+//! of all the others.
 
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id};

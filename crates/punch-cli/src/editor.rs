@@ -1,5 +1,5 @@
-//! A text in the user's editor. What they typed is never lost: until it is taken over, it lies in a file that is
-//! named when anything goes wrong.
+//! Edits a text in the user's editor. What they typed is never lost: until it is applied, it is in a file that is named
+//! if anything goes wrong.
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};

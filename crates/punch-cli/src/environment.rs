@@ -1,4 +1,5 @@
-//! What comes from the process: working folder, home, variables, clock, screen. Nothing else reads them.
+//! Everything that is read from the process: working folder, home, variables, clock, screen. No other module reads
+//! them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well: exit codes, texts, and the net under every panic.
+//! How a command fails: exit codes, messages, and the handler for panics.
 
 use std::{any::Any, io, panic};
 

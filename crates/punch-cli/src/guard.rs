@@ -1,7 +1,7 @@
-//! What only the user may do: approve commands, start runs, change guarded settings, use `--force`, disconnect agents, and
-//! put whole plans or their history away. An agent that may run `punch` would otherwise run anything through it, or be done
-//! by emptying the plan. A program that hides the marks of its agent is not stopped here; it
-//! acts with the user's rights, and needs no help of ours (decision 0020).
+//! What only the user may do: approve commands, start runs, change guarded settings, use `--force`, disconnect agents,
+//! and archive or prune whole plans. Otherwise an agent that may run `punch` could run anything through it, or be done
+//! by emptying the plan. A program that hides the marks of its agent is not stopped here; it acts with the user's
+//! rights and needs no help from us (decision 0020).
 
 use clap::ArgMatches;
 

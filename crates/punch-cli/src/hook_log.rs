@@ -1,4 +1,4 @@
-//! Where hooks tell their trouble: a file in the user's state folder that does not grow without end.
+//! The log of problems in hooks: a file of bounded size in the user's state folder.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! What users type for numbers, priorities and ids, read leniently.
+//! Lenient parsing of numbers, priorities and ids that users type.
 
 use punch_core::HoldKind;
 use punch_core::filter::FilterState;

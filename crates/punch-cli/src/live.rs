@@ -1,5 +1,5 @@
-//! Lines at the end of a terminal that change in place, with what stays above them and sometimes a question below. Pure:
-//! every function answers what has to be written.
+//! Lines at the bottom of a terminal that are redrawn in place, with permanent lines above them and sometimes a
+//! question below. Pure: every function returns what has to be written.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The form of a log on standard error, for programs that work unattended.
+//! The format of a log on standard error, for programs that run unattended.
 
 use clap::ValueEnum;
 

@@ -1,4 +1,4 @@
-//! What the verbs on named todos share.
+//! Code that the commands on named todos share.
 
 use punch_core::dialect::native::{self, TextLimits};
 use punch_core::{Op, Plan, Ref};

@@ -1,4 +1,4 @@
-//! The one way in which commands open a store, whatever its backend.
+//! The only code with which commands open a store, whatever its backend.
 
 use std::time::Duration;
 

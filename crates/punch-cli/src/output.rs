@@ -1,5 +1,5 @@
-//! The only place that prints. Standard output carries data and nothing else; everything said to the user about
-//! the run goes to standard error as `error:` and `hint:` lines.
+//! The only module that prints. Standard output carries data and nothing else; messages to the user go to standard
+//! error as `error:` and `hint:` lines.
 
 use std::io::{self, BufRead, BufWriter, IsTerminal, StdoutLock, Write};
 use std::num::{IntErrorKind, ParseIntError};

@@ -1,4 +1,5 @@
-//! Long output one screen at a time, as git does it: through `PUNCH_PAGER`, `PAGER` or `less`, and only where a user looks.
+//! Shows long output one screen at a time, as git does: through `PUNCH_PAGER`, `PAGER` or `less`, and only on a
+//! terminal.
 
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};

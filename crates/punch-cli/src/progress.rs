@@ -1,4 +1,4 @@
-//! A sign of life on the terminal while a command takes longer than half a second.
+//! Shows progress on the terminal while a command takes longer than half a second.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};

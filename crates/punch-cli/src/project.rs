@@ -1,4 +1,4 @@
-//! The project a command works on: where its store is, its settings, the plan that is meant.
+//! The project that a command works on: its store, its settings, and the chosen plan.
 
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a verb answers: text for people, or one JSON object with `"schema": 1`.
+//! The answer of a verb: text for users, or one JSON object with `"schema": 1`.
 
 use punch_core::reason::{PlanReader, stranded};
 use punch_core::view::{Badge, Layout, Plain, SpanRole, TodoRow, ViewLine, changes, spans, table};

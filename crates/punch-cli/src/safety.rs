@@ -1,4 +1,4 @@
-//! The copy in the user's state folder: renewed after a commit, offered where the store is gone.
+//! The copy in the user's state folder: renewed after a commit, offered when the store is gone.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The formats that have a JSON Schema: their names, what they are, and how each is made.
+//! The formats that have a JSON Schema: their names, descriptions and generators.
 
 use punch_core::schema::{
     self, about, any_of, count, document, list, object, only, or_null, plan_file, shown, text, time, titled,

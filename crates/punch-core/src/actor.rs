@@ -1,5 +1,5 @@
-//! Who asks for a change. Rules ask an [`Actor`]; only this module knows the texts under which actors are stored: `by` of
-//! events and notes, `owner` of todos.
+//! Who requests a change. Rules ask an [`Actor`]; only this module knows the texts under which actors are stored: `by`
+//! of events and notes, `owner` of todos.
 
 use std::fmt;
 use std::str::FromStr;

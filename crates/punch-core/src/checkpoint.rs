@@ -1,4 +1,4 @@
-//! Where the work on a plan stands: the lists that a checkpoint shows, and what it takes to come back to them.
+//! The state of the work on a plan: the lists that a checkpoint shows, and the data that a restore needs.
 
 use serde::{Deserialize, Serialize};
 

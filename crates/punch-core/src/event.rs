@@ -1,4 +1,4 @@
-//! What happened. Folding events is a dumb patch and needs no rules.
+//! Events: what happened. Folding an event applies its patch and needs no rules.
 
 use serde::{Deserialize, Serialize};
 

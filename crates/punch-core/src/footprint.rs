@@ -1,4 +1,4 @@
-//! What a batch of ops must have loaded before the rules can run.
+//! The parts of a plan that must be loaded before the rules can run.
 
 use std::collections::BTreeSet;
 

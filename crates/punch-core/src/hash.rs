@@ -1,5 +1,5 @@
-//! A hash that stays the same across versions and machines, for what is stored or compared later. Not for what someone
-//! may want to forge.
+//! A hash that is stable across versions and machines, for values that are stored or compared later. Not for values
+//! that someone may want to forge.
 
 /// FNV-1a with 64 bits. The hashers of the standard library promise nothing across versions.
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {

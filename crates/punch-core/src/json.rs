@@ -1,5 +1,5 @@
-//! JSON objects whose keys keep their order where the program asks for it (`serde_json/preserve_order`). Nothing in the rules
-//! depends on that order: a program that does not ask gets its keys sorted.
+//! JSON objects that keep the order of their keys if the program asks for it (`serde_json/preserve_order`). The rules
+//! do not depend on that order: a program that does not ask gets sorted keys.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Labels: short words that group todos across phases. A [`Label`] that exists is valid.
+//! Labels: short words that group todos across phases. Every [`Label`] value is valid.
 
 use std::collections::BTreeSet;
 use std::fmt;

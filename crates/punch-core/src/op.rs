@@ -1,4 +1,4 @@
-//! What can be asked of a plan. Every dialect ends in these.
+//! The ops: everything that can be requested of a plan. Every dialect translates its calls into ops.
 
 use crate::{
     Complexity, Evidence, Extra, Flags, Hold, LabelEdit, Note, PhaseUid, Policy, Status, TodoProgress, Uid, Verify,

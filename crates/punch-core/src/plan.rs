@@ -1,5 +1,5 @@
-//! A plan, whole or partial. A partial plan (a slice) never answers "absent" for what was not loaded: it says
-//! which [`Footprint`] it needs.
+//! A plan, whole or partial. A partial plan (a slice) never reports something as absent that was not loaded; it returns
+//! the [`Footprint`] that it needs.
 
 mod links;
 

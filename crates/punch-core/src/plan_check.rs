@@ -1,5 +1,5 @@
-//! The check of a whole plan. It is a todo of the plan with a label of its own, so that it is reported, refuted, explained,
-//! worked on and shown like every other todo with a check. Here is decided when it is due.
+//! Decides when the check of a whole plan is due. The check is a todo of the plan with its own label, so it is
+//! reported, refuted, explained, worked on and shown like every other todo with a check.
 
 use std::collections::BTreeSet;
 

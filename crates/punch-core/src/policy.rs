@@ -1,4 +1,4 @@
-//! The handful of policies that `apply` knows. A dialect is a preset of these; no rule names a dialect.
+//! The policies that `apply` knows. A dialect is a preset of these; no rule names a dialect.
 
 use serde::{Deserialize, Serialize};
 

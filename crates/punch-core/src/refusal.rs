@@ -1,4 +1,4 @@
-//! Refusals: why a rule said no, each with a stable code, the values that matter, and a hint whose command works.
+//! Refusals: which rule forbids a change, with a stable code, the relevant values, and a hint whose command works.
 
 use crate::field::in_words;
 use crate::reason::{Cause, WaitReason};

@@ -1,5 +1,5 @@
-//! Replays recorded calls on a fresh plan, one line at a time: the conformance tool of the dialects. Every call goes
-//! the same road as anywhere else: project, step, diff, apply.
+//! Replays recorded calls on a fresh plan, one line at a time, to test conformance with a dialect. Every call takes the
+//! same path as all others: project, step, diff, apply.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How a run ended: the word for programs and stores, and how people read it.
+//! How a run ended: the word for programs and stores, and the text for users.
 
 use serde::{Deserialize, Serialize};
 

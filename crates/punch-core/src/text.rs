@@ -1,4 +1,4 @@
-//! Text from outside: shortening, neutralizing, and the white space of JavaScript where a dialect demands it.
+//! Untrusted text: shortening, neutralizing, and the white space of JavaScript where a dialect demands it.
 
 use std::borrow::Cow;
 

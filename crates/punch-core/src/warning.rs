@@ -1,4 +1,4 @@
-//! What the caller should know about a write that succeeded.
+//! Warnings: what the caller should know about a write that succeeded.
 
 use crate::{Uid, text};
 

@@ -1,6 +1,6 @@
-//! Activity: what happens around a plan and is not a change of it, such as sessions, decisions, seats and events of runs,
-//! failures, questions and controls. A second sequence beside the events of the plan, which the store prunes; no rule
-//! depends on it (decision 0038).
+//! Activity: what happens around a plan without changing it, such as sessions, decisions, seats and events of runs,
+//! failures, questions and controls. It is a second sequence beside the events of the plan. The store prunes it; no
+//! rule depends on it (decision 0038).
 
 use punch_core::{Uid, text};
 use punch_store::{Activity, Durability, PlanId, SessionKey, Snapshot, StoreError, Tx};

@@ -1,4 +1,4 @@
-//! Activities of a plan and events of runs in words, one line each, for the user.
+//! Describes activities of a plan and events of runs for the user, one line each.
 
 use punch_core::text;
 use punch_core::time::utc;

@@ -1,5 +1,5 @@
-//! Handing todos to another conversation: a worker session that answers for these and for nothing else. The session is
-//! made before its host has a name for it; the first conversation that shows the given name takes its place.
+//! Assigns todos to another conversation: a worker session that may report on these and on nothing else. The session is
+//! created before its host has a name for it; the first conversation that shows the given name takes it over.
 
 use punch_core::drive::{ASSIGNED, assignment};
 use punch_core::{Actor, Footprint, Plan, Refusal, Uid, WorkerId, apply};

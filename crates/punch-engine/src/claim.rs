@@ -1,4 +1,4 @@
-//! Claims: the best ready todo, to one owner, under a lease.
+//! Claims the best ready todo for one owner, under a lease.
 
 use punch_core::{Footprint, Op, Plan, Ref, Refusal, Todo, Uid};
 use punch_store::{Ahead, PlanId, Tx};

@@ -1,6 +1,6 @@
-//! The safety copy of a store: in the user's state folder, so that deleting a project's `.git` does not delete the
-//! copy along. Written at most hourly while the store is in use. Nothing here fails a command: a copy that cannot be
-//! made is made another time.
+//! The safety copy of a store. It is in the user's state folder, so deleting a project's `.git` does not delete it.
+//! Written at most once an hour while the store is in use. A copy that fails does not fail a command; it is made
+//! another time.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! Is what is stored what the rules say? Derived columns against a recount, and the events against the tables.
+//! Checks the store against the rules: derived columns against a recount, and the events against the tables.
 
 use punch_core::{Footprint, Outcome, Plan, Todo, apply, time};
 use punch_store::{Durability, PlanId, Snapshot};

@@ -1,4 +1,4 @@
-//! A whole plan edited by the user: what changed between the text they were shown and the text they left.
+//! Applies the user's edit of a whole plan: the difference between the text they were shown and the text they saved.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a program that embeds the engine decides for its sessions.
+//! What a program that embeds the engine configures for its sessions.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The engine: a store, a clock, and which plan is meant.
+//! The engine: a store, a clock, and the choice of the plan.
 
 use std::sync::Mutex;
 

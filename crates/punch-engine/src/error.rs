@@ -1,4 +1,4 @@
-//! Every way in which a request can fail, each with a stable code, a message and a hint.
+//! Errors of requests, each with a stable code, a message and a hint.
 
 use punch_core::text::shell;
 use punch_core::{ErrorValue, Refusal};

@@ -1,4 +1,4 @@
-//! Import and export of whole plans. The formats themselves are the core's.
+//! Import and export of whole plans. The core implements the formats.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,5 +1,5 @@
-//! What becomes of work in progress when a conversation ends: it is given back, stays in the list of that conversation,
-//! and is taken up again when the conversation resumes, unless someone else has started it since.
+//! Gives back the work in progress of a conversation that ends. It stays in the list of that conversation, which
+//! resumes it later unless someone else has started it since.
 
 use punch_core::{Actor, Footprint, InProgressLimit, Op, Policy, Ref, Status, Uid};
 use punch_store::{Ahead, PlanId, SessionKey, Tx};

@@ -1,4 +1,4 @@
-//! The few lines about the list that every model gets. One source for all clients.
+//! The short instructions about the list that every model gets, the same for all clients.
 
 use crate::call::Dialect;
 

@@ -1,4 +1,4 @@
-//! Looking back: revisions, undo, and the plan as it was.
+//! The history of a plan: revisions, undo, and the plan at an earlier revision.
 
 use std::collections::HashMap;
 

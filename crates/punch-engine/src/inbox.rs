@@ -1,5 +1,5 @@
-//! The inbox of a plan: gathers from the store and the user's approvals what the core puts in order. And read markers: up
-//! to where a reader has looked.
+//! The inbox of a plan: gathers facts from the store and the user's approvals, which the core turns into items. Also
+//! read markers: how far a reader has looked.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

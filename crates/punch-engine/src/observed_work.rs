@@ -1,4 +1,4 @@
-//! What hooks saw of the work on todos that a batch completes, read from the sessions of their owners.
+//! What hooks saw of the work on the todos that a batch completes, read from the sessions of their owners.
 
 use std::collections::BTreeMap;
 

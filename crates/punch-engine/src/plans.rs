@@ -1,4 +1,4 @@
-//! The plans of a store: making, choosing, renaming, putting away.
+//! The plans of a store: creating, choosing, renaming and archiving them.
 
 use punch_core::{Counts, Refusal, text};
 use punch_store::{Durability, PlanId, PlanInfo, StoreError};

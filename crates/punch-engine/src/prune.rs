@@ -1,4 +1,4 @@
-//! Forgetting old events, after they were written to a file.
+//! Deletes old events after they were written to a file.
 
 use std::io::Write;
 

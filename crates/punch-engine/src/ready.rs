@@ -1,4 +1,4 @@
-//! What can be started now, best first, and what to work on next: the one answer for every surface.
+//! Which todos can be started now, best first, and which to work on next, for every surface.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! From what the user typed to a todo: by id, else by content with the rules of the phases dialect.
+//! Finds the todo that a user typed: by id, or by content with the rules of the phases dialect.
 
 use punch_core::{Op, Ref, Refusal, Todo, Uid, text};
 use punch_store::{PlanId, Snapshot, Which};

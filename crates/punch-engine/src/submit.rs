@@ -1,4 +1,4 @@
-//! The one way in which a plan changes: load what the batch needs, apply the rules, keep the outcome, all in one
+//! The only code that changes a plan: loads what the batch needs, applies the rules and stores the outcome, all in one
 //! transaction.
 
 use std::collections::BTreeSet;

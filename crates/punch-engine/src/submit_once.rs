@@ -1,5 +1,5 @@
-//! Batches of callers that may have to send them again: under one key a batch takes effect once, and its answer is given
-//! again.
+//! Batches of callers that may have to send them again: a batch takes effect once per key, and a repeated call gets the
+//! same answer.
 
 use punch_core::Footprint;
 use punch_store::{Ahead, PlanId};

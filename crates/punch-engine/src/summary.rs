@@ -1,4 +1,4 @@
-//! A plan at a glance, from few rows.
+//! A plan at a glance, read from few rows.
 
 use punch_core::reason::PlanReader;
 use punch_core::view::{PlanSummary, Progress, SummarySection, TodoRow};

@@ -1,4 +1,4 @@
-//! What todos actually took, by attempt, and what that teaches about estimates.
+//! What todos actually took, by attempt, and the calibration of estimates that follows from it.
 
 use std::collections::BTreeMap;
 

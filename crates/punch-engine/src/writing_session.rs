@@ -1,5 +1,5 @@
-//! Writes that a program makes for its session without a tool call. They count as work of the session: it is bound to the
-//! plan, its claims are renewed, and it answers for what it touched.
+//! Writes that a program makes for its session without a tool call. They count as work of the session: it is bound to
+//! the plan, its claims are renewed, and it is responsible for the todos that it touched.
 
 use std::collections::{BTreeSet, HashSet};
 

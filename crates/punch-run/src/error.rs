@@ -1,4 +1,4 @@
-//! Errors that keep a run from beginning or end it early.
+//! Errors that keep a run from starting or end it early.
 
 use std::io;
 

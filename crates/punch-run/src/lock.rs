@@ -1,5 +1,5 @@
-//! At most one runner of a plan for each folder of runs: a file lock, which the system frees when its holder exits or is
-//! killed. Between machines the lease in the store decides; this lock says that the holder of a lease is alive.
+//! Allows at most one runner of a plan per folder of runs, with a file lock that the system frees when its holder exits
+//! or is killed. Between machines the lease in the store decides; this lock says that the holder of a lease is alive.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};

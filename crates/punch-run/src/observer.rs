@@ -1,4 +1,4 @@
-//! What a run reports to its caller while it works, and asks of it.
+//! What a run reports to its caller while it works, and what it asks the caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

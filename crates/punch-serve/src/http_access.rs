@@ -1,5 +1,5 @@
-//! Who may talk to the HTTP server: a request must name this machine as its host, must not come from a foreign web page,
-//! and must carry the token. Judged by the head of the request, before anything of its body is read.
+//! Decides who may talk to the HTTP server: a request must name this machine as its host, must not come from a foreign
+//! web page, and must carry the token. The decision is made from the headers, before the body is read.
 
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE};

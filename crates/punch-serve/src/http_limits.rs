@@ -1,5 +1,5 @@
-//! How much a client of the HTTP server may ask of it. Without limits, a client that never finishes its requests or that
-//! opens sessions without end keeps everyone else out.
+//! Limits for clients of the HTTP server. Without them, a client that never finishes its requests or that opens endless
+//! sessions would keep everyone else out.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Remarks of a server about its run. Never on standard output: that belongs to the protocol.
+//! Log messages of a server. Never on standard output, which belongs to the protocol.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};

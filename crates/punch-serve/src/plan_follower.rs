@@ -1,4 +1,4 @@
-//! Follows the plan that resources show: which todos changed, and when the plan itself is another one.
+//! Follows the plan that resources show: which todos have changed, and whether another plan is meant now.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Why a call could not be answered, in the form a model can act on.
+//! Errors of calls, in a form that a model can act on.
 
 use punch_engine::EngineError;
 use punch_engine::call::Dialect;

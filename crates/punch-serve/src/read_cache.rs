@@ -1,5 +1,5 @@
-//! Caches the answers to the last readings, each valid until a write, the end of a lease or the end of a timer. Agents
-//! ask what is next before every step.
+//! Caches the answers to the last reads, each valid until a write, the end of a lease or the end of a timer. Agents ask
+//! what is next before every step.
 
 use std::sync::{Mutex, PoisonError};
 

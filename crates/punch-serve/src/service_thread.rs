@@ -1,6 +1,6 @@
 //! The thread that runs tool calls one after the other, in the order in which they arrived. Calls that a client sends
-//! without waiting take effect in that order, and a busy store does not keep the server from reading the wire. Light
-//! readings skip the thread while its queue is empty: the way there and back would cost more than they do.
+//! without waiting take effect in that order, and a busy store does not keep the server from reading the connection.
+//! Small reads skip the thread while its queue is empty, because handing them over would cost more than they do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! The secret that a client of the HTTP server must send. Every process on the machine can reach a loopback address,
-//! also those of other users; only this user can read the file with the token.
+//! including those of other users, but only this user can read the file with the token.
 
 use std::fmt;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Calls of a model's tools, executed. Whatever a model sends is answered in words that it can act on.
+//! Runs the tool calls of a model. Whatever a model sends gets an answer that it can act on.
 
 use punch_core::drive::{HostEvent, ToolKind, ToolUse};
 use punch_core::text;

@@ -1,4 +1,4 @@
-//! What an event in the log says, in the words of this library.
+//! Translates events in the log into changes, in the terms of this library.
 
 use punch_core::view::Progress;
 use punch_core::{EventKind, Patch, Status};

@@ -1,5 +1,5 @@
-//! Calls and ops that finish todos only with proof (`policy.verify = "command"`): the checks run between two tries, in the
-//! worktree and with the user's consent.
+//! Calls and ops that finish todos only with proof (`policy.verify = "command"`). The checks run between two tries, in
+//! the worktree and with the user's approval.
 
 use punch_core::Refusal;
 use punch_engine::call::{CallResult, ToolAnswer, ToolWords};

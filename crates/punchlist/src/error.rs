@@ -1,4 +1,4 @@
-//! Why a session could not do what was asked. A rule that says no to a model is not an error: that is an answer.
+//! Errors of a session. A rule that refuses a model's call is not an error but an answer.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What happens in the plan, as it happens, by any actor: this session, another one, a user at a shell.
+//! Events of the plan as they happen, caused by any actor: this session, another one, or a user at a shell.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! What a host can do about an error, in the words of this library. The hints beside the errors themselves are for users of
-//! the program `punch` and name its commands.
+//! What a host can do about an error. The hints in the errors themselves are for users of the program `punch` and name
+//! its commands.
 
 use punch_core::reason::Cause;
 use punch_core::{Refusal, Status};

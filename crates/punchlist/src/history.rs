@@ -1,5 +1,5 @@
-//! Histories cut to a number of messages, so that a model can continue: calls stay with their results, what the user
-//! asked for stays, and the list takes the place of what is left out.
+//! Trims histories to a number of messages so that a model can continue: calls stay with their results, the user's
+//! requests stay, and the list replaces what is left out.
 
 use punch_core::drive::{HostEvent, SessionStart};
 use serde_json::{Value, json};

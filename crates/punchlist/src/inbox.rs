@@ -1,4 +1,4 @@
-//! What needs the user.
+//! The inbox: what needs the user.
 
 use punch_core::inbox::InboxKind;
 use punch_engine::InboxQuery;

@@ -1,5 +1,5 @@
-//! Messages of a conversation, as far as trimming must understand them: Anthropic Messages, OpenAI Chat Completions and
-//! items of OpenAI Responses. What is not understood is a message of its own.
+//! Messages of a conversation, as far as trimming has to understand them: Anthropic Messages, OpenAI Chat Completions
+//! and items of OpenAI Responses. Anything else counts as a message by itself.
 
 use std::collections::HashMap;
 use std::ops::Range;

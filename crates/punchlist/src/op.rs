@@ -1,4 +1,4 @@
-//! What a host asks of a plan itself, in types instead of JSON.
+//! Ops with which a host changes a plan, as types instead of JSON.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where the plans of a session live: memory, a file, or the store that a project shares with `punch`.
+//! Where the plans of a session are stored: in memory, in a file, or in the store that a project shares with `punch`.
 
 #[cfg(feature = "sqlite")]
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How a session is opened. Everything has a default but the name of the agent.
+//! Options for opening a session. All of them except the name of the agent have a default.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The rest of what a host asks about a plan: schedules, checkpoints, assignments.
+//! Schedules, checkpoints and assignments for the host.
 
 use punch_core::schedule::{self, Batch, Schedule, ScheduleRequest};
 use punch_engine::{Code, RestoreResult, Restoring, SavedCheckpoint, Saving};

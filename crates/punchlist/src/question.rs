@@ -1,5 +1,5 @@
-//! Questions to the user, such as requests for permission. The host shows them; they are stored with the plan, so that a
-//! restarted host knows what was open, and nothing is continued while one is.
+//! Questions to the user, such as requests for permission. The host shows them. They are stored with the plan, so a
+//! restarted host knows which are open, and the agent is not continued while one is.
 
 use punch_engine::{AnswerOutcome, QuestionOption, SessionAsk};
 use serde::Serialize;

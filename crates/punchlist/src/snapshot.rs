@@ -1,4 +1,4 @@
-//! A session as a value: for hosts that keep their own transcript and store the list with it.
+//! A session as a value, for hosts that store the list with their own transcript.
 
 use punch_store::{PlanCopy, add_plan, read_plan};
 use serde::{Deserialize, Serialize};

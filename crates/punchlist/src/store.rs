@@ -1,5 +1,5 @@
-//! What it takes to keep plans in a store of your own: the trait [`Store`] with its promises, and everything that its methods
-//! name. The contract tests in `crates/punch-store/tests/contract` hold for every store.
+//! What a store of your own has to implement: the trait [`Store`] with its promises, and every type that its methods
+//! use. The contract tests in `crates/punch-store/tests/contract` apply to every store.
 
 pub use punch_core::drive::TodoOffer;
 pub use punch_core::{

@@ -1,4 +1,4 @@
-//! The list as a UI shows it.
+//! The todo list as a user interface shows it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tool definitions in the forms that model providers take.
+//! Tool definitions in the formats of the model providers.
 
 use punch_engine::call::{Dialect, Tool};
 use punch_engine::{OfferedTool, ToolGroup, ToolOffers, guide};

@@ -1,4 +1,4 @@
-//! The turns of an agent: what it reads when one begins, reminders on the way, and whether it may stop.
+//! The turns of an agent: what it reads when a turn begins, reminders during the turn, and whether it may stop.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

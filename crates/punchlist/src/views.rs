@@ -1,4 +1,4 @@
-//! The plan as people and programs read it.
+//! Views of the plan for users and programs.
 
 use punch_core::reason::PlanReader;
 use punch_core::view::hide::visible;

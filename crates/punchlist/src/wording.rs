@@ -1,4 +1,4 @@
-//! The words that a model reads besides answers. They belong to the host: the defaults name no command, and a trait replaces
+//! Texts for a model other than answers. They belong to the host: the defaults name no command, and a trait replaces
 //! them.
 
 use punch_core::Dialect;

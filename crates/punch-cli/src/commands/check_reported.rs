@@ -1,5 +1,5 @@
-//! `punch check-reported`: decides about a todo that an agent reported as done. Hooks and servers start it and do not wait
-//! for its end, so trouble goes into the log of hooks.
+//! `punch check-reported`: decides about a todo that an agent reported as done. Hooks and servers start it and do not
+//! wait for it, so problems go to the log of hooks.
 
 use clap::Args;
 use punch_core::Uid;

@@ -1,4 +1,4 @@
-//! `punch checkpoint`: keep where the work and the code stand, and come back to it.
+//! `punch checkpoint`: saves and restores snapshots of the plan and the git state.
 
 use clap::{Args, Subcommand};
 use punch_core::text;

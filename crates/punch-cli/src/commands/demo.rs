@@ -1,5 +1,5 @@
-//! `punch demo`: what punch does, in a temporary project. Every step is a real run of this very program, printed as the
-//! user would type it with what it answered.
+//! `punch demo`: shows what punch does, in a temporary project. Every step runs this very program and prints the
+//! command as the user would type it, with its output.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `punch doctor`: is the store sound, does it say what its history says, and how does it stand with the agents?
+//! `punch doctor`: checks that the store is sound and agrees with its history, and how the agents are set up.
 
 use clap::Args;
 use punch_core::text;

@@ -1,4 +1,5 @@
-//! What `punch doctor` says about agents: found, version, connected, trusted, reachable, and what to do. None of it is damage.
+//! What `punch doctor` reports about agents: found, version, connected, trusted, reachable, and what to do. None of it
+//! counts as damage.
 
 use punch_agents::settings::ConnectionLevel;
 use punch_engine::{Finding, Severity};

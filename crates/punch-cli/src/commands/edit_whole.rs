@@ -1,5 +1,5 @@
-//! The whole plan in the editor, one line for each todo. Only what the user changed is submitted, so what others changed
-//! meanwhile stays.
+//! The whole plan in the editor, one line for each todo. Only what the user changed is submitted, so changes by others
+//! stay.
 
 use std::collections::HashSet;
 use std::path::Path;

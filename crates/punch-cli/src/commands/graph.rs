@@ -1,4 +1,4 @@
-//! `punch graph`: who waits for whom, as text or for other programs.
+//! `punch graph`: the dependency graph, as text or for other programs.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! `punch guide`: the few lines about the list for a system prompt or a file of standing advice.
+//! `punch guide`: instructions about the list for a system prompt or `AGENTS.md`.
 
 use clap::Args;
 use punch_agents::Adapter;

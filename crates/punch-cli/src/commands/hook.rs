@@ -1,5 +1,5 @@
-//! `punch hook`: what an agent's host reports, on standard input, and the answer in the host's form. Whatever goes
-//! wrong here goes into a log and ends with exit code 0: a hook must never be the reason why an agent cannot work.
+//! `punch hook`: reads an agent's hook event on standard input and answers in the agent's format. Every problem goes to
+//! a log and ends with exit code 0, because a hook must never keep an agent from working.
 
 use std::ffi::OsString;
 use std::io::{self, Read};

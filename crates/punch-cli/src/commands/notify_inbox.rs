@@ -1,5 +1,5 @@
-//! `punch notify-inbox`: runs `notify.command` if something has entered the inbox. Hooks, servers and checks start it after
-//! a write and do not wait for its end, so trouble goes into the log of hooks.
+//! `punch notify-inbox`: runs `notify.command` if something has entered the inbox. Hooks, servers and checks start it
+//! after a write and do not wait for it, so problems go to the log of hooks.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

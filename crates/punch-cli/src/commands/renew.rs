@@ -1,4 +1,4 @@
-//! `punch renew`: lengthen the lease of a claim.
+//! `punch renew`: extends the lease of a claim.
 
 use clap::Args;
 use punch_core::Op;

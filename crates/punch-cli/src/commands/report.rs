@@ -1,4 +1,4 @@
-//! `punch report`: what todos were estimated at, and what they took.
+//! `punch report`: compares estimates with what todos took.
 
 use clap::Args;
 use punch_core::schedule::Fit;

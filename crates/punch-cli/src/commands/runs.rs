@@ -1,4 +1,5 @@
-//! `punch run list` and `punch run show`, formerly `punch runs`: what was run, how it ended, what it cost; and the story of one run.
+//! `punch run list` and `punch run show`, formerly `punch runs`: past runs, how they ended and what they cost, and the
+//! events of one run.
 
 use clap::{Args, Subcommand};
 use punch_core::view::spans;

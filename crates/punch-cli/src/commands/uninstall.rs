@@ -1,4 +1,4 @@
-//! `punch uninstall`: disconnects agents by taking our entries out of their configuration.
+//! `punch uninstall`: disconnects agents by removing our entries from their configuration.
 
 use clap::Args;
 use punch_agents::AGENTS;

@@ -1,4 +1,4 @@
-//! `punch usage`: report what an attempt at a todo took.
+//! `punch usage`: records what an attempt at a todo took.
 
 use clap::Args;
 use punch_core::text;

@@ -1,4 +1,4 @@
-//! `punch verify`: run the commands that prove todos, and keep what came of it.
+//! `punch verify`: runs the checks of todos, and stores the results.
 
 use clap::Args;
 use punch_core::{Evidence, Footprint, Status, Todo, text};

@@ -1,4 +1,4 @@
-//! `punch why`: what a todo waits for, or what everything waits for.
+//! `punch why`: what a todo, or the whole plan, is waiting for.
 
 use clap::Args;
 use punch_core::reason::PlanReader;

@@ -1,4 +1,4 @@
-//! The log of a worker that nobody watches: one line per event, with its time.
+//! The log of an unattended worker: one line per event, with its time.
 
 use punch_core::time::rfc3339;
 use punch_engine::{Answerer, QuestionReply};

@@ -1,5 +1,5 @@
-//! Other programs asked for a word, with a limit to how long: their version, or an answer over their standard input and
-//! output. Whoever does not answer has not answered; nothing here fails.
+//! Asks other programs for a short answer within a time limit: their version, or a reply over standard input and
+//! output. A program that does not answer counts as silent; nothing here fails.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Steps written to disk: all of them, or none. The record of a file is there before the file changes, so that a run that
-//! is cut off can be undone.
+//! Writes the steps to disk: all of them, or none. The record of a file is written before the file changes, so that an
+//! interrupted install can be undone.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,4 +1,5 @@
-//! Agents connected or disconnected as the user asked: the steps for all of them, shown, agreed to, and carried out.
+//! Connects or disconnects agents as the user asked: computes the steps for all of them, shows them, asks for approval,
+//! and carries them out.
 
 use std::path::PathBuf;
 

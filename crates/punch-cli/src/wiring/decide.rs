@@ -1,4 +1,4 @@
-//! At which level an agent is connected, given what the user asked for and what is there already.
+//! Decides at which level an agent is connected, from the user's request and the existing installs.
 
 use std::path::PathBuf;
 

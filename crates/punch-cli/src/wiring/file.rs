@@ -1,4 +1,4 @@
-//! A file of an agent: where it really is, and what is in it. Links are followed as far as is safe.
+//! A file of an agent: its real path and its content. Links are followed as far as is safe.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

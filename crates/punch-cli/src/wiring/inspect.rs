@@ -1,4 +1,5 @@
-//! How it stands with each agent: is it there, which version, is it wired and where, does its user trust the hooks.
+//! The state of each agent: whether it is installed, its version, where it is connected, and whether its user trusts
+//! the hooks.
 
 use std::path::PathBuf;
 use std::thread;

@@ -1,5 +1,5 @@
-//! punch inside the configuration of agents, as files: what would change, the record of what was done, and the writing,
-//! all or nothing. What goes into the files is `punch_serve::wiring`'s part.
+//! Connects agents by their configuration files: what would change, the record of what was done, and the writing, all
+//! or nothing. `punch_serve::wiring` decides what goes into the files.
 
 mod asking;
 mod carry;

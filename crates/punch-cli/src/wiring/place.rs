@@ -1,4 +1,4 @@
-//! Where agents' files are, how punch is called in them, and where the record of changes is kept.
+//! Where agents' files are, how punch is called in them, and where the record of changes is.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

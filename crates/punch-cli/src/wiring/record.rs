@@ -1,5 +1,5 @@
-//! What was done to one file, kept in the user's state folder so that it can be undone: which lines we brought, what was
-//! there before, and whether file and folders are ours.
+//! The record of changes to one file, in the user's state folder, so that they can be undone: which lines we added,
+//! what was there before, and whether file and folders are ours.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What installing and uninstalling would change, file by file. Nothing is written here.
+//! What installing or uninstalling would change, file by file. Nothing is written here.
 
 use std::path::{Path, PathBuf};
 

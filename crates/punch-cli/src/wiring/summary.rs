@@ -1,4 +1,4 @@
-//! What a change of agents' configuration did or would do, for people and for programs.
+//! A summary of past or planned changes of agents' configuration, for users and for programs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Claims: who may change the work on a todo, and what begins, prolongs and ends a claim. One check at the beginning of a
-//! write covers every op; nothing inside a write can make or end the claim of another actor that the check did not see.
+//! Claims: who may change the work on a todo, and how a claim begins, is extended and ends. One check at the beginning
+//! of a write covers every op, because nothing inside a write can begin or end another actor's claim unseen.
 
 use super::draft::PlanDraft;
 use super::resolve::ResolvedBatch;

@@ -1,4 +1,5 @@
-//! Derived values: settled from what a write touched, or recomputed for a whole plan (folding, checking, undo).
+//! Derived values: updated for the todos that a write touched, or recomputed for a whole plan (folding, checking,
+//! undo).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

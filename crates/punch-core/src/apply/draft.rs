@@ -1,5 +1,5 @@
-//! The working copy of one write: touched rows over the plan that is only read. Every lookup that a slice cannot
-//! answer comes back as the footprint to load.
+//! The working copy of one write: touched rows on top of the plan, which is only read. A lookup that a slice cannot
+//! answer returns the footprint to load.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -1,5 +1,5 @@
-//! Edges with their cycle check. A few edges go one by one along the stored levels; many, or any while cycles are
-//! tolerated, go through one sort of the whole graph.
+//! Adds edges with a cycle check. A few edges are added one by one along the stored levels; many edges, or any while
+//! cycles are tolerated, are added with one sort of the whole graph.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

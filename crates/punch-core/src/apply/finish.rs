@@ -1,4 +1,4 @@
-//! Events of the new todos, the revision, and what the caller gets.
+//! Finishes a write: events of the new todos, the revision, and the outcome for the caller.
 
 use super::draft::PlanDraft;
 use super::resolve::ResolvedBatch;

@@ -1,5 +1,5 @@
-//! The one road of a change. The order inside a write is always: references, removals, fields, edges, statuses,
-//! derived values, events, revision. A refused batch changes nothing because the plan is only read here.
+//! Applies a batch of ops to a plan. The order inside a write is always: references, removals, fields, edges, statuses,
+//! derived values, events, revision. A refused batch changes nothing, because the plan is only read here.
 
 mod claims;
 mod derive;

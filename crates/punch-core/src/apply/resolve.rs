@@ -1,4 +1,4 @@
-//! References first: every name in the batch becomes a uid before anything changes.
+//! Resolves references first: every name in the batch becomes a uid before anything changes.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Work put back to where it stood at an earlier moment. No gate is asked: it was passed then.
+//! Restores the work on a todo to an earlier state. No gate is checked, because it was passed at that time.
 
 use super::ApplyStop;
 use super::draft::PlanDraft;

@@ -1,5 +1,5 @@
-//! Undo and redo: the inverse patches of one revision, as a new revision. Refused where later writes changed the same
-//! fields, and where nothing would change.
+//! Undo and redo: applies the inverse patches of one revision as a new revision. Refuses if later writes changed the
+//! same fields, or if nothing would change.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -1,5 +1,5 @@
-//! What follows from the older fields that an undo brings back: what they must not break, and derived values. Looks only
-//! around the todos of a small undo; where cycles, missing ids, phases or policies come into it, at the whole plan.
+//! Checks and derived values after an undo has brought back older fields. For a small undo, it looks only around the
+//! touched todos; if cycles, missing ids, phases or policies are involved, it looks at the whole plan.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Status changes in payload order, with what follows from them: counters of those who wait, flags, cascades.
+//! Status changes in payload order, and their effects: counters of dependents, flags, cascades.
 
 use super::draft::PlanDraft;
 use super::resolve::ResolvedBatch;

@@ -1,6 +1,6 @@
-//! Which revisions still stand, and which of them an undo or a redo without a number means. A revision stands unless an
-//! undo of it stands. Undos are newer than what they undo, so one walk from the newest revision to the oldest decides
-//! every revision when it comes to it, and ends at the first that fits.
+//! Finds out which revisions are in force, and which of them an undo or a redo without a number means. A revision is in
+//! force unless an undo of it is in force. Undos are newer than what they undo, so one walk from the newest revision to
+//! the oldest decides each revision when it reaches it, and ends at the first that fits.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Field updates: new todos, edits, remarks, phases, order. Edges and statuses come after.
+//! Field updates: new todos, edits, notes, phases, order. Edges and statuses come later.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What speaks for and against a completion: what `done` needs, results of checks, and whether a completion still
-//! stands.
+//! Evidence for and against a completion: what `done` requires, results of checks, and whether a completion is still
+//! valid.
 
 use super::ApplyStop;
 use super::draft::PlanDraft;

@@ -1,4 +1,4 @@
-//! What stands in the way of open todos, as a decision stores it.
+//! What blocks open todos, in the form in which a decision stores it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! The first message to an agent that a runner gives a todo: the todo itself, what it builds on, and how to report. All
-//! text of todos stands in it as quoted data, and the whole has a size.
+//! The first message to an agent to which a runner gives a todo: the todo itself, what it builds on, and how to report.
+//! All todo text is quoted as data, and the message has a size limit.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! What is counted for one session, and how it moves with what the host reports. All of it is chatter: it is stored
-//! with the session, never as an event.
+//! Counters of one session, and how reports from the host change them. They are stored with the session, never as
+//! events.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! The decision: may an agent that wants to stop do so, or is it kept going? Gates in a fixed order; the first that is
-//! closed is the reason.
+//! Decides whether an agent that wants to stop may do so or is continued. Gates are tried in a fixed order; the first
+//! closed gate is the reason to allow the stop.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! What a decision needs to know about a plan, small enough to be stored with it. Built from a few rows: what the
-//! owner has in progress, the head of what is ready, the counts of the plan row.
+//! The facts about a plan that a decision needs, small enough to be stored with it. They come from a few rows: what the
+//! owner has in progress, the head of the ready list, the counts in the plan row.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! What happens in an agent's host, in one vocabulary, and what the host is asked to do about it. Every host's own form
-//! is translated into these words and back at the edge; nothing in here or behind it names a host.
+//! Events of an agent's host, in one vocabulary, and the effects that the host is asked for. Every host's own format is
+//! translated at the edge; nothing in this module or below it names a host.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! The text of a continuation: which one it is, what is open, what to do next. Todo text stands in it as quoted data.
-//! It asks for nothing that the session's tools cannot do: most lists know neither failed todos nor held ones.
+//! The text of a continuation: its number, what is open, what to do next. It quotes todo text as data, and asks for
+//! nothing that the session's tools cannot do: most lists know neither failed todos nor holds.
 
 use std::fmt::Write;
 

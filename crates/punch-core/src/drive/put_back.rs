@@ -1,4 +1,4 @@
-//! The list in a text: put back into a conversation that lost it, or offered to a new one.
+//! The list as text: restored in a conversation that lost it, or offered to a new one.
 
 use super::prompt::work;
 use super::{by_content, estimate, quote};

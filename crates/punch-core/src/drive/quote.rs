@@ -1,4 +1,4 @@
-//! Untrusted text inside a text for a model: data that cannot end the block it stands in.
+//! Quotes untrusted text inside a text for a model, as data that cannot close the block it is in.
 
 use crate::text::neutral;
 

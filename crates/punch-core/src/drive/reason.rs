@@ -1,4 +1,4 @@
-//! Why an agent may stop: one value for every gate, with a stable code and a sentence.
+//! The reasons why an agent may stop: one value for each gate, with a stable code and a sentence.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Reminders: few, short, and silent while items move. Each has a reason, all of them share one budget.
+//! Reminders: few and short, and none while todos are progressing. Each has a reason, and all share one budget.
 
 use super::{Counters, HostEvent, NamedTodo, PlanFacts, Reminding, ToolKind, Vocabulary, estimate, quote};
 use crate::text::shell;

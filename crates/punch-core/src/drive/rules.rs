@@ -1,4 +1,4 @@
-//! What the user can choose about keeping agents going and reminding them.
+//! The user's settings for auto-continue and reminders.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Where the turns of the user began, and which of them a conversation that was wound back no longer knows.
+//! Where the user's turns began, and which of them a rewound conversation no longer knows.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Todos that someone called done while their check has not passed, and what a model reads about them until it does:
-//! which command, how it ended, the end of its output, what to do. Commands and output are quoted as data.
+//! Todos that an agent called done while their check has not passed, and what a model reads about them until it does:
+//! the command, its exit code, the end of its output, and what to do. Commands and output are quoted as data.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! What the user changed while an agent works, in one sentence for that agent: at most [`USER_CHANGES_TOKENS`] tokens,
-//! whatever the todos say. Changes that do not fit are for the next sentence: a note of which only the first word arrives
-//! does not steer an agent.
+//! Puts the user's changes into one sentence for a working agent, in at most [`USER_CHANGES_TOKENS`] tokens, whatever
+//! the todos contain. Changes that do not fit wait for the next sentence: a note that is cut after its first word does
+//! not help an agent.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Commands that change files, as far as their words show it. Scripts that write files are not seen.
+//! Recognizes commands that change files by their words. Scripts that write files are not recognized.
 
 use super::shell::Pipeline;
 use super::wrapper::{program, unwrapped};

@@ -1,4 +1,4 @@
-//! From text to terms.
+//! Parses a filter into terms.
 
 use super::{FilterError, FilterState, Term, Test};
 use crate::text;

@@ -1,5 +1,5 @@
-//! Issues of beads, one JSON object a line. Dependencies of the type `blocks` are ours; the parent of a `parent-child`
-//! waits for its children; other types say nothing about order and are kept aside.
+//! Issues of beads, one JSON object per line. Dependencies of the type `blocks` become ours; the parent of a
+//! `parent-child` link waits for its children; other types do not order work and are kept as extras.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! A document while it is read: todos are collected, and so is everything that is wrong, with its place. Only at the
-//! end is it one or the other.
+//! Collects the todos of a document while it is read, and all errors with their places. The result is either the
+//! document or the errors.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,5 +1,4 @@
-//! Plain Markdown lists. A nested item is a part of the one above it: that one waits for its parts. Headings with
-//! items are phases.
+//! Plain Markdown lists. An item waits for the items nested in it. Headings with items are phases.
 
 use std::collections::{BTreeSet, HashSet};
 

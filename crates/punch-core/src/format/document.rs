@@ -1,4 +1,4 @@
-//! The two formats that carry everything.
+//! The two formats that can express everything.
 
 use std::collections::BTreeSet;
 

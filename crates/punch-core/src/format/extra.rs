@@ -1,5 +1,5 @@
-//! Foreign fields without a name here: kept with the todo under the name of their format, so that an export to that
-//! format has them again.
+//! Fields of other formats that Punchlist does not know: kept with the todo under the name of their format, so that an
+//! export to that format writes them again.
 
 use serde_json::{Map, Value};
 

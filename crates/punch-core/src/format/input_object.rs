@@ -1,5 +1,5 @@
-//! One object of the input: fields are taken out of it by name, wrong ones are remembered, the rest is what nobody
-//! knows.
+//! One object of the input: fields are taken out of it by name, invalid ones are recorded, and the rest are the unknown
+//! fields.
 
 use std::collections::BTreeSet;
 

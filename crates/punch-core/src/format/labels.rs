@@ -1,5 +1,5 @@
-//! Labels of other formats. Words that can be labels here are; the others are kept aside with the todo, so that an
-//! export to the same format has them again.
+//! Labels of other formats. Words that are valid labels become labels; the others are kept as extras of the todo, so
+//! that an export to the same format writes them again.
 
 use std::collections::BTreeSet;
 

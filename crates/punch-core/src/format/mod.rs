@@ -1,7 +1,7 @@
 //! The formats in which plans are read and written: one file each, text to document and back, nothing else.
 //!
-//! One table names them. Recognition, the command line and the documentation go by it, and so does the list of what a
-//! format cannot carry (decision 0011).
+//! One table lists them. Recognition, the command line and the documentation use it, and so does the report of what a
+//! format cannot express (decision 0011).
 
 mod beads;
 mod build;

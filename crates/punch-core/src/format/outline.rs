@@ -1,7 +1,7 @@
-//! Markdown lists as people write them: items with what stands under each, how they nest, and the headings above.
+//! Markdown lists as users write them: items with the text below each, their nesting, and the headings above.
 //!
-//! Code fences and comments hold no items. If any item has a box, only those with one are items; otherwise the
-//! numbered ones are, and without numbers all of them.
+//! Code fences and comments contain no items. If any item has a box, only those with one are items; otherwise only
+//! numbered ones, and without numbers all of them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! A glance at JSON: which keys there are and what they hold, without building the value. Bounded, whatever comes.
+//! A quick look at JSON: which keys there are and what types they hold, without building the value. Bounded for any
+//! input.
 
 use std::fmt;
 

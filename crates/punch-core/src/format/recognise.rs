@@ -1,4 +1,4 @@
-//! Which format a text is in, by what stands in it; the name of its file decides only where the content leaves it open.
+//! Recognizes the format of a text by its content. The file name decides only where the content is ambiguous.
 
 use super::peek::{ValueShape, peek};
 use super::{Format, outline, plan_file, spec};

@@ -1,5 +1,6 @@
-//! Task Master's tasks.json: a list of tasks, or one for each tag. Subtasks are todos of their own, called `1.2`; a
-//! task waits for its subtasks. Of several tags each is a phase, and the ids of all but `master` carry its name.
+//! Task Master's tasks.json: a list of tasks, or one list per tag. Subtasks are separate todos such as `1.2`, and a
+//! task waits for its subtasks. With several tags, each is a phase, and all ids except those of `master` contain its
+//! name.
 
 use serde_json::Value;
 

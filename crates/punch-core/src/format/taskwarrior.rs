@@ -1,5 +1,5 @@
-//! Taskwarrior's export: a list, or one object a line. Projects are phases, annotations notes; a task that waits for a
-//! date is on hold until then.
+//! Taskwarrior's export: a list, or one object per line. Projects become phases, annotations become notes; a task that
+//! waits for a date is on hold until then.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Whole graphs at once: levels in O(n + m), or a real cycle.
+//! Topological sort of a whole graph: levels in O(n + m), or an actual cycle.
 
 /// Lists of numbers in two arrays. As a graph over `0..len()`, row `n` is what `n` depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Levels after edges came or went.
+//! Updates levels after edges were added or removed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

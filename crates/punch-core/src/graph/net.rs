@@ -1,5 +1,5 @@
-//! What the algorithms see of a graph. The draft of a write implements it over a plan that may be partial, and tests
-//! over a plain list of edges.
+//! The view of a graph that the algorithms use. The draft of a write implements it on a plan that may be partial, and
+//! tests on a plain list of edges.
 
 use crate::NO_PULL;
 

@@ -1,4 +1,4 @@
-//! Would one more edge close a cycle?
+//! Checks whether one more edge would close a cycle.
 
 use super::Net;
 use super::hash::Map;

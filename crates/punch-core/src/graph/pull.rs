@@ -1,4 +1,4 @@
-//! Effective priority after a status, a priority or an edge changed (rule 24).
+//! Updates effective priorities after a status, a priority or an edge has changed (rule 24).
 
 use std::collections::BinaryHeap;
 

@@ -1,4 +1,4 @@
-//! Items that come from around the plan: questions, conflicts, approvals, budgets, quiet agents, and what is finished.
+//! Inbox items from around the plan: questions, conflicts, approvals, budgets, quiet agents, and finished work.
 
 use super::behind::WaitStart;
 use super::{

@@ -1,5 +1,5 @@
-//! How many open todos wait for something, for many things at once: up to 1,024 of them in one walk over the plan, each as
-//! one bit of a word. A walk for each of them would be quadratic in a plan where many todos have failed.
+//! Counts how many open todos wait for each of up to 1,024 things in one walk over the plan, with one bit of a word for
+//! each. A walk for each of them would be quadratic in a plan where many todos have failed.
 
 use crate::graph::NodeState;
 use crate::graph::hash::Map;

@@ -1,4 +1,4 @@
-//! What the inbox has to know besides the plan. Stores and runners fill it in; the core only reads it.
+//! The facts other than the plan that the inbox needs. Stores and runners provide them; the core only reads them.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The inbox: what needs the user, as one ordered list. Pure: everything that is known comes in as [`InboxFacts`], and
-//! every surface shows the same items in the same order.
+//! The inbox: what needs the user, as one ordered list. Pure: all facts come in as [`InboxFacts`], and every surface
+//! shows the same items in the same order.
 
 mod around_items;
 mod behind;

@@ -1,4 +1,5 @@
-//! Items that follow from the plan alone: holds for the user, failed todos, and what todos wait for in vain.
+//! Inbox items that follow from the plan alone: holds for the user, failed todos, and todos whose dependencies will
+//! never be met.
 
 use std::collections::{BTreeMap, BTreeSet};
 

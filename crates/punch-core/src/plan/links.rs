@@ -1,4 +1,4 @@
-//! What waits for what among the live todos of a plan, seen from what is waited for.
+//! For each live todo of a plan, the todos that wait for it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,5 +1,5 @@
-//! A plan file that is any Markdown text with a checklist: one todo for each box. It has no ids, so a todo is recognized
-//! by its text and its place among the others (decision 0074).
+//! Plan files that are Markdown with a checklist: one todo per box. There are no ids, so a todo is recognized by its
+//! text and its place among the others (decision 0074).
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,6 +1,6 @@
-//! Three-way merge of a plan file with its plan: what each side did since they last agreed. People own words and
-//! order; the plan owns the status, unless the user changed it. Where both changed one thing the user's version wins,
-//! and what the plan had is reported.
+//! Three-way merge of a plan file with its plan, based on the last common state. The file owns words and order; the
+//! plan owns the status, unless the user changed it. Where both changed the same thing, the user's version wins and the
+//! plan's is reported.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

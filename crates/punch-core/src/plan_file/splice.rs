@@ -1,5 +1,5 @@
-//! Where in the text a value is replaced or an entry comes in. Every splice is about bytes of the front matter; what
-//! stands around them stays.
+//! Finds where in the text a value is replaced or an entry is inserted. Every splice replaces bytes of the front
+//! matter; everything around them stays.
 
 use granit_parser::ScalarStyle;
 

@@ -1,4 +1,4 @@
-//! Why a todo is where it is, and what to do about it first.
+//! Explains what a todo is waiting for, and what to do about it first.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
-//! What can be started, judged from single todos: for callers that page through ready todos instead of loading a plan.
+//! Decides for single todos whether they can be started, for callers that page through ready todos instead of loading a
+//! plan.
 
 use crate::{Status, Todo, files};
 

@@ -1,4 +1,5 @@
-//! Why nothing, or nothing else, can be started: where all the waiting in a plan begins.
+//! Explains why nothing, or nothing else, can be started: the todos that everything in a plan is ultimately waiting
+//! for.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What finishing a todo sets free.
+//! The todos that become ready when a todo is finished.
 
 use std::collections::HashSet;
 

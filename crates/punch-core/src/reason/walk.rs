@@ -1,4 +1,4 @@
-//! Where waiting begins: walks down what todos wait for until something stands there that does not wait itself.
+//! Finds what a todo is ultimately waiting for: walks down the dependencies to those that wait for nothing themselves.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! From two versions of a document to the ops that lead from one to the other. Only differences are asked for, so what
-//! others changed meanwhile stays: the base is what the user was shown, not what the plan is now.
+//! Computes the ops that lead from one version of a document to another. Only differences become ops, so changes by
+//! others stay: the base is what the user was shown, not the current plan.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

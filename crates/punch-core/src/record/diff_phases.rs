@@ -1,4 +1,4 @@
-//! Which phase of one version of a document is which of another, and which of the plan.
+//! Matches the phases of two versions of a document with each other and with those of the plan.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! A whole plan in exchange form: the live todos in list order and the ordered phases, nothing lost.
+//! A whole plan in exchange form: the live todos in list order and the ordered phases, without loss.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! Records from todos: what a reader is shown, and what an export keeps.
+//! Makes records from todos, for answers and for exports.
 
 use std::collections::HashMap;
 

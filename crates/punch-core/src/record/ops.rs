@@ -1,4 +1,4 @@
-//! From a document to the ops that add all of it to an empty plan.
+//! Computes the ops that add all of a document to an empty plan.
 
 use std::collections::{BTreeSet, HashSet};
 

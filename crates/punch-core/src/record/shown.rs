@@ -1,5 +1,5 @@
-//! Records as answers show them: with the fields that programs look for first always present, and what follows from the
-//! plan around a todo.
+//! Records as answers show them: the fields that programs look for first are always present, and so is what follows
+//! from the plan around a todo.
 
 use serde_json::{Map, Value, json};
 

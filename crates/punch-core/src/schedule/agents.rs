@@ -1,4 +1,4 @@
-//! The agents with their windows: where a todo is put, and what it leaves room for.
+//! The agents with their windows: where a todo is placed, and how much room it leaves.
 
 use super::{Break, Slot, Window};
 

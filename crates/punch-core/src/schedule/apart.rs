@@ -1,6 +1,6 @@
-//! Ready todos that touch files, by the set of these: of one set only one can run at once, so they take turns. Of each
-//! set only those are offered that could be chosen, whatever room there is: a thousand todos about one file cost no more
-//! than a few.
+//! Ready todos that touch files, grouped by their set of files. Todos with the same set take turns, because only one of
+//! them can run at once. Only those that could be chosen for some amount of room are offered, so a thousand todos about
+//! one file cost no more than a few.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What actual use teaches about estimates: one ratio for all of them, and how far they are off.
+//! Calibrates estimates with actual use: one ratio for all of them, and their average error.
 
 use serde::Serialize;
 

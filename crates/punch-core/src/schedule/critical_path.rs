@@ -1,5 +1,5 @@
-//! The critical path: the chain of open todos that takes longest by their estimates. Nothing that is outside of it can make
-//! the plan end sooner.
+//! The critical path: the chain of open todos that takes longest by their estimates. Shortening anything else cannot
+//! make the plan end sooner.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a todo will cost, and what a context window may hold.
+//! Estimates what a todo will cost, and how much a context window may hold.
 
 use crate::{Complexity, Todo};
 

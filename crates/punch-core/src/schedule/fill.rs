@@ -1,5 +1,5 @@
-//! Which of equally urgent todos to take so that a window is left as full as can be. A look at a few of them: to pack
-//! windows perfectly is not worth what it costs.
+//! Chooses among equally urgent todos so that a window is as full as possible. It looks at only a few of them, because
+//! perfect packing costs more than it gains.
 
 /// Todos that are looked at.
 pub(super) const LOOKED_AT: usize = 12;

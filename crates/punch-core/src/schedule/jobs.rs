@@ -1,4 +1,4 @@
-//! The open todos of a plan as dense numbers, in list order, and those that cannot be worked on.
+//! The open todos of a plan as consecutive numbers in list order, and those that cannot be worked on.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! List scheduling: an agent that is free takes the best ready todo that fits what is left of its window.
+//! List scheduling: a free agent takes the best ready todo that fits into the rest of its window.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

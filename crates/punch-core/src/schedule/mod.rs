@@ -1,7 +1,7 @@
-//! Schedule: who works on what, when, and in which context window, if everything takes what it is estimated at.
+//! Schedules: who works on what, when, and in which context window, if every todo takes as long as estimated.
 //!
-//! Time is counted in tokens: a todo of 8,000 tokens keeps its agent for 8,000. Every agent works in windows, each with
-//! a budget of 70 % of its context; between two windows of an agent lies a checkpoint.
+//! Time is counted in tokens: a todo of 8,000 tokens occupies its agent for 8,000. Every agent works in windows, each
+//! with a budget of 70 % of its context, and a checkpoint is made between two windows of an agent.
 
 mod agents;
 mod apart;

@@ -1,5 +1,4 @@
-//! The next todo to assign, for a runner: the choice of the list order, made at this moment instead of
-//! in a simulation.
+//! The next todo for a runner to assign: the choice of the list policy, made now instead of in a simulation.
 
 use std::cmp::Reverse;
 

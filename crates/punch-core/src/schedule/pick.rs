@@ -1,5 +1,5 @@
-//! The best of those that are ready and small enough: a tree of minima over the order of preference, so that a look
-//! costs the logarithm of the plan.
+//! Picks the best ready todo that is small enough, with a tree of minima over the order of preference, in time
+//! logarithmic in the size of the plan.
 
 /// Not ready.
 const ABSENT: u64 = u64::MAX;

@@ -1,5 +1,5 @@
-//! A decision about an agent that wanted to stop, with everything it follows from. What is false, zero or empty among the
-//! counters is left out.
+//! The schema of a decision about an agent that wanted to stop, with all its input. Counters that are false, zero or
+//! empty are left out.
 
 use serde_json::Value;
 

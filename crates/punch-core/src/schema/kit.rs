@@ -1,4 +1,4 @@
-//! The few words of JSON Schema that the formats need.
+//! The parts of JSON Schema that the formats need.
 
 use serde_json::{Map, Value, json};
 

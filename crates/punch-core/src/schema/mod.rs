@@ -1,5 +1,5 @@
-//! JSON Schemas of what is written and read, made from the tables and enums that decide it. They say what is there, not
-//! what is forbidden: a newer version may write more.
+//! JSON Schemas of what is written and read, generated from the tables and enums that define it. They say what is
+//! there, not what is forbidden, because a newer version may write more.
 
 mod decision;
 mod fleet;

@@ -1,5 +1,5 @@
-//! Which rows of a board changed. The rows themselves are not stored: a digest of each is enough to recognize a change, and a
-//! large plan would be in memory twice otherwise. Rows are made only for todos whose row can have changed.
+//! Finds out which rows of a board have changed. Only a digest of each row is stored, because a large plan would
+//! otherwise be in memory twice. Rows are made only for todos whose row may have changed.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

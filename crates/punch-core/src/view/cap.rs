@@ -1,4 +1,4 @@
-//! The size cap of a view, and the page that keeps it.
+//! The size limit of a view, and the page that keeps to it.
 
 use super::spans::{self, SpanRole, ViewLine};
 

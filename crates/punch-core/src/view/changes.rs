@@ -1,4 +1,4 @@
-//! What a write changed on one todo, a line for each field: the answer to `edit`, `hold` and `note`.
+//! What a write changed on one todo, one line per field: the answer to `edit`, `hold` and `note`.
 
 use super::{Glyphs, Plain, SpanRole, ViewLine};
 use crate::text::grouped;

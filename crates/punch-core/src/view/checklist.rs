@@ -1,5 +1,5 @@
-//! The checklist of the todowrite dialect: the literal text that its tool answers with, and on top of it the list,
-//! the update notice and the transition lines for people.
+//! The checklist of the todowrite dialect: the literal text that its tool answers with, and for users the list, the
+//! update notice and the transition lines.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A schedule as a small chart: one row an agent, then the windows, and what has no place.
+//! Draws a schedule as a small chart: one row per agent, then the windows, then the todos that have no place.
 
 use super::cap::{Cap, CappedLines, LineEnd};
 use super::width::{columns, fit};

@@ -1,4 +1,4 @@
-//! Which closed todos a view leaves out after a while. A setting of the view: nothing is deleted.
+//! Decides which closed todos a view leaves out after a while. This is a setting of the view: nothing is deleted.
 
 use crate::{Plan, Status, Todo};
 

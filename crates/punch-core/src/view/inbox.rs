@@ -1,4 +1,4 @@
-//! The inbox as lines: one for each item, and the command to type below it where the reader is the user.
+//! The inbox as lines: one per item, with the command to type below it if the reader is the user.
 
 use super::cap::{CappedLines, LineEnd};
 use super::{Cap, Plain, SpanRole, ViewLine};

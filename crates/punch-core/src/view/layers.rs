@@ -1,4 +1,4 @@
-//! The graph as text: one block of lines for each parallel group, and what each todo needs.
+//! The graph as text: one block of lines per parallel group, with what each todo needs.
 
 use super::cap::{Cap, CappedLines, LineEnd};
 use super::graph_layout::{EdgeKind, GraphEdge, GraphLayout, GraphNode};

@@ -1,4 +1,4 @@
-//! Where lines are drawn: on a terminal of some width, or in a pipe.
+//! The layout of lines: on a terminal of some width, or in a pipe.
 
 use super::Glyphs;
 use crate::time;

@@ -1,5 +1,5 @@
-//! Reads native Markdown back. Lenient with what people write around their todos (skipped lines are reported), strict
-//! with what would lose something (every error is collected with its line).
+//! Reads native Markdown back. Lenient with what users write around their todos (skipped lines are reported), strict
+//! with errors that would lose something (all of them are collected with their lines).
 
 use std::collections::{BTreeSet, HashMap};
 

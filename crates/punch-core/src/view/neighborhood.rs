@@ -1,5 +1,5 @@
-//! What is around one todo: what it needs, and what waits for it, as two trees. Each todo stands in a tree once, where the
-//! shortest way leads.
+//! The neighborhood of one todo: what it needs, and what waits for it, as two trees. Each todo is in a tree once, on
+//! the shortest path.
 
 use std::collections::HashSet;
 

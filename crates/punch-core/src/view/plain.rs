@@ -1,5 +1,5 @@
-//! Text that is safe to show, as a type: views are made of it, so that untrusted text is neutralized and clipped once, where
-//! a view is built, and never again.
+//! Text that is safe to show, as a type. Views consist of it, so untrusted text is neutralized and clipped once, when a
+//! view is built.
 
 use std::fmt;
 

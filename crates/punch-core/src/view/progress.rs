@@ -1,4 +1,4 @@
-//! How far a list is.
+//! The progress of a list.
 
 use crate::{Counts, ShownStatus};
 

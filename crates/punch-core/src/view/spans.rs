@@ -1,4 +1,4 @@
-//! Lines made of spans with a role each. Which color a role has is decided where lines are printed; here is only text.
+//! Lines made of spans, each with a role. Colors are chosen where lines are printed; here is only text.
 
 use super::width::{columns, fit};
 use super::{Glyphs, Plain};

@@ -1,4 +1,4 @@
-//! Rows one below the other, in columns: sign, id, text, and what there is to say beside it.
+//! Aligns rows in columns: sign, id, text, and the remarks beside it.
 
 use super::width::{columns, fit, pad};
 use super::{Layout, SpanRole, ViewLine};

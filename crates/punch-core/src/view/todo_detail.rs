@@ -1,4 +1,4 @@
-//! Everything about one todo, a line for each field that says something. Users and models read the same lines.
+//! Everything about one todo, one line for each field that has a value. Users and models read the same lines.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! One todo as a row: what lists, trees, boards and models see of it. Plain values; how a row is drawn is below.
+//! One todo as a row for lists, trees, boards and models. Plain values; drawing them is separate.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! The plan as a tree: phases as headings, todos below, the notes of what runs. [`TreeView`] is the value that boards
-//! draw, [`TreeOptions`] draws it as lines.
+//! The plan as a tree: phases as headings with their todos, and the notes of todos in progress. [`TreeView`] is the
+//! value that boards draw, [`TreeOptions`] draws it as lines.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The answer to a tool call: the one type for the engine, the MCP server and the library.
+//! The answer to a tool call, for the engine, the MCP server and the library.
 
 use punch_core::text;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The arguments of a tool call, read once. Nothing behind this module looks into the JSON that a model sent.
+//! The arguments of a tool call, parsed once. No code after this module looks into the JSON that a model sent.
 
 use punch_core::dialect::extended;
 use punch_core::dialect::native::{self, TextLimits};

@@ -1,4 +1,4 @@
-//! What goes back is bounded, whatever was asked for.
+//! Limits the size of every answer, whatever was asked for.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Hints for models: what to call after a refusal, in the words of each dialect. Hints for people name commands and live
-//! beside the errors.
+//! Hints for models: what to call after a refusal, in the terms of each dialect. Hints for users name commands and are
+//! in the errors.
 
 use punch_core::reason::{Cause, WaitReason};
 use punch_core::{Refusal, Status, text};

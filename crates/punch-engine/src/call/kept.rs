@@ -1,5 +1,6 @@
-//! Rows of a whole list that repeat what the session last saw of a todo that has changed since. They change nothing (rule
-//! 9), and the answer says so: the model would take its own list for the state of the plan.
+//! Rows of a whole list that repeat the last state of a todo that the session saw, although the todo has changed since.
+//! They change nothing (rule 9), and the answer says so, because the model would otherwise take its own list for the
+//! state of the plan.
 
 use punch_core::dialect::list::{ListItem, SessionList};
 use punch_core::{Actor, Event, EventKind, FieldChange, Patch, Plan, Status, Todo, Uid, text};

@@ -1,6 +1,6 @@
-//! The list dialects on a shared plan (rules 7, 8, 9). A call reaches what its session wrote, was shown or was assigned,
-//! and what it names. A replacement is compared with what the session was last shown, so what others changed meanwhile
-//! stays, and only what is in its own list can be archived by leaving it out.
+//! The list dialects on a shared plan (rules 7, 8, 9). A call affects only todos that its session wrote, was shown or
+//! was assigned, and those that it names. A replacement is compared with what the session was last shown, so changes by
+//! others stay, and only todos in its own list can be archived by leaving them out.
 
 use std::collections::BTreeSet;
 

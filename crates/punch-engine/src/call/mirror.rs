@@ -1,5 +1,5 @@
-//! The host's own todo tools, copied into the plan: one transaction with the session's state, once per call, never
-//! refused. Which tool a session's todos come from is settled by the first one it uses.
+//! Copies the host's own todo list into the plan: one transaction with the session's state, once per call, never
+//! refused. The first tool that a session uses decides which tool its todos come from.
 
 use std::collections::{BTreeSet, HashSet};
 

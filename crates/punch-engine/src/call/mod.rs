@@ -1,5 +1,5 @@
-//! Tool calls: one call of a dialect in, a short text and a structured answer out. Every write goes the one road:
-//! project, step, diff, apply, in one transaction with the session's state.
+//! Tool calls: takes one call of a dialect and returns a short text and a structured answer. Every write takes the same
+//! path: project, step, diff, apply, in one transaction with the session's state.
 
 mod answer;
 mod arguments;

@@ -1,6 +1,6 @@
-//! The ids of todos as one conversation writes them. What a list dialect or a replacement sends are names inside that
-//! conversation: two conversations that both number their todos from 1 keep two lists. A name is stored only where the
-//! todo's id differs from it.
+//! The ids of todos as one conversation writes them. Ids in a list dialect or a replacement are names inside that
+//! conversation, so two conversations that both number their todos from 1 keep two lists. A name is stored only if it
+//! differs from the todo's id.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

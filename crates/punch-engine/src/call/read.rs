@@ -1,4 +1,4 @@
-//! The reading tool: views of the plan, a page at a time, each from one moment of the store.
+//! The read tool: views of the plan, a page at a time, each from one moment of the store.
 
 use punch_core::inbox::InboxItem;
 use punch_core::reason::{self, PlanReader};

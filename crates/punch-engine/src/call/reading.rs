@@ -1,5 +1,4 @@
-//! Reading calls: which plan is meant and who asks are decided at the moment of the reading, and what it displayed is
-//! noted afterwards.
+//! Read calls: the plan and the caller are determined when the call runs, and what it displayed is recorded afterwards.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,5 @@
-//! Refusals as one conversation reads them: with the ids that its tools take, or with the content of todos where they take none.
+//! Refusals as one conversation reads them: with the ids that its tools take, or with the content of todos if its tools
+//! take no ids.
 
 use punch_core::text;
 use punch_store::{PlanId, SessionKey, Snapshot};

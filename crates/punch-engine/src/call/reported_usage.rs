@@ -1,5 +1,5 @@
-//! The tokens that a todo took, as its agent reports them (`actualTokens`). A report is the sum of the attempt, so
-//! repeating it adds nothing, and it counts only where nothing is measured: what hooks or a runner record is better than
+//! The tokens that a todo took, as its agent reports them (`actualTokens`). A report is the total of the attempt, so
+//! repeating it adds nothing. It counts only if hooks or a runner do not measure, because a measurement is better than
 //! what a model believes.
 
 use punch_core::dialect::extended::{self, ExtendedStatus};

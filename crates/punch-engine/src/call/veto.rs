@@ -1,5 +1,4 @@
-//! A host is about to call one of its own tasks done, and the plan may say no. Only what is stored is looked at; nothing
-//! runs.
+//! Decides whether a host may complete one of its own tasks. It looks only at what is stored; nothing runs.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What a worker sees and writes: its own todos and their status, in the words of any dialect (rule 39). A list that
-//! also contains other todos is read for the worker's own; everything but their status is refused or left as it is.
+//! What a worker sees and writes: its own todos and their status, in any dialect (rule 39). Of a list that also
+//! contains other todos, only the worker's own are read; changes of anything but their status are refused or ignored.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,5 +1,5 @@
-//! What a write leaves to do after its commit: the plan file gets the new statuses, the contents of the files of
-//! completed todos are recorded, and the end of a batch leaves a checkpoint. The write stands whatever comes of this.
+//! The work after a commit: writes new statuses to the plan file, records the contents of the files of completed todos,
+//! and makes a checkpoint at the end of a batch. The write stands even if any of this fails.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The commands that bring the files back to a checkpoint. They are shown and never run.
+//! The commands that restore the files of a checkpoint. They are printed and never run.
 
 use super::{Code, SavedCheckpoint};
 use crate::git::GitState;

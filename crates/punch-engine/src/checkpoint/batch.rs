@@ -1,5 +1,5 @@
-//! Checkpoints at the end of a batch: of todos that were assigned together (`next --budget`, the view
-//! `schedule`), or of a parallel group. What was given is remembered until all of it is closed.
+//! Checkpoints at the end of a batch: of todos that were handed out together (`next --budget`, the view `schedule`), or
+//! of a parallel group. What was handed out is remembered until all of it is closed.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,6 @@
-//! What the files of a todo held when it was completed (rule 32), kept beside the plan: it is about this clone, no part
-//! of the history. A commit alone says little where it was made after `done`, or reverted by a later one.
+//! The contents of a todo's files when it was completed (rule 32). They are stored beside the plan, because they belong
+//! to this clone and not to the history. The commit alone proves little if it was made after `done`, or reverted by a
+//! later one.
 
 use std::collections::BTreeSet;
 

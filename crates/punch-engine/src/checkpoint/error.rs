@@ -1,4 +1,4 @@
-//! Why a checkpoint is not made or not restored.
+//! Errors of saving and restoring checkpoints.
 
 use punch_core::text::shell;
 

@@ -1,5 +1,5 @@
-//! Checkpoints: where the work and the code stood, kept to come back to. Saving and restoring are one transaction each;
-//! git is asked before. The worktree itself is never touched (docs/checkpoints.md).
+//! Checkpoints: the recorded state of the work and of the code. Saving and restoring are one transaction each; git is
+//! asked before. The worktree itself is never touched (docs/checkpoints.md).
 
 mod after_commit;
 mod automatic;

@@ -1,4 +1,4 @@
-//! Looking at checkpoints: which there are, one of them, how far the plan has come since.
+//! Reads checkpoints: the list, a single one, and the progress of the plan since one.
 
 use std::collections::BTreeMap;
 

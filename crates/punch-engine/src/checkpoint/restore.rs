@@ -1,4 +1,4 @@
-//! Coming back to a checkpoint: the plan alone, and of its completions only those that git vouches for (rule 32).
+//! Restores a checkpoint: only the plan, and only those of its completions whose work is still in git (rule 32).
 
 use std::collections::{BTreeMap, BTreeSet};
 

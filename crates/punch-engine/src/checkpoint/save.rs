@@ -1,4 +1,4 @@
-//! Making a checkpoint: what it holds, and its name.
+//! Saves a checkpoint: its content and its name.
 
 use punch_core::{Footprint, Lists, Plan, Status, Todo, TodoProgress, Uid, time};
 use punch_store::{CheckpointRow, Durability, PlanId, Tx};

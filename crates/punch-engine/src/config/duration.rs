@@ -1,4 +1,4 @@
-//! Durations as people write them: `15m`, `1h30m`, `250ms`.
+//! Durations as users write them: `15m`, `1h30m`, `250ms`.
 
 use std::time::Duration;
 

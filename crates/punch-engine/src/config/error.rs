@@ -1,4 +1,4 @@
-//! What is wrong with a setting, and where it stands.
+//! Errors in settings: what is wrong, and where.
 
 use std::{fmt, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Putting the sources together: for each setting the first source that says something.
+//! Combines the sources: for each setting, the first source that has it wins.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,6 +1,6 @@
 //! Settings from five sources: flag, environment, the project's file, the user's file, default, in that order. One
-//! table of keys ([`KEYS`]) is the origin of parsing, checking, showing and documentation. Every value knows where it
-//! comes from; what is not understood is refused with its file and line, never skipped.
+//! table of keys ([`KEYS`]) drives parsing, checking, printing and documentation. Every value knows its source; unknown
+//! settings are refused with file and line, never skipped.
 
 mod check;
 mod docs;

@@ -1,4 +1,4 @@
-//! A follower: a cursor and wake-ups. It holds no store, so that whoever follows can open a store again and continue.
+//! A follower: a cursor and wake-ups. It holds no store, so its owner can open a store again and continue.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! A whole plan in memory that is kept up to date. Starts, completions and other small changes are applied todo by todo.
-//! After other changes the touched todos are read, and what follows from them is derived anew. Reading the whole plan again
-//! after every write would cost a large plan too much.
+//! Keeps a whole plan in memory up to date. Starts, completions and other small changes are applied todo by todo. After
+//! other changes the touched todos are read and derived values are computed again. Reading the whole plan after every
+//! write would cost a large plan too much.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

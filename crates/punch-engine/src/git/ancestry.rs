@@ -1,4 +1,4 @@
-//! Asks git which commits are behind the head.
+//! Asks git which commits are ancestors of the head.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What files looked like, and whether that is still there: the names that git gives to their contents.
+//! The git object names of file contents, to find out whether a content is still there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,4 @@
-//! One call of git: started with a clean environment, ended in time, its complaints bounded. Every part of Punchlist
-//! starts git here.
+//! Runs git: with a clean environment, a time limit, and bounded error output. Every part of Punchlist starts git here.
 
 use std::io::{self, Read, Write};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The git folders of a worktree, recorded when it was made. A process that can write into a worktree can make its
-//! `.git` name another repository, with a configuration that runs programs. Calls with recorded folders never read that
-//! link.
+//! `.git` point to another repository, with a configuration that runs programs. Calls with recorded folders never read
+//! that link.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

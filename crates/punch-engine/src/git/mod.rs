@@ -1,5 +1,5 @@
-//! git as a program, for what its files do not say plainly: the state of the worktree, and which commits a head has
-//! behind it. Nothing here changes a repository. Never called inside a transaction.
+//! Runs git where reading its files is not enough: for the state of the worktree and the ancestors of a head. Nothing
+//! here changes a repository. Never called inside a transaction.
 //!
 //! Without the feature `git` there are no repositories: [`Git::of`] finds none, and no process is started.
 

@@ -1,4 +1,4 @@
-//! The repository of a worktree, and how it is asked.
+//! The repository of a worktree, and queries to it.
 
 use std::io;
 use std::path::{Path, PathBuf};

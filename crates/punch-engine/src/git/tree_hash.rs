@@ -1,4 +1,4 @@
-//! Tells whether a worktree is as it was: one hash over the commit and every file that differs from it.
+//! Detects whether a worktree has changed: one hash over the commit and every file that differs from it.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Whether the work that a commit stands for is still there (rule 32).
+//! Decides whether the work in a commit is still there (rule 32).
 
 use serde::Serialize;
 

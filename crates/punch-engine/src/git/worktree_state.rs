@@ -1,4 +1,4 @@
-//! Asks git where the code stands.
+//! Asks git for the state of the code.
 
 use super::repository::ANSWER;
 use super::{Git, GitState, status};

@@ -1,5 +1,5 @@
-//! Checks of todos that a session called done: which of them still have to decide, and what the session hears when they
-//! have. Running them is not done here.
+//! Checks of todos that a session called done: which ones are still undecided, and what the session learns about the
+//! others. This module does not run them.
 
 use punch_core::dialect::mirror;
 use punch_core::drive::{HostEvent, NextRun, Unproven, explain, quote};

@@ -1,5 +1,5 @@
-//! The facts of a decision from as few rows as possible: the plan row, what is in progress, the head of what is ready.
-//! Only when nothing of that can be worked on is more looked at, to name what stands in the way.
+//! Collects the facts of a decision from as few rows as possible: the plan row, what is in progress, the head of the
+//! ready list. It reads more only if none of these can be worked on, to name what blocks them.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Every use of a tool is a sign of life: leases of the session's owner are lengthened once a third of their time has
-//! passed, so most reports only read.
+//! Renews leases: every use of a tool is a sign of life. Leases of the session's owner are extended once a third of
+//! their time has passed, so most reports only read.
 
 use punch_core::Todo;
 

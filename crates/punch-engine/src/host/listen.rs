@@ -1,4 +1,4 @@
-//! What one report leads to: an effect, and what must be kept. Reads only.
+//! Handles one report: computes the effect and what must be stored. Only reads.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,4 @@
-//! The list put back into a conversation that lost it, and plans offered to a new one.
+//! The list as text: restored in a conversation that lost it, and the plans offered to a new one.
 
 use punch_core::drive::{self, Cover, ListWords};
 use punch_core::reason::PlanReader;

@@ -1,6 +1,6 @@
-//! What a conversation used, as far as it was looked at: how much its context has grown. That is what estimates and
-//! budgets speak of (what a window must hold), and it is the one figure that every host gives. A context that was
-//! shortened, a report that comes twice and a conversation that is taken up again add nothing.
+//! Measures what a conversation used, by the growth of its context. Estimates and budgets are about this figure,
+//! because a window must hold it, and every host reports it. A context that was shortened, a repeated report and a
+//! resumed conversation add nothing.
 
 use punch_core::Uid;
 use serde::{Deserialize, Serialize};

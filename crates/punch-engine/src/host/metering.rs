@@ -1,6 +1,6 @@
-//! Whose what was used is: the todos that a session had in progress since the last look, split evenly. Entered when one
-//! of them ends or begins, and when a turn ends; what was used before the first begins, or between two, belongs to no
-//! todo.
+//! Attributes usage to the todos that a session had in progress since the last measurement, split evenly. Recorded when
+//! one of them begins or ends, and when a turn ends; usage before the first todo begins, or between two, belongs to
+//! none.
 
 use punch_core::drive::{Cover, HostEvent};
 use punch_core::{Footprint, Plan, Status, Todo, Uid, WorkerId};

@@ -1,5 +1,5 @@
-//! What an agent's host reports, taken into the plan's sessions: counters, decisions, reminders. Most reports only
-//! read; what is written is chatter and written as such.
+//! Handles reports from an agent's host: counters, decisions, reminders. Most reports only read; what they write is
+//! stored with the session, outside of the history.
 
 mod asking;
 pub(crate) mod checks;

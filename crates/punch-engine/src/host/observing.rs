@@ -1,5 +1,5 @@
-//! What tools of an agent change and check while a todo is in progress (decision 0110). It is stored with the session, so
-//! that a report writes one row at most, and becomes evidence of the todo when the todo is completed.
+//! Records what an agent's tools change and check while a todo is in progress (decision 0110). It is stored with the
+//! session, so a report writes one row at most, and becomes evidence when the todo is completed.
 
 use std::path::{Component, Path};
 

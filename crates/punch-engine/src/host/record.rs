@@ -1,4 +1,4 @@
-//! Decisions as they are kept: everything they follow from, so that each can be explained and replayed.
+//! Stored decisions with all their input, so that each can be explained and replayed.
 
 use punch_core::drive::{Decision, DecisionInput};
 use punch_store::SessionKey;

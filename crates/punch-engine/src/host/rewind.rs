@@ -1,4 +1,4 @@
-//! What happened in the plan that a conversation forgot when its user wound it back, in a few lines.
+//! Tells a rewound conversation in a few lines what happened in the plan during the turns that it lost.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Questions about sessions: which one is meant, which are kept going, where their turn began, what they cost.
+//! Queries about sessions: which one is meant, which are continued, where their turn began, what they cost.
 
 use punch_core::Uid;
 use punch_core::drive::{Counters, Decision, Reason, Switch};

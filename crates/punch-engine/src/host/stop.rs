@@ -1,4 +1,4 @@
-//! An agent wants to end its turn.
+//! Handles an agent that wants to end its turn.
 
 use punch_core::drive::{Decision, DecisionInput, DecisionScene, HostEffect, Reason, decide, early};
 

@@ -1,4 +1,4 @@
-//! `punch keep-going`: what the user said about all sessions, or about one. It counts at the next stop.
+//! `punch keep-going`: what the user chose for all sessions or for one. It takes effect at the next stop.
 
 use punch_core::Actor;
 use punch_core::drive::Switch;

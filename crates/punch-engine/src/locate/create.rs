@@ -1,4 +1,4 @@
-//! Making the folder of a store, which only a write asks for, and telling beforehand whether one could.
+//! Creates the folder of a store, which only a write may do, and finds out beforehand whether that is possible.
 
 use std::{
     io::{self, ErrorKind, Write},

@@ -1,4 +1,4 @@
-//! Why there is no place for a store. Every message names the path, every hint a way out that works.
+//! Errors of finding or creating a store. Every message names the path, and every hint is an action that works.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,4 @@
-//! The commit that a worktree stands on, read from git's files where they are plain; git itself is asked only where
-//! they are not.
+//! The commit that a worktree is at, read from git's files where that is simple; otherwise git itself is asked.
 
 use std::fs;
 use std::path::Path;

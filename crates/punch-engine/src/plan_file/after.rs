@@ -1,5 +1,5 @@
-//! Behind every write: the statuses that changed go into the plan file, and nothing else. What the user changed there
-//! and was not read yet stays as it is.
+//! Writes changed statuses to the plan file after every commit, and nothing else. Changes by the user that were not
+//! read yet stay as they are.
 
 use std::collections::{BTreeSet, HashMap};
 

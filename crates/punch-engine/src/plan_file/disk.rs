@@ -1,5 +1,5 @@
-//! The plan file on disk: read whole under a limit, replaced whole or not at all, by one process at a time, and only
-//! if it was not changed in between.
+//! The plan file on disk: read completely, up to a size limit, and replaced atomically by one process at a time, only
+//! if it has not changed in between.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! What can be wrong with a plan file. Whatever it is, neither the file nor the plan was changed.
+//! Errors of plan files. In each case neither the file nor the plan was changed.
 
 use std::path::PathBuf;
 

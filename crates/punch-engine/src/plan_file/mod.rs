@@ -1,5 +1,5 @@
-//! The plan file that belongs to a plan: which one it is, what both said when they last agreed, and who has to do with
-//! it. Kept as one small value of the store; a plan without one costs a look for it (decision 0014).
+//! The file that is linked to a plan: its path, the last common state, and the sessions that worked on it. Stored as
+//! one small value; a plan without a file costs one lookup (decision 0014).
 
 #[cfg(feature = "files")]
 mod after;

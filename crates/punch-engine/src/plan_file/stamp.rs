@@ -1,4 +1,4 @@
-//! What a plan file looked like when it was last read.
+//! The state of a plan file when it was last read.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Brings a plan and its plan file together: first what people did comes into the plan, then what the plan knows goes
-//! into the file. Interrupted anywhere, the next sync finds both sides equal and continues.
+//! Syncs a plan and its plan file: the user's edits go into the plan first, then the plan's changes go into the file.
+//! If it is interrupted anywhere, the next sync finds both sides equal and continues.
 
 use std::path::PathBuf;
 

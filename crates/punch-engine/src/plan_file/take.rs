@@ -1,5 +1,5 @@
-//! What people did in the file, asked of the plan. All of it in one write; if a status is refused, the rest still
-//! comes in and the refused one stays in the file as a change that was not taken.
+//! Applies the user's edits of the file to the plan, in one write. If a status is refused, the rest is still applied,
+//! and the refused one stays in the file as an unmerged change.
 
 use std::collections::{HashMap, HashSet};
 

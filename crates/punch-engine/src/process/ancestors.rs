@@ -1,5 +1,5 @@
-//! The processes above this one: which started it, and what was in their environments when they began. Only Linux shows
-//! that; elsewhere nothing is known.
+//! The parents of this process, and the variables in their environments when they began. Only Linux shows this;
+//! elsewhere nothing is known.
 
 use serde::{Deserialize, Serialize};
 

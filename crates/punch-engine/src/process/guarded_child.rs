@@ -1,5 +1,5 @@
-//! A child process under a guard: started in its own process group, asked to end, or ended with everything it started.
-//! Dropping it ends it.
+//! A child process under a guard: started in its own process group, asked to exit, or killed with everything it
+//! started. Dropping it kills it.
 
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};

@@ -1,4 +1,4 @@
-//! A file that takes what a process prints and stays small: the newest part is kept.
+//! A log of what a process prints that stays small: only the newest part is kept.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,5 +1,5 @@
-//! What differs between operating systems about a started process: its group, its end, and what it leaves behind. On
-//! Linux every process that inherited its mark is found, also one that left its group, session and parent.
+//! Differences between operating systems for started processes: their group, their end, and what they leave behind. On
+//! Linux every process that inherited the mark is found, even one that left its group, session and parent.
 
 #[cfg(feature = "git")]
 use std::process::{Child, Command, ExitStatus};

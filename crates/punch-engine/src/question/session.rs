@@ -1,5 +1,5 @@
-//! Questions of a conversation whose program shows them itself: it stores the question, shows it, and reports the answer.
-//! While one is open, its session is not continued.
+//! Questions of a conversation whose program shows them itself: the program stores the question, shows it, and reports
+//! the answer. While one is open, its session is not continued.
 
 use punch_core::Uid;
 use punch_store::{

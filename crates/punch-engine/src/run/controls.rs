@@ -1,4 +1,5 @@
-//! What the user wants of a run or one of its seats: work, pause or stop. Stored by any process, read by the runner.
+//! The user's controls for a run or one of its seats: work, pause or stop. Any process stores them, and the runner
+//! reads them.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Events of a run: the CLI prints them as lines or as JSON, and the store keeps them as activity. Every text in them is
-//! one line of bounded length.
+//! Events of a run. The CLI prints them as lines or as JSON, and the store keeps them as activity. Every text in them
+//! is one line of bounded length.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! The right to run a plan: one runner at a time, on all machines that share the store. A lease with an epoch; while this
-//! process holds it, every write of its engine to the plan compares the epoch, so that a runner that was paused for too
-//! long and replaced changes nothing any more.
+//! The right to run a plan: one runner at a time on all machines that share the store. It is a lease with an epoch.
+//! While this process holds it, every write of its engine to the plan compares the epoch, so a runner that was
+//! suspended and replaced changes nothing.
 
 use std::sync::PoisonError;
 

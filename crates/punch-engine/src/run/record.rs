@@ -1,4 +1,4 @@
-//! The record of a run: when it began, how often it was resumed, how it ended.
+//! The record of a run: when it began, how often it was resumed, and how it ended.
 
 use punch_core::{RunOutcome, Status, Todo, WorkerId};
 use punch_store::{Durability, PlanId, Snapshot, StoredRun, Tx, Which};

@@ -1,4 +1,4 @@
-//! Where the seats of a run stand, and the events of the run, for readers in other processes.
+//! The state of the seats of a run, and the events of the run, for readers in other processes.
 
 use punch_core::text;
 use punch_store::{Durability, PlanId, SeatRecord};

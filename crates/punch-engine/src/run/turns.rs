@@ -1,5 +1,5 @@
-//! Turns of agents that have begun and not ended yet. Each is stored before its agent gets the prompt, so that the limits
-//! of a run hold even if the runner is killed: the next part of the run charges what was left open.
+//! Turns of agents that have begun and not ended yet. Each is stored before its agent gets the prompt, so that the
+//! limits of a run hold even if the runner is killed: when the run is resumed, the unfinished turns are charged.
 
 use punch_core::Uid;
 use punch_store::{Durability, LedgerEntry, PlanId, Tx};

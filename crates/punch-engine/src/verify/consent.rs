@@ -1,7 +1,7 @@
-//! What the user approved: commands that check todos, and settings of the project that hold a command or loosen a check.
-//! Approvals are files in the user's state folder: a process that can write only the project, the store or a tool call
-//! cannot give one. Each counts for one store, one repository and one text (decision 0020). What a script contains that
-//! an approved command names is not looked at.
+//! The user's approvals: of commands that check todos, and of project settings that hold a command or loosen a check.
+//! Approvals are files in the user's state folder, so a process that can write only the project, the store or a tool
+//! call cannot give one. Each counts for one store, one repository and one text (decision 0020). The content of a
+//! script that an approved command runs is not checked.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! Why a todo is not proven.
+//! Reasons why a todo could not be proven.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Proof of completion: runs the verify commands of todos outside any transaction, under the user's consent, and
-//! hands what came of it to the rules as evidence (rule 34; decision 0012).
+//! Proof of completion: runs the verify commands of todos outside any transaction, with the user's approval, and passes
+//! the results to the rules as evidence (rule 34; decision 0012).
 
 #[cfg(feature = "verify")]
 mod approve;

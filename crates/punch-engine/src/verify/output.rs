@@ -1,4 +1,4 @@
-//! What a check prints: all of it goes into a hash, the end of it is kept. Memory does not grow with what is printed.
+//! The output of a check: all of it goes into a hash, and the end of it is kept. Memory does not grow with the output.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

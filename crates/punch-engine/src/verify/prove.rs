@@ -1,5 +1,5 @@
-//! `done` with proof: what the rules refuse for want of evidence is checked outside the transaction and asked again,
-//! on condition that fence and command are still those that were checked.
+//! Completes todos that need proof: when the rules refuse `done` for lack of evidence, runs the check outside the
+//! transaction and submits again, provided that fence and command are still those that were checked.
 
 use punch_core::{Evidence, Footprint, Op, Plan, Ref, Refusal, Status, Todo, Uid, Verify, text};
 use punch_store::{Durability, PlanId, SessionKey};

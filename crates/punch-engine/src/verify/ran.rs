@@ -1,4 +1,4 @@
-//! What came of a check.
+//! The result of a check.
 
 /// Bytes of output that are kept.
 pub const TAIL: usize = 8 * 1024;

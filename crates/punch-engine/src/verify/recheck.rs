@@ -1,4 +1,4 @@
-//! Completed todos checked again: what passes gets new evidence, what does not is marked stale. Nothing is reopened.
+//! Checks completed todos again: those that pass get new evidence, the others are marked stale. None is reopened.
 
 use punch_core::{Evidence, Op, Plan, Policy, Ref, Status, Todo, Uid, VerifyMode};
 use punch_store::PlanId;

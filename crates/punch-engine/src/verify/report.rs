@@ -1,5 +1,5 @@
-//! Decides about a todo that an agent reported as done: runs its check, then completes the todo or refutes the report. Runs
-//! in a process of its own, which may outlive the hook or server that started it.
+//! Decides about a todo that an agent reported as done: runs its check, then completes the todo or refutes the report.
+//! Runs in a separate process, which may outlive the hook or server that started it.
 
 use punch_core::{Evidence, Footprint, Op, Policy, Ref, Todo, Uid, VerifyMode};
 use punch_store::PlanId;

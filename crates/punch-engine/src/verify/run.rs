@@ -1,5 +1,5 @@
-//! Runs one check under a guard, with a time limit and bounded output. Nothing of it runs on when the result is there.
-//! Knows nothing of todos.
+//! Runs one check under a guard, with a time limit and bounded output. No process of it is left running when the result
+//! is there. Knows nothing about todos.
 
 use std::io::{self, Read};
 use std::path::Path;

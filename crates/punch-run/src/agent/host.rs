@@ -1,5 +1,5 @@
-//! A host that talks in lines of JSON on its pipes: started, heard line by line, answered. What a line means is the
-//! business of the one who listens.
+//! A host that exchanges lines of JSON on its pipes: starts it, reads each line, and answers. The listener decides what
+//! a line means.
 
 use std::io::{self, Write};
 use std::process::{ChildStdin, Command, Stdio};

@@ -1,5 +1,5 @@
-//! Agents as the runner sees them: something that is started on an assignment, reports neutral events, may take a
-//! further prompt, and can be ended. What a particular program prints is understood by its adapter in `punch-agents`.
+//! Agents as the runner sees them: started on an assignment, they report neutral events, may take further prompts, and
+//! can be stopped. The adapters in `punch-agents` understand what a particular program prints.
 
 mod acp;
 mod exec;

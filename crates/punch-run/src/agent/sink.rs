@@ -1,5 +1,5 @@
-//! The way from agents to the runner: one bounded channel for all of them. An agent that floods waits; what is only for
-//! eyes is dropped instead.
+//! Sends events from agents to the runner through one bounded channel. An agent that prints too fast has to wait;
+//! events that are only displayed are dropped instead.
 
 use std::fmt;
 use std::sync::Arc;

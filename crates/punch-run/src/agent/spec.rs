@@ -1,4 +1,4 @@
-//! Which agent is meant: `exec:CMD`, `acp:CMD`, or the name of an agent that can be driven without a terminal.
+//! Parses which agent is meant: `exec:CMD`, `acp:CMD`, or the name of an agent that can run without a terminal.
 
 use std::fmt;
 use std::str::FromStr;

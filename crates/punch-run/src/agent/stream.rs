@@ -1,4 +1,4 @@
-//! What an agent prints: all of it into its bounded log, and line by line to the reader. A line without end costs
+//! The output of an agent: all of it goes into its bounded log, and line by line to the reader. An endless line costs
 //! no more than its limit.
 
 use std::io::{self, Read};

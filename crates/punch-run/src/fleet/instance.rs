@@ -1,4 +1,5 @@
-//! Tells copies of a worker's folder apart. Machines that were copied from one image have the same name and the same paths.
+//! Distinguishes copies of a worker's folder. Machines that were copied from one image have the same name and the same
+//! paths.
 
 use std::collections::hash_map::RandomState;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The process of a worker: takes its name, follows which plans there are, and gives each of them a thread for agents and
-//! one that coordinates. Ends when it is asked to, after its agents have finished.
+//! The process of a worker: takes its name, keeps track of the plans, and gives each of them a thread for agents and
+//! one that coordinates. When it is asked to exit, it waits for its agents to finish first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

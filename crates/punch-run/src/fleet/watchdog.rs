@@ -1,7 +1,7 @@
-//! Ends the agents of a worker that has not reached the store for too long. Others take over its todos when its record
-//! has expired; until then no agent of it may be left. Judged by the monotonic clock of this machine, on a thread of its
-//! own: the runner may hang in a call to the store. Processes are found by a mark in their environment, which only Linux
-//! shows; elsewhere the runner ends the agents that it started.
+//! Stops the agents of a worker that could not reach the store for too long, because others take over its todos when
+//! its record expires and none of its agents may be left by then. Uses the monotonic clock of this machine and a
+//! separate thread, because the runner may hang in a call to the store. Finds processes by a mark in their environment,
+//! which only Linux shows; elsewhere the runner stops the agents that it started.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};

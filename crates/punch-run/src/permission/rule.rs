@@ -1,5 +1,5 @@
-//! A permission rule: a tool, or a tool and what it is used for. `Bash(git *)` allows `git status`, but nothing that a
-//! shell would read as more than one command.
+//! A permission rule: a tool, or a tool with its arguments. `Bash(git *)` allows `git status`, but nothing that a shell
+//! would read as more than one command.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What the user wants of the run while it works, stored by other processes: pause, resume, stop, for the run or a seat.
+//! The user's controls of a running run, stored by other processes: pause, resume or stop the run or a seat.
 
 use punch_engine::RunControls;
 use punch_store::RequestedState;

@@ -1,4 +1,4 @@
-//! The end of a run: whether it is reached, its outcome, and what blocks the todos that are still open.
+//! The end of a run: whether it has been reached, the outcome, and what blocks the todos that are still open.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
-//! The parts of a runner in a fleet. A worker gives todos to agents beside other workers, and hands their work in. The
-//! coordinator holds the lease of the plan: it verifies what was handed in and takes over the todos of dead workers. Its
-//! every write carries the epoch of its lease, so one that was replaced changes nothing.
+//! The roles of a runner in a fleet. A worker gives todos to agents, alongside other workers, and hands in their work.
+//! The coordinator holds the lease of the plan: it verifies handed-in work and takes over the todos of dead workers.
+//! Each of its writes carries the epoch of its lease, so a coordinator that was replaced changes nothing.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,6 @@
-//! Checks of a fleet. A worker settles its lane, runs the check if it is to, pushes the branch, and only then hands the
-//! todo in: what is reported can be fetched. The coordinator fetches the branch, and verifies it like the lane of any run.
+//! Checks in a fleet. A worker settles its lane, runs the check if it should, pushes the branch, and only then hands
+//! the todo in, so reported work can always be fetched. The coordinator fetches the branch and verifies it like the
+//! lane of any run.
 
 use punch_core::text::{clip, one_line};
 use punch_core::{Evidence, Todo};

@@ -1,4 +1,4 @@
-//! What the runner looks at again and again: requests to stop, answers, changes of the plan by others, and time.
+//! What the runner does in every round: requests to stop, answers, changes of the plan by others, and time.
 
 use std::time::{Duration, Instant};
 

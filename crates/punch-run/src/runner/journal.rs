@@ -1,5 +1,5 @@
-//! The events of a run on their way out: to the observer at once, and to the store with the next round of housekeeping,
-//! so that other processes can read them.
+//! Delivers the events of a run: to the observer immediately, and to the store with the next round of housekeeping, so
+//! that other processes can read them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;

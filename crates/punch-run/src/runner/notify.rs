@@ -1,4 +1,4 @@
-//! Notifies the user while a run works: of what enters the inbox, and of the end of the run.
+//! Notifies the user while a run works: about new inbox items, and about the end of the run.
 
 use std::time::{Duration, Instant};
 

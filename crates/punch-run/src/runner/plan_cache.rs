@@ -1,4 +1,4 @@
-//! The plan in memory, and the ranking of its todos, which is kept for as long as it holds.
+//! The plan in memory, and the ranking of its todos, which is cached until it becomes invalid.
 
 use punch_core::schedule::{Ranking, ScheduleRequest};
 use punch_core::{Plan, Todo, Uid};

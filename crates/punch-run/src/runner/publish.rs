@@ -1,4 +1,4 @@
-//! Stores what other processes see of a run: its events, and where its seats stand.
+//! Stores what other processes see of a run: its events and the state of its seats.
 
 use std::time::{Duration, Instant};
 

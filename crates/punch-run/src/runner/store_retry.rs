@@ -1,5 +1,5 @@
-//! Retries while the store does not answer: it may be moved, locked, read-only or full for a while. The same for the git
-//! remote of a fleet.
+//! Retries while the store does not respond, because it was moved, locked or made read-only, or is full. Does the same
+//! for the git remote of a fleet.
 
 use std::thread;
 use std::time::{Duration, Instant};

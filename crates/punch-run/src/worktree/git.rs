@@ -1,5 +1,5 @@
-//! git with a hand on it: no hooks, no signatures, no editors, bounded answers, an end in time. What it changes are
-//! objects, refs of ours and worktrees of ours.
+//! Runs git in lanes: no hooks, no signatures, no editors, bounded output, a time limit. It changes only objects, our
+//! own refs and our own worktrees.
 
 use std::env;
 use std::io::{self, BufRead};

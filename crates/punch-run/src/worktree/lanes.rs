@@ -1,4 +1,4 @@
-//! The lanes of one run: how they are set up and opened, and what is left of them at the end.
+//! The lanes of one run: setting them up, opening them, and finding out what is left of them at the end.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,5 +1,5 @@
 //! Settles a lane: commits whatever the agent left in it, in whatever state, and merges the result branch into the
-//! lane. Work that needs a decision of the user is held, and nothing of it is lost.
+//! lane. If the user has to decide something, the todo is put on hold, and no work is lost.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Submodules of a lane whose git folder someone exchanged. git asks the repository inside a submodule for its status,
-//! and that repository's configuration can name programs: only one that git itself made is asked.
+//! Submodules of a lane whose git folder was replaced. git asks the repository inside a submodule for its status, and
+//! that repository's configuration can name programs, so only one that git itself created is asked.
 
 use std::fs::File;
 use std::io::Read;

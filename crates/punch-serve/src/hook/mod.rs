@@ -1,5 +1,4 @@
-//! Hooks: what a report leads to in the plan. What agents say and what they are answered is read and written by
-//! `punch-agents`.
+//! Applies hook reports to the plan. `punch-agents` reads what agents send and writes what they are answered.
 
 mod checks;
 mod run;

@@ -1,5 +1,5 @@
-//! One report from beginning to end: copy the agent's own todo list, link sessions by receipt, ask the engine what to do.
-//! A copy that fails is logged, and the rest still happens.
+//! Handles one report: copies the agent's own todo list, links sessions by receipt, and asks the engine what to do. A
+//! copy that fails is logged, and the rest still happens.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! What a conversation used since a transcript was last read. Of what is new only the last megabytes are read: the
-//! context at its end is known all the same, only a compaction on the way is not.
+//! Measures what a conversation used since its transcript was last read. Of the new part only the last megabytes are
+//! read: they show the size of the context at the end, but not a compaction in a skipped part.
 
 use punch_agents::Meaning;
 use punch_agents::hook::{HookReport, context_reading};

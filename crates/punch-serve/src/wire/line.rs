@@ -1,4 +1,4 @@
-//! Reads lines of bounded length. A longer one is thrown away as it comes in, after its id was looked for.
+//! Reads lines of bounded length. A longer one is discarded as it arrives, after its id was looked for.
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};

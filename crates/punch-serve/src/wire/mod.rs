@@ -1,4 +1,4 @@
-//! JSON-RPC on lines: one message a line, bounded, every request answered, whatever it looks like.
+//! JSON-RPC on lines: one message per line, bounded, and an answer to every request, whatever it looks like.
 
 mod line;
 mod scan;

@@ -1,4 +1,5 @@
-//! Finds the `id` of a JSON-RPC message without keeping the message: a client that sent too much gets an error.
+//! Finds the `id` of a JSON-RPC message without storing the message, so that a client that sent too much gets an error
+//! for its request.
 
 use serde_json::Value;
 

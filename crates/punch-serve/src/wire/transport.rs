@@ -1,5 +1,5 @@
-//! The transport over lines. Every request gets an answer with its id: also one that is no message, has wrong types or
-//! is too large. What cannot be answered (no id) is answered with the id `null`, as JSON-RPC has it.
+//! The transport over lines. Every request gets an answer with its id, even if it is not a valid message, has wrong
+//! types or is too large. A message without an id is answered with the id `null`, as JSON-RPC requires.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! How our own entries in a JSON file are recognized among those of others.
+//! Recognizes our own entries in a JSON file among those of others.
 
 pub use punch_agents::settings::{HOOKS, Hooks, SERVER_VERB, SettingsEntry};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! What a settings file holds besides Punchlist's own entries, as values rather than text. Every edit is checked against
-//! this before it is written: the text editors may have bugs, but they must never cost the user a setting.
+//! What a settings file contains besides Punchlist's own entries, as values rather than text. Every edit is checked
+//! against this before it is written: the text editors may have bugs, but they must never cost the user a setting.
 
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, TableLike};

@@ -1,4 +1,5 @@
-//! Wanted entries put into a JSON file, and taken out. Every step reads the text anew, so that places are always right.
+//! Inserts our entries into a JSON file and removes them. Every step parses the text again, so that positions are
+//! always right.
 
 use punch_core::splice::{is_blank, mark_end};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A block of ours between two markers in a file that people and models read.
+//! Our block between two markers in a file that users and models read.
 
 use punch_core::splice::{is_blank, newline};
 

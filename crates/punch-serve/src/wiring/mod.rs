@@ -1,5 +1,5 @@
-//! An agent's own configuration with punch in it: which files, what goes into them, and how it comes out again. Texts in,
-//! texts out; reading and writing files is the caller's part. Everything that is not ours stays as it is, to the byte.
+//! Edits of an agent's own configuration: which files, what goes into them, and how it is removed again. Texts in,
+//! texts out; the caller reads and writes the files. Everything that is not ours stays as it is, to the byte.
 
 mod commands;
 mod foreign;

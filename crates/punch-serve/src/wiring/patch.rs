@@ -1,5 +1,5 @@
-//! The difference between two texts: shown to the user before anything is written, and kept so that the earlier text
-//! can be had again from the later one, to the byte.
+//! The difference between two texts: shown to the user before anything is written, and stored so that the earlier text
+//! can be restored from the later one, to the byte.
 
 use punch_core::hash::fnv1a;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! What agents take for JSON. A file with more than that is one that its agent ignores as a whole: it is refused, because
-//! connecting it would look done and do nothing.
+//! Which JSON each agent accepts. An agent ignores a file with anything else as a whole, so such a file is refused:
+//! connecting the agent would seem to work and have no effect.
 
 use punch_agents::Adapter;
 

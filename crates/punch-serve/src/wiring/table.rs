@@ -1,4 +1,4 @@
-//! One table of a TOML file, put in and taken out as lines of text: the rest of the file stays as it is.
+//! Inserts and removes one table of a TOML file as lines of text; the rest of the file stays as it is.
 
 use std::ops::Range;
 

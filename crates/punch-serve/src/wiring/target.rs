@@ -1,4 +1,4 @@
-//! Edits what is wanted into one file of an agent's configuration, and out again.
+//! Puts our entries into one file of an agent's configuration, and removes them again.
 
 use punch_agents::settings::FileContent;
 use punch_core::splice::is_blank;

@@ -1,4 +1,4 @@
-//! What keeps a file from being changed, and where.
+//! Reasons why a file cannot be changed, with the place.
 
 /// A place in a file and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the verbs about a linked plan file print, for people and as JSON.
+//! The output of the commands about a linked plan file, as text and as JSON.
 
 use std::collections::HashMap;
 

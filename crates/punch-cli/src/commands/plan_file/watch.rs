@@ -1,5 +1,5 @@
-//! `sync --watch`: syncs again whenever the file or the plan changes. Editors save in many ways; a file counts once it
-//! looks the same twice in a row, and one that is away for a moment is waited for.
+//! `sync --watch`: syncs again whenever the file or the plan changes. Editors save in many ways: a file counts once it
+//! looks the same twice in a row, and one that disappears for a moment is waited for.
 
 use std::time::Duration;
 

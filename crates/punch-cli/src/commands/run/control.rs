@@ -1,5 +1,4 @@
-//! `punch run pause`, `resume` and `stop`: what the user wants of a run that works in another process. `list` and `show`
-//! look at runs.
+//! `punch run pause`, `resume` and `stop`: control a run in another process. `list` and `show` look at runs.
 
 use clap::{Args, Subcommand};
 use punch_core::Actor;

@@ -1,4 +1,4 @@
-//! `--dry-run`: who would work on what, and what would keep the run from beginning. Nothing is written.
+//! `--dry-run`: who would work on what, and what would keep the run from starting. Nothing is written.
 
 use punch_core::reason::PlanReader;
 use punch_core::schedule::{ScheduleRequest, schedule};

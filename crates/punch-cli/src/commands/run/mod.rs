@@ -1,4 +1,4 @@
-//! `punch run`: work the plan to its end with agents.
+//! `punch run`: runs agents until the plan is done.
 
 mod control;
 mod dry;

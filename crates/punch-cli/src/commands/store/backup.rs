@@ -1,4 +1,4 @@
-//! `punch store backup`: a copy of this moment. Writers are not held up.
+//! `punch store backup`: copies the store as it is now, without blocking writers.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `punch store info`: where the store is, how large, and where its copies are.
+//! `punch store info`: where the store is, its size, and where its copies are.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `punch store prune`: old events leave the store for a file.
+//! `punch store prune`: moves old events from the store to a file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

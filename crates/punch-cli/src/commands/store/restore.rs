@@ -1,4 +1,4 @@
-//! `punch store restore`: a copy takes the place of the store. What it replaces is kept.
+//! `punch store restore`: replaces the store with a copy. The replaced store is kept.
 
 use std::path::{Path, PathBuf};
 

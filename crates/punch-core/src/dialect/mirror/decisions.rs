@@ -1,5 +1,5 @@
-//! What a host's list does not overrule: a todo that the user cancelled or put on hold stays that way, although the host
-//! lists it as work. Its model may not know yet, or may copy an old list.
+//! Decisions of the user that a host's list does not override: a todo that the user cancelled or put on hold stays that
+//! way, even if the host lists it as work. Its model may not know yet, or may copy an old list.
 
 use super::{HostListCopy, HostStatus};
 use crate::{Status, Todo, Warning};

@@ -1,6 +1,6 @@
-//! Which todo each row of a host's next list stands for. Models number their rows anew and reword them while they work,
-//! so equal text counts first, then a rename, and the host's own number last: notes, checks and usage stay with the work
-//! that they belong to.
+//! Matches each row of a host's next list with a todo. Models renumber and reword their rows while they work, so equal
+//! text counts first, then a rename, and the host's own number last. This way notes, checks and usage stay with the
+//! work that they belong to.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! From what a host's tool said to the host's list as a whole.
+//! Turns what a host's tool reported into the host's whole list.
 
 use super::matching::starts_over;
 use super::{HostListUpdate, HostRow, HostRowChange};

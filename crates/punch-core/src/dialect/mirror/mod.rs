@@ -1,6 +1,6 @@
-//! A host's own todo list, copied into the plan as it changes. What the host has already done is never refused here:
-//! texts are cut, unknown references dropped, and the policy is the most lenient there is. Every way of telling
-//! (a whole list, one new task, a change of one) becomes the next whole list, so there is one algorithm for all.
+//! Copies a host's own todo list into the plan as it changes. What the host has already done is never refused here:
+//! texts are cut, unknown references are dropped, and the policy is the most lenient one. Every report (a whole list,
+//! one new task, a change of one task) becomes the next whole list, so one algorithm is enough.
 
 mod decisions;
 mod matching;

@@ -1,4 +1,4 @@
-//! The `/todo` commands as they answer where there is no editor and no clipboard.
+//! The `/todo` commands, with the answers that they give without an editor or a clipboard.
 
 use super::call::{PhaseOp, PhasesTarget};
 use super::list::{PhaseTask, TaskPhase};

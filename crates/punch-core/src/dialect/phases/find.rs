@@ -1,4 +1,4 @@
-//! How a typed command names things: words, capitals, and the task or phase that is meant.
+//! Finds the task or phase that a typed command refers to, by words and capitals.
 
 use super::list::{PhaseTask, TaskPhase};
 use crate::text;

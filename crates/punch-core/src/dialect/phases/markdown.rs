@@ -1,7 +1,7 @@
-//! The list as Markdown, out and in.
+//! Reads and writes the list as Markdown.
 //!
-//! The reader keeps to the patterns the format was defined with. Each is matched by hand in one pass over the line,
-//! so that a long hostile line costs no more than its length.
+//! The reader keeps to the patterns the format was defined with. Each is matched by hand in one pass over the line, so
+//! a long hostile line costs time in proportion to its length.
 
 use super::list::{PhaseTask, TaskPhase};
 use super::normal::normalise;

@@ -1,4 +1,4 @@
-//! What happens once after a batch: one active task, and which tasks became completed.
+//! Normalizes the list once after a batch: one active task, and which tasks were completed.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Between the plan and the list of phases.
+//! Converts between the plan and the list of phases.
 
 use super::list::{PhaseTask, TaskPhase};
 use crate::dialect::list::{ListItem, NO_PHASE, SessionList};

@@ -1,4 +1,4 @@
-//! One batch: every op in order, errors collected, the list put right at the end.
+//! Applies one batch: every op in order, errors collected, the list normalized at the end.
 
 use super::call::{PhaseInput, PhaseOp, PhasesTarget};
 use super::list::{PhaseTask, TaskPhase};

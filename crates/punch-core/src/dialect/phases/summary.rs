@@ -1,4 +1,4 @@
-//! The text a batch answers with.
+//! The text of a batch's answer.
 
 use super::list::{PhaseTask, TaskPhase, status_name};
 use crate::Status;

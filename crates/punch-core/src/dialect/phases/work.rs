@@ -1,4 +1,4 @@
-//! The list while a batch runs, with the lookups that keep every targeted op cheap.
+//! The list while a batch runs, with the indexes that keep every op with a target cheap.
 
 use std::collections::{HashMap, VecDeque};
 

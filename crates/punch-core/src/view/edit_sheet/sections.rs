@@ -1,5 +1,5 @@
-//! Puts the lines of a sheet in the order of the plan. The sheet groups todos by phase and the plan need not, so only what
-//! the user moved within a phase, or to another one, moves in the plan.
+//! Puts the lines of a sheet in the order of the plan. The sheet groups todos by phase, which the plan may not do, so
+//! only todos that the user moved within a phase or to another one move in the plan.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

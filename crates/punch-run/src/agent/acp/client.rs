@@ -1,5 +1,5 @@
-//! Our side of the protocol as a state machine: lines in, events and lines out. Opens a session with our server, continues
-//! with an old one where the agent can, and refuses everything it did not offer.
+//! The client side of the protocol as a state machine: lines in, events and lines out. Opens a session with our server,
+//! resumes an old one if the agent can, and refuses every request that it did not offer to handle.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a session spends. Agents tell it in four ways, or not at all; every token is reported once.
+//! The usage of a session. Agents report it in four ways, or not at all; every token is counted once.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What an agent tells about itself while it works: words in pieces, tools, its plan, what it spends.
+//! What an agent reports about itself while it works: text in pieces, tools, its plan, its usage.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What follows from the reports of an agent.
+//! How a seat reacts to the reports of its agent.
 
 use std::collections::VecDeque;
 use std::mem;

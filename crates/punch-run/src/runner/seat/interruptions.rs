@@ -1,4 +1,4 @@
-//! What comes between a seat and its work: requests to stop, changes of the plan by others, and time.
+//! How a seat reacts to requests to stop, changes of the plan by others, and time.
 
 use std::time::Instant;
 

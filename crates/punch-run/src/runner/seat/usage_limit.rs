@@ -1,5 +1,5 @@
-//! What follows when an agent reaches its usage limit: the seat sleeps until the limit is reset, and the todo goes back to
-//! the queue. No attempt is counted, because nothing is wrong with the todo.
+//! What happens when an agent reaches its usage limit: the seat sleeps until the limit is reset, and the todo goes back
+//! to the queue. No attempt is counted, because nothing is wrong with the todo.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! One part into, or out of, an object or array. Comments stay with what they stand behind; only the comma and the bytes
-//! of the part itself are touched.
+//! Inserts one member or item into an object or array, or removes it. Comments stay with what they follow; only the
+//! comma and the bytes of the part itself are touched.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! JSON with comments and trailing commas, as agents' settings are written by people. Read into a tree of byte ranges;
-//! changed only by cutting and inserting bytes, so that everything else in the file stays as it was.
+//! JSON with comments and trailing commas, as users write agents' settings. Parsed into a tree of byte ranges, and
+//! changed only by cutting and inserting bytes, so everything else in the file stays as it was.
 
 mod edit;
 mod print;

@@ -1,4 +1,4 @@
-//! New values in the manner of the file they go into.
+//! Prints new values in the style of the file they go into.
 
 use punch_core::splice::newline;
 use serde_json::Value;

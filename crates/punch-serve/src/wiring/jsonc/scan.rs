@@ -1,5 +1,5 @@
-//! Replaces comments and trailing commas by spaces. The result is JSON of the same length, so that every place in it is
-//! also a place in the file.
+//! Replaces comments and trailing commas with spaces. The result is JSON of the same length, so every position in it is
+//! also a position in the file.
 
 /// A text as plain JSON, and where it was more than that.
 pub struct PlainJson {

@@ -1,4 +1,4 @@
-//! Where everything is in a text: byte ranges of members, items and values.
+//! Positions in a text: byte ranges of members, items and values.
 
 use std::ops::Range;
 
