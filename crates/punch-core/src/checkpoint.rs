@@ -8,12 +8,12 @@ use crate::{Fields, Flags, Hold, Plan, Status, Todo};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoProgress {
-    /// As stored.
+    /// The stored status.
     pub status: Status,
     /// Who works on it or did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Why it waits.
+    /// The hold that the todo is under, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
     /// Marks.
@@ -28,7 +28,7 @@ pub struct TodoProgress {
     /// When it was last started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<i64>,
-    /// When it was closed.
+    /// When the todo was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<i64>,
 }

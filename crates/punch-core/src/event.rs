@@ -11,13 +11,13 @@ pub struct Event {
     pub revision: u64,
     /// Its place inside the write.
     pub seq: u32,
-    /// What kind of thing.
+    /// The kind of event.
     pub kind: EventKind,
-    /// When.
+    /// When the event happened.
     pub at: i64,
-    /// Who.
+    /// The author of the event.
     pub by: String,
-    /// What changed.
+    /// The patch to the plan.
     pub patch: Patch,
     /// The name under which the writer claims todos, which identifies a session: several sessions of one agent sign
     /// alike.
@@ -63,7 +63,7 @@ impl Event {
     }
 }
 
-/// What an event changed.
+/// The patch of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Patch {

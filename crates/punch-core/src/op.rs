@@ -20,13 +20,13 @@ pub enum Ref {
 pub enum PhaseRef {
     /// The first phase of that name, made if there is none; in [`Op::Phases`] always a new one, since names may repeat.
     Name(String),
-    /// By its uid.
+    /// A phase by its uid.
     Uid(PhaseUid),
     /// The n-th entry of the batch's [`Op::Phases`].
     Index(usize),
 }
 
-/// Where in list order.
+/// A place in the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ListPosition {
     /// After everything.
@@ -107,7 +107,7 @@ pub struct Add {
     pub id: Option<String>,
     /// Everything else that can be edited.
     pub edit: Edit,
-    /// Where in the list.
+    /// The place in the list.
     pub place: ListPosition,
     /// The status it comes in with; the gate applies.
     pub status: Status,
@@ -165,7 +165,7 @@ pub enum Op {
     Done {
         /// The todo.
         target: Ref,
-        /// What speaks for it.
+        /// The evidence for the completion.
         evidence: Option<Evidence>,
         /// The fence of the claim the answer belongs to.
         fence: Option<u64>,
@@ -174,7 +174,7 @@ pub enum Op {
     Report {
         /// The todo.
         target: Ref,
-        /// What speaks for it.
+        /// The evidence for the report.
         evidence: Option<Evidence>,
         /// The fence of the claim the answer belongs to.
         fence: Option<u64>,
@@ -183,7 +183,7 @@ pub enum Op {
     Vouch {
         /// The todo.
         target: Ref,
-        /// It does not stand.
+        /// True if the completion is no longer valid.
         stale: bool,
         /// What speaks for or against it.
         evidence: Option<Evidence>,
@@ -207,7 +207,7 @@ pub enum Op {
     Restore {
         /// The todo.
         target: Ref,
-        /// Where it stood.
+        /// The state of the work to restore.
         work: Box<TodoProgress>,
     },
     /// Give up on purpose.

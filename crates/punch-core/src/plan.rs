@@ -26,7 +26,7 @@ pub struct PhaseUid(pub u64);
 pub struct Phase {
     /// Never reused.
     pub uid: PhaseUid,
-    /// As given.
+    /// The name as given.
     pub name: String,
 }
 

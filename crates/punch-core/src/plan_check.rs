@@ -8,7 +8,7 @@ use crate::{Add, Counts, Edit, Keep, Label, LabelEdit, Op, Plan, Ref, Status, To
 /// The label by which the todo is recognized.
 pub const PLAN_CHECK: &str = "plan-check";
 
-/// What the todo says.
+/// The content of the todo that stands for the check.
 const CONTENT: &str = "Pass the check of the whole plan";
 
 /// Returns true for the todo that stands for the check of the whole plan.

@@ -63,7 +63,7 @@ choice! {
         /// It blocks, and the dependent is reported stuck.
         #[default]
         Block,
-        /// It counts as met.
+        /// The dependency counts as met.
         Satisfy,
         /// Pending dependents are cancelled too.
         Cascade,

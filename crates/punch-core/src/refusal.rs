@@ -11,7 +11,7 @@ pub enum Refusal {
     Invalid {
         /// Where in the call, for example `todos[2].status`.
         at: String,
-        /// What is wrong there.
+        /// The error at that place.
         what: String,
     },
     /// Two items of one payload, or a payload and the plan, have the same id.
@@ -21,7 +21,7 @@ pub enum Refusal {
     },
     /// No live todo has that id.
     UnknownTodo {
-        /// What was given.
+        /// The id that was given.
         id: String,
         /// Ids that look like it.
         near: Vec<String>,
@@ -62,7 +62,7 @@ pub enum Refusal {
         id: String,
         /// The op.
         op: &'static str,
-        /// Its status.
+        /// The status of the todo.
         status: Status,
     },
     /// Someone else has claimed it.
@@ -118,30 +118,30 @@ pub enum Refusal {
     },
     /// A text is too long.
     TooLong {
-        /// Which field.
+        /// The field that is too long.
         field: &'static str,
-        /// How long it is.
+        /// The length of the text.
         length: usize,
         /// How long it may be.
         limit: usize,
     },
     /// The phase does not exist.
     UnknownPhase {
-        /// What was given.
+        /// The name that was given.
         name: String,
     },
     /// The revision cannot be undone because later ones changed the same fields.
     RevertConflict {
         /// The revision; of a redo, the change that was to be in force again.
         revision: u64,
-        /// It was a redo.
+        /// True if a redo was requested.
         redo: bool,
         /// Todo id and field, each once.
         fields: Vec<(String, &'static str)>,
     },
     /// There is no such revision.
     UnknownRevision {
-        /// What was given.
+        /// The revision that was given.
         revision: u64,
     },
     /// The revision is already undone.
@@ -182,9 +182,9 @@ pub enum Refusal {
     },
     /// The caller expected another revision.
     Conflict {
-        /// What the caller expected.
+        /// The revision that the caller expected.
         expected: u64,
-        /// What it is.
+        /// The current revision.
         current: u64,
     },
 }

@@ -224,7 +224,7 @@ pub struct Hold {
     pub reason: String,
     /// Only for timers: when it ends by itself.
     pub until: Option<i64>,
-    /// Who set it.
+    /// The actor that set the hold.
     pub by: String,
     /// When.
     pub at: i64,
@@ -384,7 +384,7 @@ pub struct Evidence {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Observed {
-    /// How many files changed.
+    /// The number of changed files.
     pub changed: u32,
     /// Files were changed after the check.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -16,7 +16,7 @@ pub enum Warning {
     SharedFiles {
         /// The todo.
         id: String,
-        /// What is in progress.
+        /// The todo that is in progress.
         other: String,
         /// The globs that overlap.
         files: String,
@@ -25,7 +25,7 @@ pub enum Warning {
     Detached {
         /// The removed todo.
         id: String,
-        /// Who depended on it.
+        /// The todos that depended on it.
         dependents: Vec<String>,
     },
     /// An edge would close a cycle and was suspended.
@@ -107,16 +107,16 @@ pub enum Warning {
     },
     /// The todo uid was touched by a consequence the caller may not expect.
     Cascaded {
-        /// Which was cancelled along.
+        /// The todo that was cancelled as well.
         uid: Uid,
-        /// Its id.
+        /// The id of that todo.
         id: String,
     },
     /// Notes of someone else that stay although their revision is undone.
     NotesStay {
-        /// How many.
+        /// The number of notes.
         count: usize,
-        /// Who wrote them.
+        /// The author of these notes.
         by: String,
     },
     /// A part of an undone revision that undo never reverts.

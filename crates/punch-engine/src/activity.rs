@@ -78,7 +78,7 @@ pub enum ActivityKind {
         run: u64,
         /// The number of the seat.
         seat: u32,
-        /// What it does now.
+        /// The stage of the seat.
         stage: SeatStage,
         /// The id of the todo that it works on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -106,7 +106,7 @@ pub enum ActivityKind {
         question: u64,
         /// The answer.
         answer: String,
-        /// Who answered.
+        /// The actor that answered.
         by: String,
         /// Where the answer was given.
         via: String,
@@ -115,9 +115,9 @@ pub enum ActivityKind {
     Approved {
         /// The command.
         command: String,
-        /// Who approved it.
+        /// The actor that approved the command.
         by: String,
-        /// Where.
+        /// The place where the approval was given.
         via: String,
     },
     /// A question was closed without an answer.
@@ -133,7 +133,7 @@ pub enum ActivityKind {
         scope: String,
         /// What the user wants: `go`, `pause` or `stop`.
         wanted: String,
-        /// Who wants it.
+        /// The actor that wants it.
         by: String,
     },
     /// Something that only a newer version knows.
@@ -146,13 +146,13 @@ pub enum ActivityKind {
 pub struct ActivityRecord {
     /// Its number in the plan, growing and never reused.
     pub seq: u64,
-    /// When it happened.
+    /// When the activity happened.
     pub at: i64,
     /// The session or seat that it comes from.
     pub source: Option<String>,
     /// The todo that it is about.
     pub todo: Option<Uid>,
-    /// What happened.
+    /// The kind of activity, with its details.
     pub kind: ActivityKind,
 }
 

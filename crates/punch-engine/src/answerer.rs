@@ -21,7 +21,7 @@ use crate::{Engine, EngineError};
 pub enum Via {
     /// At a terminal.
     Terminal,
-    /// In a browser.
+    /// The user in a browser.
     Browser,
 }
 

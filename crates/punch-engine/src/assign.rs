@@ -17,7 +17,7 @@ pub struct TodoAssignment {
     pub key: SessionKey,
     /// The todos, without duplicates, in the order given.
     pub todos: Vec<Uid>,
-    /// Their ids.
+    /// The ids of the assigned todos.
     pub ids: Vec<String>,
     /// The first message of the new conversation.
     pub prompt: String,

@@ -9,7 +9,7 @@ use crate::{Engine, EngineError, OfferedElsewhere, PlanChange, ReadyQuery, Write
 /// The todo that was claimed, with its new fence.
 #[derive(Clone, Debug)]
 pub struct ClaimResult {
-    /// What the write did.
+    /// The change that the write made.
     pub changed: PlanChange,
     /// The claimed todo.
     pub uid: Uid,

@@ -11,7 +11,7 @@ const CLOCK_TOLERANCE: i64 = 5 * 60_000;
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// As it should be.
+    /// Nothing is wrong.
     Ok,
     /// Worth knowing.
     Note,
@@ -24,11 +24,11 @@ pub enum Severity {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at.
+    /// The thing that was checked.
     pub what: String,
-    /// How it is.
+    /// The severity of the finding.
     pub severity: Severity,
-    /// In words.
+    /// The finding in words.
     pub detail: String,
 }
 

@@ -89,7 +89,7 @@ punch_core::errors! {
 pub struct Candidates {
     /// Ids and contents of the first few.
     pub shown: Vec<(String, String)>,
-    /// How many fit.
+    /// The number of matches.
     pub total: usize,
 }
 

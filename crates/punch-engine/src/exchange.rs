@@ -83,7 +83,7 @@ fn with_circles(plan: Policy) -> Policy {
     Policy { on_cycle: OnCycle::Suspend, ..lenient(plan) }
 }
 
-/// How an import goes.
+/// The options of an import.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportOptions {
     /// Archive what is there first.

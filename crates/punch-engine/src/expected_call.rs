@@ -18,7 +18,7 @@ const PATIENCE: i64 = 60_000;
 pub struct UpcomingCall {
     /// The host's id of the call.
     pub id: Option<String>,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: Value,
     /// The host starts the server with the name of its first session.
     pub named_at_start: bool,
@@ -33,7 +33,7 @@ pub struct UnnamedCall<'a> {
     pub started_for: Option<&'a SessionKey>,
     /// The host's id of the call.
     pub id: Option<&'a str>,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: &'a Value,
 }
 

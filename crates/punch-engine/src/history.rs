@@ -14,11 +14,11 @@ pub const NARRATED: usize = 1_000;
 /// One revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionEntry {
-    /// Its number.
+    /// The number of the revision.
     pub revision: u64,
-    /// When.
+    /// When the revision was written.
     pub at: i64,
-    /// Who.
+    /// The author of the revision.
     pub by: String,
     /// What happened, in order; of a large revision only the beginning, unless everything was asked for.
     pub events: Vec<Event>,
@@ -29,7 +29,7 @@ pub struct RevisionEntry {
 }
 
 impl RevisionEntry {
-    /// What happened, in words.
+    /// Describes the revision in words.
     pub fn story(&self) -> RevisionStory {
         RevisionStory::of(&self.events).and_more(self.more)
     }

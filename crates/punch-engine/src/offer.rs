@@ -20,11 +20,11 @@ punch_core::words! {
 /// One tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedTool {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// What it is for.
+    /// The description for the model.
     pub description: String,
-    /// What it does.
+    /// The kind of tool.
     pub tool: Tool,
     /// JSON Schema of its arguments.
     pub input_schema: Map<String, Value>,
@@ -33,7 +33,7 @@ pub struct OfferedTool {
 /// The tools of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOffers {
-    /// Their dialect.
+    /// The dialect of the tools.
     pub dialect: Dialect,
     /// In the order in which they are listed.
     pub tools: Vec<OfferedTool>,

@@ -13,7 +13,7 @@ const LONGEST: usize = 100;
 pub struct PlanEntry {
     /// Name, revision, age.
     pub info: PlanInfo,
-    /// Its live todos.
+    /// The counts of live todos in the plan.
     pub counts: Counts,
     /// It is the one where nothing is chosen.
     pub default: bool,

@@ -29,7 +29,7 @@ const COMPARED: usize = 1_000;
 pub struct QuestionOption {
     /// The agent's name for it.
     pub id: String,
-    /// What the user reads.
+    /// The text for the user.
     pub label: String,
     /// True if it allows what the agent asks for.
     pub allows: bool,
@@ -53,7 +53,7 @@ struct QuestionBody {
 pub struct AgentQuestion {
     /// Its number in the plan.
     pub id: u64,
-    /// When it was asked.
+    /// When the question was asked.
     pub asked_at: i64,
     /// The run and the seat of the agent; `None` for a session outside runs, whose question can only be answered in the
     /// agent's own terminal.
@@ -68,7 +68,7 @@ pub struct AgentQuestion {
     pub text: String,
     /// True if the question was longer than [`QUESTION_LENGTH`].
     pub is_cut: bool,
-    /// What can be answered.
+    /// The possible answers.
     pub options: Vec<QuestionOption>,
     /// Whether it waits, or how it was settled.
     pub state: QuestionState,
@@ -102,7 +102,7 @@ pub struct QuestionRequest<'a> {
     pub agent: &'a str,
     /// The question in full.
     pub text: &'a str,
-    /// What can be answered.
+    /// The possible answers.
     pub options: Vec<QuestionOption>,
     /// Answers that are given on other machines count.
     pub remote_answers: bool,
@@ -124,7 +124,7 @@ pub enum QuestionReply {
 pub struct GivenAnswer {
     /// The answer.
     pub answer: QuestionReply,
-    /// Why, for the agent.
+    /// The reason, which the agent reads.
     pub reason: Option<String>,
 }
 

@@ -25,7 +25,7 @@ pub enum OfferedElsewhere {
     LeftOut,
 }
 
-/// Who asks for work.
+/// The caller that looks for work.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadyQuery<'a> {
     /// The name under which the reader works; `None` is the user.

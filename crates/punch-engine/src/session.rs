@@ -36,7 +36,7 @@ pub struct SessionState {
     /// The dialect of its last write.
     #[serde(deserialize_with = "known_dialect")]
     pub dialect: Option<Dialect>,
-    /// What it may do.
+    /// The role, which says what the session may do.
     pub role: Role,
     /// The todos it was shown: written by it, put back for it, or assigned to it. A replacement archives only these
     /// (rule 8).

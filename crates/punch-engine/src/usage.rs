@@ -25,9 +25,9 @@ pub struct UsageDelta {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoUsage {
-    /// Its id.
+    /// The id of the todo.
     pub id: String,
-    /// How it stands.
+    /// The status of the todo.
     pub status: Status,
     /// Without calibration.
     pub estimated: u64,

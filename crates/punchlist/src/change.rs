@@ -30,11 +30,11 @@ const EDITED: &[&str] = &[
 pub enum Change {
     /// The todo is new.
     Added,
-    /// Its status changed.
+    /// The status of the todo changed.
     Status {
         /// What it was. A todo that came with another status than pending was pending for a moment.
         from: Status,
-        /// What it is.
+        /// The new status.
         to: Status,
     },
     /// A note was added.
@@ -51,10 +51,10 @@ pub enum Change {
     Released,
     /// Other fields changed.
     Edited {
-        /// Their names.
+        /// The names of the changed fields.
         fields: Vec<&'static str>,
     },
-    /// It was archived.
+    /// The todo was archived.
     Removed,
     /// It came back from the archive.
     Restored,

@@ -14,11 +14,11 @@ use crate::hint;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
-    /// What programs match on.
+    /// The code that programs match on.
     pub code: &'static str,
     /// What is wrong, with which values.
     pub message: String,
-    /// What to do.
+    /// The action to take.
     pub hint: String,
 }
 

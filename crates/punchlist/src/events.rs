@@ -24,11 +24,11 @@ pub struct Event {
     pub revision: u64,
     /// When, in milliseconds since the epoch.
     pub at: i64,
-    /// Who did it.
+    /// The actor that made the change.
     pub by: String,
     /// The todo it happened to, as it is now; none for what is not about one todo.
     pub todo: Option<Touched>,
-    /// What happened.
+    /// The change itself.
     pub change: Change,
     /// The op behind it: a todo may become pending because an attempt failed, or because it was reopened. None for progress
     /// and failed writes.
@@ -39,19 +39,19 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Touched {
-    /// Its id.
+    /// The id of the todo.
     pub id: String,
     /// What is to be done.
     pub content: String,
     /// The words that a UI shows while it is in progress.
     pub active_form: Option<String>,
-    /// Where it stands.
+    /// The status of the todo.
     pub status: Status,
-    /// It is archived.
+    /// True if the todo is archived.
     pub removed: bool,
 }
 
-/// What a subscription delivers.
+/// An update that a subscription delivers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

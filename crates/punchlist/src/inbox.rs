@@ -11,7 +11,7 @@ use crate::{Error, Session};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InboxItem {
-    /// Why.
+    /// The reason why the item needs the user.
     #[serde(serialize_with = "by_name")]
     pub kind: InboxKind,
     /// The id of the todo that it is about.

@@ -10,7 +10,7 @@ use crate::{Error, Op, Options, Record, Session, Status};
 /// A checkpoint: where the work on a plan and the code stood.
 pub type Checkpoint = SavedCheckpoint;
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RestoreReport {

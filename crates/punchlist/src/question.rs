@@ -20,7 +20,7 @@ pub struct Question {
     pub asked_at: i64,
     /// The question, at most 8,000 characters.
     pub text: String,
-    /// What can be answered.
+    /// The possible answers.
     pub options: Vec<QuestionOption>,
     /// The id of the todo that it is about.
     pub todo: Option<String>,

@@ -29,7 +29,7 @@ pub struct Session {
     pub(crate) offer: ToolOffers,
     pub(crate) role: Option<Role>,
     pub(crate) tree: Option<WorkTree>,
-    /// Its beginning was reported.
+    /// True once the beginning of the session was reported.
     pub(crate) begun: AtomicBool,
     /// The last turn was kept going.
     pub(crate) kept_going: AtomicBool,

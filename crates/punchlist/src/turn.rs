@@ -14,7 +14,7 @@ use crate::{Error, Session};
 /// Bytes of an error that is stored.
 const ERROR: usize = 2_000;
 
-/// How a turn ended.
+/// The way in which a turn ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

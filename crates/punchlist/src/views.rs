@@ -28,9 +28,9 @@ pub enum View {
     Markdown,
     /// The extended format; everything is in it.
     Json,
-    /// For Graphviz.
+    /// The graph for Graphviz.
     Dot,
-    /// For Mermaid.
+    /// The graph for Mermaid.
     Mermaid,
 }
 

@@ -248,7 +248,7 @@ impl<'a> PlanDraft<'a> {
         }
     }
 
-    /// Is this dependency unmet?
+    /// Returns true if the dependency is unmet.
     pub fn is_unmet(&self, dep: &Dep) -> Result<bool, Need> {
         match dep.target() {
             Some(to) => Ok(!self.satisfies(self.get(to)?.status)),

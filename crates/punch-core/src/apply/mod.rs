@@ -63,7 +63,7 @@ impl Context {
 /// What a write did. Without events and rows nothing changed and the revision stayed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// What happened, in order.
+    /// The events of the write, in order.
     pub events: Vec<Event>,
     /// Every todo whose row changed, derived values included, in uid order.
     pub rows: Vec<Todo>,
@@ -86,7 +86,7 @@ pub struct Undone {
     pub revision: u64,
     /// The change that is undone or in force again now: the revision itself, or what a chain of undos began with.
     pub change: u64,
-    /// Who made that change.
+    /// The author of that change.
     pub by: String,
     /// The change is in force again.
     pub redo: bool,

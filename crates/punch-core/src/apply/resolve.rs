@@ -14,7 +14,7 @@ pub(super) struct ResolvedBatch<'a> {
     pub targets: Vec<Option<Uid>>,
     /// The adds in order, with the ids they get.
     pub added: Vec<(Uid, String)>,
-    /// What goes.
+    /// The todos to remove.
     pub removed: BTreeSet<Uid>,
 }
 

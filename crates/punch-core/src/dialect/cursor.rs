@@ -37,13 +37,13 @@ impl DelegationMode {
 pub struct CursorRow {
     /// The handle, if it is known.
     pub uid: Option<Uid>,
-    /// As given.
+    /// The id as given.
     pub id: String,
-    /// As given, also empty.
+    /// The content as given, even if empty.
     pub content: String,
     /// `failed` shows as pending.
     pub status: Status,
-    /// In the order given.
+    /// The dependencies in the order given.
     pub dependencies: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub struct CursorTodo {
     pub dependencies: Vec<String>,
 }
 
-/// What the tool answers.
+/// The answer of the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorAnswer {
     /// The list before.

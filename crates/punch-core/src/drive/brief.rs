@@ -30,7 +30,7 @@ pub enum Reporting {
     Exit,
 }
 
-/// Where an agent works.
+/// The kind of place where an agent works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workplace {
     /// In the user's own folder.

@@ -73,13 +73,13 @@ pub fn by_content(content: &str) -> String {
 pub struct DecisionScene {
     /// The host names a session.
     pub named: bool,
-    /// It is a subagent's.
+    /// True for the session of a subagent.
     pub subagent: bool,
     /// The session wrote, started or claimed something in this plan.
     pub bound: bool,
     /// It works on another plan.
     pub foreign: bool,
-    /// What the user said.
+    /// The user's choice for this session or for all.
     pub switch: Switch,
     /// How full the context is; `None` never stops anyone.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,13 +116,13 @@ pub struct DecisionInput {
     pub now: i64,
 }
 
-/// What is decided.
+/// The decision about an agent that wants to stop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Decision {
     /// Continue with this text.
     Continue {
-        /// For the model.
+        /// The text for the model.
         text: String,
         /// Which one it is, by the limit that will end the loop first.
         n: u32,
@@ -131,7 +131,7 @@ pub enum Decision {
     },
     /// Let it stop.
     Allow {
-        /// Why.
+        /// The reason to allow the stop.
         reason: Reason,
     },
 }

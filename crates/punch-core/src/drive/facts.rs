@@ -26,14 +26,14 @@ pub enum Cover {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NamedTodo {
-    /// Its id.
+    /// The id of the todo.
     pub id: String,
     /// What is to be done.
     pub content: String,
-    /// It is in progress.
+    /// True if the todo is in progress.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub running: bool,
-    /// It was tried before.
+    /// True if the todo was tried before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     /// What else is written down about the work.
@@ -125,7 +125,7 @@ pub struct FileConflict {
 pub struct Selection {
     /// The todo.
     pub next: Option<NamedTodo>,
-    /// What waits for it.
+    /// The file conflicts of the next todo.
     pub conflicts: Vec<FileConflict>,
     /// Its check, if the last run of it failed.
     pub failing: Option<Unproven>,

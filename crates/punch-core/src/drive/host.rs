@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum HostEvent {
     /// A conversation, or a subagent inside one, begins to listen.
     SessionStarted {
-        /// What brought it up.
+        /// The cause of the start.
         how: SessionStart,
     },
     /// A message reaches the model.
@@ -75,7 +75,7 @@ pub enum SessionStart {
     Resume,
     /// The user emptied it.
     Clear,
-    /// It was shortened.
+    /// The conversation was compacted.
     Compact,
     /// It was branched off another one.
     Fork,
@@ -96,14 +96,14 @@ pub enum Finish {
     Cancelled,
     /// A permission was denied.
     Denied,
-    /// It failed.
+    /// The turn failed.
     Error,
     /// Something else.
     Unknown,
 }
 
 impl Finish {
-    /// In words.
+    /// Returns the way the turn ended in words.
     pub const fn text(self) -> &'static str {
         match self {
             Self::EndTurn => "end of turn",
@@ -200,11 +200,11 @@ pub enum ToolKind {
     Ours,
     /// The host's own todo tool, mirrored into the plan.
     HostTodo,
-    /// It changes files.
+    /// A tool that changes files.
     Edit,
     /// It runs a command, or hands work to a subagent or to another server.
     Command,
-    /// It asks the user.
+    /// A tool that asks the user.
     Question,
     /// Anything else.
     #[default]

@@ -15,7 +15,7 @@ pub struct TodoOffer {
     pub owner: String,
     /// The todo.
     pub uid: Uid,
-    /// When it was sent.
+    /// When the session was sent to the todo.
     pub at: i64,
 }
 

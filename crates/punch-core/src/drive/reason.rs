@@ -29,7 +29,7 @@ pub enum Reason {
     Foreign,
     /// The message did not end because the model was finished.
     Finish {
-        /// How it ended.
+        /// The way in which the turn ended.
         finish: Finish,
     },
     /// The user interrupted the work.
@@ -38,7 +38,7 @@ pub enum Reason {
     Asked,
     /// Something runs that will wake the agent.
     Background {
-        /// How much.
+        /// The number of background jobs.
         jobs: u32,
     },
     /// The conversation is being shortened.
@@ -47,17 +47,17 @@ pub enum Reason {
     Finished,
     /// Nothing is open, and some todos failed.
     Failed {
-        /// How many.
+        /// The number of failed todos.
         todos: u64,
     },
     /// Only what is of the weakest priority is open.
     OnlyOptional {
-        /// Their ids.
+        /// The ids of these todos.
         ids: Vec<String>,
     },
     /// Everything open waits for people.
     WaitsForPeople {
-        /// What they must decide.
+        /// The todos that wait for the user.
         roots: Roots,
     },
     /// Something is open, and nothing of it can be worked on.
@@ -67,17 +67,17 @@ pub enum Reason {
     },
     /// Only todos are left whose checks are running.
     ChecksRunning {
-        /// Their ids.
+        /// The ids of these todos.
         ids: Vec<String>,
     },
     /// Only todos are left whose checks the user has not approved.
     ChecksUnapproved {
-        /// Their ids.
+        /// The ids of these todos.
         ids: Vec<String>,
     },
     /// Too many turns failed one after the other.
     FailedTurns {
-        /// How many.
+        /// The number of failed turns.
         failures: u32,
     },
     /// A turn failed a moment ago.
@@ -94,29 +94,29 @@ pub enum Reason {
     },
     /// The host would end the turn by itself with the next one.
     HostCap {
-        /// How many it allows.
+        /// The number of continuations in a row that the host allows.
         cap: u32,
     },
     /// As many continuations as allowed, since there was progress.
     MaxContinuations {
-        /// How many.
+        /// The limit that was reached.
         limit: u32,
     },
     /// As many continuations as allowed, with or without progress.
     AbsoluteCap {
-        /// How many.
+        /// The limit that was reached.
         limit: u32,
     },
     /// The user was away for as long as allowed.
     TooLong {
-        /// How long.
+        /// The minutes since the user's last message.
         minutes: u64,
     },
     /// The turn was about something else: neither it nor its continuation touched the plan.
     PlanUntouched,
     /// Continuations changed nothing.
     NoProgress {
-        /// How many.
+        /// The number of these continuations.
         times: u32,
     },
 }

@@ -10,7 +10,7 @@ const EDITS: u32 = 4;
 /// Uses of tools after which a session without a list is told that there is one.
 const BUSY: u32 = 12;
 
-/// Which reminder.
+/// The kinds of reminders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nudge {
     /// There is much work and no list.

@@ -15,7 +15,7 @@ pub struct UserTurn {
     pub marker: Option<String>,
     /// The plan's revision then (rule 41).
     pub revision: u64,
-    /// When.
+    /// When the turn began.
     pub at: i64,
     /// It was looked at what came before it in the conversation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -22,7 +22,7 @@ const TAIL: usize = 320;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Unproven {
-    /// Its id.
+    /// The id of the todo.
     pub id: String,
     /// Its verify command, on one line.
     pub command: String,

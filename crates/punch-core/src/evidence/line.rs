@@ -25,14 +25,14 @@ const HARMLESS: &[&str] = &[
 pub enum ShellStep {
     /// It changed a file; the path is as written, and empty where the words do not name it.
     Changed(String),
-    /// It ran a check.
+    /// The command ran a check.
     Checked(SeenRun),
 }
 
 /// A run of a check that was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenRun {
-    /// What it checks.
+    /// The kind of check.
     pub kind: CheckKind,
     /// The command, without what is before and after it in its line.
     pub command: String,

@@ -37,9 +37,9 @@ crate::words! {
     pub enum CheckKind {
         /// It looks for mistakes in the text.
         Lint = "lint",
-        /// It compiles.
+        /// A check that compiles.
         Build = "build",
-        /// It runs tests.
+        /// A check that runs tests.
         Test = "test",
     }
 }

@@ -58,13 +58,13 @@ pub struct Observation {
 /// A check whose result is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenCheck {
-    /// What it checks.
+    /// The kind of check.
     pub kind: CheckKind,
     /// The command.
     pub command: String,
-    /// Its exit code.
+    /// The exit code of the check.
     pub exit_code: i32,
-    /// When it ended.
+    /// When the check ended.
     pub at: i64,
 }
 

@@ -23,9 +23,9 @@ pub(super) struct ShellScript {
 pub(super) struct Pipeline {
     /// How it follows the one before.
     pub joint: PipelineJoint,
-    /// It begins with `!`.
+    /// True if the pipeline begins with `!`.
     pub negated: bool,
-    /// It ends with `&`.
+    /// True if the pipeline ends with `&`.
     pub background: bool,
     pub commands: Vec<ShellCommand>,
 }
@@ -59,7 +59,7 @@ impl ShellScript {
     }
 }
 
-/// Where a redirection leads.
+/// The target of a redirection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Redirect {
     Out,

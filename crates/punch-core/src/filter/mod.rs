@@ -41,7 +41,7 @@ enum Test {
 }
 
 crate::words! {
-    /// What `is:` takes.
+    /// The states that `is:` takes.
     pub enum FilterState {
         /// Can be started now.
         Ready = "ready",
@@ -55,7 +55,7 @@ crate::words! {
         Held = "held",
         /// Set aside.
         Parked = "parked",
-        /// In progress.
+        /// Todos in progress.
         Working = "working",
         /// Completed.
         Done = "done",
@@ -98,7 +98,7 @@ impl FilterError {
         format!("filter `{}`: {}", self.term, self.what)
     }
 
-    /// What to write instead.
+    /// Returns what to write instead.
     pub fn hint(&self) -> &str {
         &self.hint
     }

@@ -38,7 +38,7 @@ pub(crate) struct OutlineItem<'a> {
     /// A star behind the box.
     pub(crate) starred: bool,
     pub(crate) text: &'a str,
-    /// Where the text stands.
+    /// The byte range of the text.
     pub(crate) text_at: Range<usize>,
     /// What stands before the box or text in its line: white space and bullet.
     pub(crate) bullet: &'a str,
@@ -195,7 +195,7 @@ impl OutlineItem<'_> {
     }
 }
 
-/// Which items count.
+/// The items that count as todos.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OutlineItems {
     Boxed,
@@ -242,7 +242,7 @@ impl OutlineLine<'_> {
 struct SourceLine<'a> {
     /// Counted from 1.
     number: usize,
-    /// Where it begins.
+    /// The byte where the line begins.
     at: usize,
     text: &'a str,
 }

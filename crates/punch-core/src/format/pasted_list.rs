@@ -10,7 +10,7 @@ use crate::view::hashtags;
 pub struct PastedTodo {
     /// The heading it stands under.
     pub phase: Option<String>,
-    /// What to do.
+    /// The text of the todo.
     pub content: String,
     /// The words such as `#docs` at the end of its line, where the line has the mark of a list.
     pub labels: BTreeSet<Label>,

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 /// Keys and items that are looked at.
 const WIDTH: usize = 100;
-/// How deep.
+/// The depth to which values are looked at.
 const DEPTH: usize = 4;
 
 /// What a value looks like.

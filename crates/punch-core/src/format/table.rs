@@ -34,7 +34,7 @@ pub enum Format {
     Spec,
     /// The todos of an OpenCode session.
     OpenCode,
-    /// What `task export` writes.
+    /// The output of `task export`.
     Taskwarrior,
     /// Cursor's `TodoItem` of tool calls (aiserver.v1).
     CursorTodos,
@@ -49,7 +49,7 @@ pub enum Format {
 /// What is known about a format.
 #[derive(Debug)]
 pub struct FormatSpec {
-    /// Which one.
+    /// The format that the row is about.
     pub format: Format,
     /// The name on the command line.
     pub name: &'static str,

@@ -84,7 +84,7 @@ impl<'p> LiveTodos<'p> {
     }
 }
 
-/// Where waiting begins.
+/// The place where waiting begins.
 pub(super) enum WaitStart {
     /// With a todo: what depends on it waits.
     Todo(Uid),

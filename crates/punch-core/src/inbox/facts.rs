@@ -46,13 +46,13 @@ pub struct QuestionFact {
     pub id: Option<u64>,
     /// The agent that asks.
     pub agent: String,
-    /// What it asks.
+    /// The text of the question.
     pub text: String,
     /// The todo it works on.
     pub todo: Option<Uid>,
     /// The run it works in.
     pub run: Option<u64>,
-    /// When it asked.
+    /// When the agent asked.
     pub since: i64,
 }
 
@@ -63,11 +63,11 @@ pub struct FileConflictFact {
     pub text: String,
     /// The todo that it is about.
     pub todo: Option<Uid>,
-    /// When it was noticed.
+    /// When the conflict was noticed.
     pub since: i64,
 }
 
-/// What waits for approval.
+/// Something that waits for the user's approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
     /// A command that checks todos.
@@ -96,7 +96,7 @@ pub struct RunFact {
     pub spending: Vec<LimitSpending>,
     /// When it ended; `None` while it works, or if it was killed.
     pub ended_at: Option<i64>,
-    /// How it ended.
+    /// The outcome of the run, once it has ended.
     pub outcome: Option<RunOutcome>,
     /// Why it ended so, in words.
     pub because: Option<String>,
@@ -113,9 +113,9 @@ pub struct LimitSpending {
     pub what: &'static str,
     /// How much, in words: `85000 of 100000 tokens`.
     pub text: String,
-    /// How much was spent.
+    /// The amount that was spent.
     pub used: u64,
-    /// How much may be.
+    /// The amount that may be spent.
     pub limit: u64,
     /// When most of it was gone.
     pub since: i64,
@@ -144,7 +144,7 @@ pub struct WorkerFact {
 /// An agent that stopped with work left: auto-continue reached a limit, and the user has sent no message since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoppedFact {
-    /// What it is called.
+    /// The name of the session.
     pub name: String,
     /// Why it was allowed to stop, in words.
     pub because: String,

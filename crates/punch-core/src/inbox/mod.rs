@@ -74,7 +74,7 @@ impl InboxKind {
 /// One thing that needs the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxItem {
-    /// Why.
+    /// The kind of item.
     pub kind: InboxKind,
     /// The id of the todo that it is about.
     pub todo: Option<String>,

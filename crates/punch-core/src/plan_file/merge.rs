@@ -15,9 +15,9 @@ use crate::text::{clip, neutral};
 /// the plan has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgreedTodo {
-    /// In the file.
+    /// The todo as the file has it.
     pub file: PlanFileTodo,
-    /// In the plan.
+    /// The todo as the plan has it.
     pub plan: PlanFileTodo,
 }
 
@@ -29,7 +29,7 @@ pub enum MergeField {
     Content,
     /// The status.
     Status,
-    /// What it waits for.
+    /// The dependencies of the todo.
     Dependencies,
     /// The todo itself: one side removed it, the other changed it.
     Presence,
@@ -48,15 +48,15 @@ pub enum MergeSide {
 /// Both sides changed one thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeConflict {
-    /// Of which todo.
+    /// The id of the todo.
     pub id: String,
-    /// What.
+    /// The field that both sides changed.
     pub field: MergeField,
     /// What the file says; empty if it has no such todo.
     pub file: String,
     /// What the plan says; empty if it has no such todo.
     pub plan: String,
-    /// What counts.
+    /// The side that won.
     pub took: MergeSide,
 }
 

@@ -29,7 +29,7 @@ pub struct PlanFileTodo {
     pub id: String,
     /// What is to be done, without white space around it.
     pub content: String,
-    /// As stored.
+    /// The stored status.
     pub status: Status,
     /// Ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -134,7 +134,7 @@ impl<'a> PlanFile<'a> {
         &self.items
     }
 
-    /// How it is written.
+    /// Returns the form of the file.
     pub const fn form(&self) -> FileForm {
         match self.layout {
             FileLayout::FrontMatter(_) => FileForm::FrontMatter,

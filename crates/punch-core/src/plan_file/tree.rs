@@ -14,7 +14,7 @@ pub(crate) struct FileNode {
     pub what: NodeValue,
 }
 
-/// What a value is.
+/// The value of a node.
 #[derive(Debug)]
 pub(crate) enum NodeValue {
     /// An empty one has no characters of its own.
@@ -28,7 +28,7 @@ pub(crate) enum NodeValue {
 pub(crate) enum CollectionStyle {
     /// One entry a line.
     Block,
-    /// In brackets.
+    /// A value in brackets.
     Flow,
 }
 

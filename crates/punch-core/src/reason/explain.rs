@@ -13,7 +13,7 @@ pub struct Explanation {
     pub id: String,
     /// The status a reader sees.
     pub status: Status,
-    /// How it is shown.
+    /// The shown status of the todo.
     pub shown: ShownStatus,
     /// What holds the todo itself.
     pub hold: Option<Hold>,

@@ -64,11 +64,11 @@ pub enum Cause {
     Elsewhere,
     /// It is in progress and touches the same files.
     Files,
-    /// It is in progress.
+    /// The todo is in progress.
     Running,
     /// It waits for other todos itself.
     Waiting,
-    /// It can be started.
+    /// The todo can be started.
     Ready,
 }
 

@@ -10,7 +10,7 @@ use crate::{Plan, Status, Todo};
 /// One beginning of waiting, with what it stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandstillRoot {
-    /// What it is.
+    /// The reason for the wait.
     pub reason: WaitReason,
     /// How many open todos wait for it, however indirectly.
     pub waiting: usize,

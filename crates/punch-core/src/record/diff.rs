@@ -197,7 +197,7 @@ fn missing<'a>(old: &[super::Remark], new: &'a [super::Remark]) -> Vec<&'a str> 
     new.iter().filter(is_new).map(|note| note.text.as_str()).collect()
 }
 
-/// What no edit reaches.
+/// The part of a record that no edit changes.
 fn history(record: &Record) -> Record {
     Record {
         actual_tokens: record.actual_tokens,

@@ -107,7 +107,7 @@ pub(super) struct NumberedPhase<'a> {
     pub(super) repeated: bool,
 }
 
-/// Where each phase stands.
+/// Maps each phase to its name and number.
 pub(super) fn places(phases: &[Phase]) -> HashMap<PhaseUid, NumberedPhase<'_>> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     for phase in phases {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The ready todos of one set of files.
 #[derive(Clone, Default)]
 pub(super) struct FileQueue {
-    /// Their ranks, by size.
+    /// The ranks of the ready todos of a set, by size.
     ready: BTreeMap<u64, BTreeSet<u32>>,
     /// How many of them are not optional.
     pub required: usize,

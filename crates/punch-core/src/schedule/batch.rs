@@ -11,7 +11,7 @@ const SHOWN: usize = 30;
 pub struct Batch {
     /// Ids with what each is expected to need, in the order of work.
     pub todos: Vec<(String, Estimate)>,
-    /// Their sum.
+    /// The sum of the estimates.
     pub tokens: u64,
     /// What they may need together: 70 % of the tokens that are left (rule 28).
     pub budget: u64,

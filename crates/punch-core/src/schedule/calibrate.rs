@@ -28,7 +28,7 @@ pub fn calibration(samples: &[Sample]) -> f64 {
     (sum(|sample| sample.actual) / sum(|sample| sample.estimated)).clamp(1.0 / WIDEST, WIDEST)
 }
 
-/// How estimates came out.
+/// The fit of estimates to actual use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fit {
@@ -49,7 +49,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Of some samples.
+    /// Computes the fit of some samples.
     pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let samples: Vec<&Sample> = samples.into_iter().collect();
         let sum = |of: fn(&Sample) -> u64| samples.iter().fold(0u64, |sum, sample| sum.saturating_add(of(sample)));

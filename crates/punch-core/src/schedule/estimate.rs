@@ -5,7 +5,7 @@ use crate::{Complexity, Todo};
 /// Tokens that a todo is expected to need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// How many.
+    /// The estimated tokens.
     pub tokens: u64,
     /// Its size was not given.
     pub assumed: bool,

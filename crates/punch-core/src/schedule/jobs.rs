@@ -11,11 +11,11 @@ use crate::{Dep, Plan, Status, Todo, Uid};
 /// What can be worked on, numbered in list order.
 pub(super) struct Jobs<'p> {
     todos: Vec<&'p Todo>,
-    /// What each will cost.
+    /// The estimated tokens of each todo.
     pub tokens: Vec<u64>,
-    /// What each depends on.
+    /// The dependencies of each todo.
     pub deps: Csr,
-    /// What depends on each.
+    /// The dependents of each todo.
     pub dependents: Csr,
     /// Which set of files each touches.
     pub sets: Vec<Option<u32>>,

@@ -25,7 +25,7 @@ struct ListScheduler<'a> {
     required: usize,
     /// Dependencies that each still waits for.
     waiting: Vec<u32>,
-    /// Who ran each.
+    /// The agent that ran each todo.
     ran: Vec<Option<u32>>,
     idle: BTreeSet<u32>,
     /// Of equally urgent todos those are taken that fill the window: one agent ends no later for it.

@@ -59,7 +59,7 @@ impl ScheduleOrder {
 /// What a schedule is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScheduleRequest {
-    /// In which order.
+    /// The scheduling policy.
     pub order: ScheduleOrder,
     /// How many agents; none is read as one.
     pub agents: u32,
@@ -91,7 +91,7 @@ impl Default for ScheduleRequest {
 pub struct ParallelGroup {
     /// Counted from 1.
     pub group: u32,
-    /// Their ids.
+    /// The ids of the todos in the window.
     pub todos: Vec<String>,
 }
 
@@ -105,16 +105,16 @@ pub struct Window {
     pub window: u32,
     /// Ids, in the order of work.
     pub todos: Vec<String>,
-    /// Their sum.
+    /// The sum of their estimates.
     pub estimated_tokens: u64,
 }
 
 /// When a todo is worked on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Slot {
-    /// Its id.
+    /// The id of the todo.
     pub todo: String,
-    /// By whom.
+    /// The agent that works on the todo.
     pub agent: u32,
     /// In which of its windows.
     pub window: u32,
@@ -138,7 +138,7 @@ pub struct Break {
 /// An open todo that has no slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Blocked {
-    /// Its id.
+    /// The id of the todo.
     pub id: String,
     /// What stands in its way.
     pub why: String,
@@ -150,7 +150,7 @@ pub struct Blocked {
 pub struct Schedule {
     /// The order that was asked for.
     pub policy: ScheduleOrder,
-    /// How many agents.
+    /// The number of agents.
     pub agents: u32,
     /// Tokens of a context.
     pub context_window: u64,
@@ -158,7 +158,7 @@ pub struct Schedule {
     pub budget: u64,
     /// All todos by parallel group.
     pub groups: Vec<ParallelGroup>,
-    /// By agent, then window.
+    /// The windows, sorted by agent and then by number.
     pub windows: Vec<Window>,
     /// In the order in which they were given out.
     pub slots: Vec<Slot>,

@@ -12,7 +12,7 @@ use crate::{Dep, PhaseUid, ShownStatus, Todo, Uid};
 pub struct BoardRow {
     /// The todo.
     pub uid: Uid,
-    /// Its id.
+    /// The id of the todo.
     pub id: Plain,
     /// Its status as the user sees it.
     pub status: ShownStatus,
@@ -20,7 +20,7 @@ pub struct BoardRow {
     pub text: Plain,
     /// Its place in the list: rows are sorted by this, then by uid.
     pub position: i64,
-    /// Its phase.
+    /// The phase of the todo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<PhaseUid>,
     /// Its priority, unless it is the usual one.
@@ -56,7 +56,7 @@ pub struct BoardRow {
     /// Tokens that it is estimated at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// When it last changed.
+    /// When the todo last changed.
     pub updated: i64,
     /// When it was completed, cancelled or failed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -90,7 +90,7 @@ impl CappedLines {
         spans::text(&self.lines(left_out))
     }
 
-    /// As [`Self::end`], as lines.
+    /// Ends the view like [`Self::end`], and returns it as lines.
     pub(super) fn lines(mut self, left_out: usize) -> Vec<ViewLine> {
         if left_out > 0 {
             self.lines.push(ViewLine::default().with(SpanRole::Detail, format!("+{left_out} more")));

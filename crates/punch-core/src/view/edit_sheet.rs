@@ -20,7 +20,7 @@ use sections::SheetSections;
 /// The todos that are shown: open ones and failed ones, or all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SheetTodos {
-    /// What is not closed.
+    /// Only todos that are not closed.
     Unfinished,
     /// Everything.
     All,

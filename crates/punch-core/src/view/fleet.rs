@@ -28,13 +28,13 @@ pub struct FleetView {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetWorker {
-    /// Its name.
+    /// The name of the worker.
     pub name: Plain,
     /// The name of its machine.
     pub host: Plain,
-    /// Whether it works.
+    /// The state of the worker.
     pub state: WorkerState,
-    /// When it started.
+    /// When the worker started.
     pub started_at: i64,
     /// When it was last seen.
     pub seen_at: i64,
@@ -50,7 +50,7 @@ pub struct FleetWorker {
     pub coordinates: Vec<Plain>,
     /// It never coordinates a plan.
     pub only_works: bool,
-    /// What it works on.
+    /// The todos that the worker has claimed.
     pub claims: Vec<FleetClaim>,
     /// Todos whose work it handed in since it started.
     pub handed_in: u64,
@@ -64,17 +64,17 @@ pub struct FleetWorker {
     pub version: Plain,
 }
 
-/// Whether a worker works.
+/// The state of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerState {
-    /// It takes todos.
+    /// The worker takes todos.
     Working,
     /// It takes no more todos and leaves when its agents are done.
     Draining,
     /// It has not renewed its record in time.
     Lost,
-    /// It has left.
+    /// The worker has left.
     #[default]
     Gone,
 }

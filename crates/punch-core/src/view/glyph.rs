@@ -8,7 +8,7 @@ pub enum Glyphs {
     /// For terminals that show Unicode.
     #[default]
     Unicode,
-    /// For all others.
+    /// ASCII signs, for all other terminals.
     Ascii,
 }
 
@@ -31,7 +31,7 @@ impl Glyphs {
         }
     }
 
-    /// What marks a cut.
+    /// The sign that marks a cut.
     pub const fn ellipsis(self) -> &'static str {
         match self {
             Self::Unicode => "…",

@@ -42,16 +42,16 @@ impl EdgeKind {
     }
 }
 
-/// What a todo needs.
+/// An edge from a todo to one that it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphEdge {
-    /// How.
+    /// The kind of edge.
     pub kind: EdgeKind,
     /// The id of what is needed.
     pub needs: Plain,
     /// Its todo, unless the id is unknown. It may be outside of the layout.
     pub uid: Option<Uid>,
-    /// It is completed already.
+    /// True if the needed todo is completed.
     #[serde(skip)]
     pub is_done: bool,
 }

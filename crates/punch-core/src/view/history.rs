@@ -179,13 +179,13 @@ fn name(plan: &Plan, uid: Uid) -> String {
 /// A revision as a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HistoryRow {
-    /// Its number.
+    /// The number of the revision.
     pub revision: u64,
-    /// When it was written.
+    /// When the revision was written.
     pub at: i64,
-    /// Who wrote it.
+    /// The author of the revision.
     pub by: Plain,
-    /// What happened.
+    /// The changes in words.
     pub changes: Plain,
     /// The revision that it undid.
     pub undoes: Option<u64>,

@@ -22,9 +22,9 @@ pub struct Branch {
 /// A todo with what is around it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Neighborhood {
-    /// What it needs.
+    /// The todos that it needs.
     pub needs: Branch,
-    /// What waits for it.
+    /// The todos that wait for it.
     pub blocks: Branch,
 }
 

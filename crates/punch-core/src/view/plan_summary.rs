@@ -38,16 +38,16 @@ pub struct PlanSummary {
     pub counts: Counts,
     /// Completed out of all that were not cancelled.
     pub progress: Progress,
-    /// What is in progress.
+    /// Todos in progress.
     pub working: SummarySection,
     /// What the reader should start next, unless it works on something.
     pub next: SummarySection,
     /// What can be started, best first.
     pub ready: SummarySection,
-    /// What failed.
+    /// Failed todos.
     pub failed: SummarySection,
     /// What depends on something that was cancelled or failed.
     pub stuck: SummarySection,
-    /// What is on hold.
+    /// Todos on hold.
     pub held: SummarySection,
 }

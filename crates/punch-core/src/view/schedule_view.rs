@@ -12,7 +12,7 @@ use crate::{ShownStatus, Uid};
 pub struct SlotRow {
     /// The todo.
     pub uid: Option<Uid>,
-    /// Its id.
+    /// The id of the todo.
     pub id: Plain,
     /// Its status as a reader sees it.
     pub status: ShownStatus,
@@ -22,7 +22,7 @@ pub struct SlotRow {
     pub window: u32,
     /// When it begins, in tokens of work before it.
     pub start: u64,
-    /// When it ends.
+    /// When the work on the todo ends.
     pub end: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct WindowRow {
 pub struct LeftOutRow {
     /// The todo.
     pub uid: Option<Uid>,
-    /// Its id.
+    /// The id of the todo.
     pub id: Plain,
     /// What stands in its way.
     pub why: Plain,
@@ -55,7 +55,7 @@ pub struct LeftOutRow {
 pub struct ScheduleView {
     /// The order that was asked for.
     pub policy: ScheduleOrder,
-    /// How many agents.
+    /// The number of agents.
     pub agents: u32,
     /// Tokens of work that a window may hold.
     pub budget: u64,
@@ -65,7 +65,7 @@ pub struct ScheduleView {
     pub lower_bound: u64,
     /// In the order in which they were given out.
     pub slots: Vec<SlotRow>,
-    /// By agent, then window.
+    /// The windows, sorted by agent and then by number.
     pub windows: Vec<WindowRow>,
     /// Ids of todos larger than a whole budget.
     pub oversize: Vec<Plain>,

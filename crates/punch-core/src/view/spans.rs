@@ -32,7 +32,7 @@ pub enum SpanRole {
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
+    /// The role of the text.
     pub role: SpanRole,
     /// One line of safe text.
     pub text: String,

@@ -21,9 +21,9 @@ const OUTPUT: usize = 10;
 /// A field of a todo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DetailField {
-    /// What it is.
+    /// The name of the field.
     pub name: &'static str,
-    /// What it says.
+    /// The value of the field.
     pub value: Plain,
 }
 

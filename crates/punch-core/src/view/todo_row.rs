@@ -18,9 +18,9 @@ pub enum Badge {
         /// 1 is the most urgent.
         priority: u8,
     },
-    /// Its labels.
+    /// The labels of the todo.
     Labels {
-        /// In their order.
+        /// The labels in their order.
         labels: Vec<Plain>,
     },
     /// Someone else works on it.
@@ -50,9 +50,9 @@ pub enum Badge {
     Failing,
     /// Files were changed that the todo does not declare.
     Drift,
-    /// It has notes.
+    /// The todo has notes.
     Notes {
-        /// How many.
+        /// The number of notes.
         count: usize,
     },
 }
@@ -155,7 +155,7 @@ impl From<&WaitReason> for RowReason {
 pub struct TodoRow {
     /// The todo.
     pub uid: Uid,
-    /// Its id.
+    /// The id of the todo.
     pub id: Plain,
     /// Its status as a reader sees it.
     pub status: ShownStatus,

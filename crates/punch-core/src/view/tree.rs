@@ -41,7 +41,7 @@ pub struct TreeSection {
 pub struct PhaseHeading {
     /// Its place among all phases of the plan, counted from 1.
     pub number: usize,
-    /// Its name.
+    /// The name of the phase.
     pub name: Plain,
     /// How far its todos are; what is parked or has no content does not count.
     pub progress: Progress,
@@ -124,7 +124,7 @@ fn by_phase<'a>(plan: &Plan, todos: &[&'a Todo]) -> Vec<Vec<&'a Todo>> {
 /// How a tree is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeOptions {
-    /// When it is read.
+    /// The time at which the plan is read.
     pub now: i64,
     /// Columns, at least 10; `None` leaves lines as long as the text is.
     pub width: Option<usize>,

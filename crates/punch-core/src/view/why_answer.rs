@@ -10,7 +10,7 @@ use crate::{Plan, Status, Uid};
 pub struct WhyAnswer {
     /// For users, one or more lines.
     pub text: String,
-    /// For programs.
+    /// The answer for programs.
     pub json: Value,
 }
 

@@ -56,7 +56,7 @@ punch_core::words! {
         Schedule = "schedule",
         /// The last changes.
         History = "history",
-        /// What needs the user.
+        /// The items that need the user.
         Inbox = "inbox",
     }
 }
@@ -64,7 +64,7 @@ punch_core::words! {
 /// A call of the reading tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadCall {
-    /// What is read.
+    /// The view to read.
     pub view: ReadView,
     /// The todo, in the names of the conversation.
     pub id: Option<String>,

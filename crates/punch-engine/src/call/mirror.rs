@@ -34,11 +34,11 @@ pub struct Family<'a> {
 /// A use of such a tool, and who used it.
 #[derive(Clone, Copy, Debug)]
 pub struct TodoUse<'a> {
-    /// Who.
+    /// The caller of the host's tool.
     pub caller: &'a ToolCaller<'a>,
-    /// Which tools.
+    /// The family of the host's tools.
     pub family: Family<'a>,
-    /// What it did.
+    /// The update of the host's list.
     pub told: &'a HostListUpdate,
     /// A use that was reported a report ago under the same key does nothing.
     pub key: Option<&'a str>,

@@ -47,7 +47,7 @@ pub(crate) use render::parallel;
 pub use veto::HostTask;
 pub use worker::hold_others;
 
-/// Who calls.
+/// The caller of a tool.
 #[derive(Clone, Debug)]
 pub struct ToolCaller<'a> {
     /// The conversation; where the host names none, a key of the server's own making.
@@ -126,7 +126,7 @@ impl CompletionSupport {
     }
 }
 
-/// What a tool does.
+/// The kinds of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// Changes the plan.

@@ -27,7 +27,7 @@ pub(super) enum DialectAnswer {
 
 /// What a call leads to.
 pub(super) struct ListStep {
-    /// What to compare with.
+    /// The list to compare with.
     pub base: SessionList,
     pub stepped: DialectAnswer,
     /// The list that it leads to.

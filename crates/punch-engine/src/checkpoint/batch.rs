@@ -60,9 +60,9 @@ impl Engine {
     }
 }
 
-/// What ended.
+/// The batches that have ended.
 struct EndedBatches {
-    /// In words.
+    /// The reason in words.
     why: String,
     /// The batches whose todos are all closed.
     batches: Vec<HandOut>,

@@ -47,7 +47,7 @@ impl Engine {
 #[derive(Debug)]
 pub(super) struct NamedFiles {
     uid: Uid,
-    /// When it was completed.
+    /// When the todo was completed.
     at: i64,
     files: Vec<String>,
 }

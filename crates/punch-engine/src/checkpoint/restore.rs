@@ -13,7 +13,7 @@ use crate::git::CommitVerdict;
 use crate::submit::apply_to_slice;
 use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
-/// How to restore.
+/// The options of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restoring {
     /// Although the code is elsewhere.
@@ -25,9 +25,9 @@ pub struct Restoring {
 /// What became of a todo that was completed at the checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RestoredTodo {
-    /// Its id.
+    /// The id of the todo.
     pub id: String,
-    /// What git says.
+    /// The verdict from git.
     pub verdict: CommitVerdict,
     /// The commit that its completion was recorded with.
     pub commit: Option<String>,
@@ -36,7 +36,7 @@ pub struct RestoredTodo {
     pub files_lost: bool,
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Debug)]
 pub struct RestoreResult {
     /// The checkpoint.

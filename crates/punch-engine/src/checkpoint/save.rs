@@ -33,9 +33,9 @@ pub enum CheckpointReason {
 /// What is asked of a new checkpoint.
 #[derive(Clone, Debug, Default)]
 pub struct Saving<'a> {
-    /// Why.
+    /// The reason for the checkpoint.
     pub why: CheckpointReason,
-    /// Who.
+    /// The actor that saves it.
     pub by: &'a str,
     /// A remark.
     pub notes: Option<&'a str>,
@@ -58,17 +58,17 @@ pub struct Verification {
 pub struct SavedCheckpoint {
     /// `chk-YYYYMMDD-HHMMSS`, in UTC.
     pub id: String,
-    /// When.
+    /// When the checkpoint was saved.
     pub at: i64,
-    /// Why.
+    /// The reason for the checkpoint.
     pub why: CheckpointReason,
-    /// Who.
+    /// The actor that saved it.
     pub by: String,
     /// The name of the plan.
     pub plan: String,
-    /// Its revision.
+    /// The revision of the plan.
     pub revision: u64,
-    /// Where the work stood.
+    /// The state of the work.
     pub todos: Lists,
     /// Where the code stood; null without git.
     pub git: Option<GitState>,

@@ -11,9 +11,9 @@ use super::scalar::WrittenValue;
 pub enum SettingOrigin {
     /// On the command line.
     Flag,
-    /// In the named variable.
+    /// An environment variable with this name.
     Env(String),
-    /// In a file.
+    /// A place in a file.
     File {
         /// The path of the file.
         path: PathBuf,

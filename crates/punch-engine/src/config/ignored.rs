@@ -14,16 +14,16 @@ use crate::verify::Consents;
 /// the variables of its own shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredSetting {
-    /// Its name.
+    /// The name of the setting.
     pub key: String,
     /// Its value, as in a file.
     pub value: String,
-    /// Where it was written.
+    /// The place where the setting was written.
     pub place: SettingOrigin,
 }
 
 impl IgnoredSetting {
-    /// What is wrong.
+    /// Says what is wrong.
     pub fn message(&self) -> String {
         let why = match self.place {
             _ if self.needs_own_file() => "it counts only in your own settings file",

@@ -31,13 +31,13 @@ pub enum Authority {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its dotted name.
+    /// The dotted name of the setting.
     pub name: &'static str,
     /// What it means, in a sentence.
     pub doc: &'static str,
     /// Its default as a variable would have it; empty if it is not set.
     pub default: &'static str,
-    /// Who decides about it.
+    /// The authority that decides about the setting.
     pub authority: Authority,
     /// A variable with a shorter name than the general one.
     pub(super) short_env: Option<&'static str>,

@@ -50,7 +50,7 @@ pub struct Config {
 /// One setting as `config show` has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownSetting {
-    /// Its name.
+    /// The name of the setting.
     pub key: String,
     /// Its value in the form of a file; `None` if it is not set.
     pub value: Option<String>,
@@ -124,7 +124,7 @@ impl Config {
     }
 }
 
-/// What one source says.
+/// The settings of one source.
 pub(super) type Layer = BTreeMap<String, LocatedValue>;
 
 /// A value with where it was written.
@@ -135,7 +135,7 @@ pub(super) struct LocatedValue {
     pub place: SettingOrigin,
 }
 
-/// What a file says.
+/// Reads the settings of a file.
 #[cfg(feature = "files")]
 fn layer(path: Option<&PathBuf>, source: fn(PathBuf) -> SettingSource) -> Result<Layer, ConfigError> {
     let Some(path) = path else { return Ok(Layer::new()) };

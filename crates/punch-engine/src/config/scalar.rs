@@ -25,7 +25,7 @@ pub(super) enum WrittenValue {
 }
 
 impl WrittenValue {
-    /// What a file says.
+    /// Reads a value of a TOML file.
     #[cfg(feature = "files")]
     pub fn from_toml(value: &Value) -> Self {
         match value {

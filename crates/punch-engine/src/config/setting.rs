@@ -24,7 +24,7 @@ pub(super) trait Setting: Default {
 }
 
 punch_core::words! {
-    /// When to use colors.
+    /// The choices for when to use colors.
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Color {

@@ -34,7 +34,7 @@ impl fmt::Display for SettingSource {
 pub struct SettingValue<T> {
     /// The value.
     pub value: T,
-    /// Where it comes from.
+    /// The source of the value.
     pub source: SettingSource,
 }
 

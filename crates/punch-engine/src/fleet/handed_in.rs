@@ -35,7 +35,7 @@ pub(crate) struct FleetSeats {
     epoch: u32,
     /// The first number.
     first: usize,
-    /// How many there are.
+    /// The number of seats.
     seats: usize,
 }
 

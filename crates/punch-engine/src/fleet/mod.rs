@@ -58,7 +58,7 @@ pub struct WorkerBody {
     pub plans: Vec<String>,
     /// It takes no more todos and leaves when its agents are done.
     pub draining: bool,
-    /// When it started.
+    /// When the worker started.
     pub started_at: i64,
     /// Todos whose work it handed in since then.
     pub handed_in: u64,

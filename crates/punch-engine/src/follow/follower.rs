@@ -15,7 +15,7 @@ const PAGE: usize = 1_000;
 /// Todos in one report of time that passed. If more have ended at once, the plan has to be read anew.
 const ENDED: usize = 1_000;
 
-/// What a follower delivers.
+/// An item that a follower delivers.
 #[derive(Debug)]
 pub enum FollowerItem {
     /// Revisions in order; each is delivered once.

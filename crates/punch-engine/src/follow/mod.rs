@@ -56,7 +56,7 @@ pub struct Revision {
     pub number: u64,
     /// When, in milliseconds since the epoch.
     pub at: i64,
-    /// Who made it.
+    /// The actor that made the revision.
     pub by: Actor,
     /// What happened, in order; never empty.
     pub events: Vec<Event>,

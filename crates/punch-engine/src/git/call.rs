@@ -31,7 +31,7 @@ pub const ELSEWHERE: [&str; 8] = [
 /// A call of git that came to its end.
 #[derive(Debug)]
 pub struct GitCall<T> {
-    /// How git ended.
+    /// The exit status of git.
     pub status: ExitStatus,
     /// What was read of its standard output.
     pub out: T,

@@ -1,6 +1,6 @@
 //! Reads `git status --porcelain=v2 --branch -z`.
 
-/// What it says.
+/// The parsed output of `git status`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct GitStatus {
     /// `None` with a detached head.

@@ -39,7 +39,7 @@ pub(super) struct Listener<'a> {
     pub running: OnceCell<Vec<Todo>>,
 }
 
-/// What came of it.
+/// The outcome of a report.
 #[derive(Default)]
 pub(super) struct ReportOutcome {
     pub effect: HostEffect,

@@ -58,7 +58,7 @@ pub struct HostReport {
     pub key: SessionKey,
     /// What the command line and the worktree say about the plan.
     pub choice: PlanChoice,
-    /// What happened.
+    /// The event that the host reports.
     pub event: HostEvent,
     /// How full the model's context is, where anyone knows.
     pub context: Option<ContextUse>,

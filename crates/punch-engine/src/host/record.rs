@@ -24,7 +24,7 @@ pub(super) struct StoredDecision {
 pub struct DecisionRecord {
     /// Whose.
     pub key: SessionKey,
-    /// When.
+    /// When the decision was made.
     pub at: i64,
     /// The agent program.
     pub agent: String,

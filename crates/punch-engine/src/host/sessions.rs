@@ -45,7 +45,7 @@ pub struct SessionStatus {
 /// Where the current turn of a session began (rule 41).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnStart {
-    /// Which session.
+    /// The key of the session.
     pub key: SessionKey,
     /// The agent program.
     pub agent: String,

@@ -62,7 +62,7 @@ punch_core::words! {
         InTree = "in-tree",
         /// Outside git.
         Outside = "outside",
-        /// By flag or environment.
+        /// Given by a flag or the environment.
         Given = "given",
         /// On a server.
         Server = "server",
@@ -91,7 +91,7 @@ pub struct Location {
     pub database: PathBuf,
     /// The project's configuration in it.
     pub config: PathBuf,
-    /// Why there.
+    /// The rule that led to this place.
     pub kind: LocationRule,
     /// Whether there is a database.
     pub exists: bool,

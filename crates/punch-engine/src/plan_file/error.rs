@@ -26,7 +26,7 @@ punch_core::errors! {
         Missing { path: PathBuf }: "plan_file_missing",
             ("no file `{path}`"),
             ("run `punch export {}` to create it", shell(&path));
-        /// It is a link.
+        /// The path leads to a link.
         Link { path: PathBuf, to: PathBuf }: "plan_file_kind",
             ("`{path}` is a symbolic link to `{to}`"),
             ("use the file itself: {}", shell(&to));

@@ -43,9 +43,9 @@ const NAMED: usize = 50;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanFileLink {
-    /// Where it is; absolute.
+    /// The absolute path of the file.
     pub path: PathBuf,
-    /// Who linked it.
+    /// The actor that linked the file.
     pub created_by: String,
     /// Who changed the plan through it.
     pub edited_by: Vec<String>,
@@ -59,7 +59,7 @@ pub struct PlanFileLink {
     pub look: Option<FileStamp>,
     /// Where both had changed one thing, the newest last.
     pub conflicts: Vec<MergeConflict>,
-    /// What both said.
+    /// The state that both sides last agreed on.
     pub base: Vec<AgreedTodo>,
 }
 

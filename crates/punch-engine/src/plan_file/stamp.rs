@@ -7,6 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct FileStamp {
     /// When it was written, in nanoseconds since the epoch.
     pub modified: u64,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub size: u64,
 }

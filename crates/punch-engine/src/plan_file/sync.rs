@@ -21,7 +21,7 @@ pub struct SyncOptions {
     pub add: bool,
 }
 
-/// What a sync did.
+/// The result of a sync.
 #[derive(Clone, Debug, Default)]
 pub struct SyncResult {
     /// The file.

@@ -11,7 +11,7 @@ use crate::checkpoint::AfterCommit;
 use crate::exchange::lenient;
 use crate::{Engine, EngineError, PlanChange, WriteRequest};
 
-/// What came of it.
+/// The result of applying the file's changes.
 #[derive(Debug, Default)]
 pub(super) struct TakenChanges {
     /// Ids of what is new.

@@ -219,7 +219,7 @@ mod other {
     /// There are no process groups here.
     pub fn own_process_group(_command: &mut Command) {}
 
-    /// Whether it has ended.
+    /// Returns true if the child has exited.
     pub(crate) fn has_ended(child: &mut Child) -> bool {
         !matches!(child.try_wait(), Ok(None))
     }

@@ -22,7 +22,7 @@ pub struct SessionAsk<'a> {
     pub todo: Option<Uid>,
     /// The question in full.
     pub text: &'a str,
-    /// What can be answered.
+    /// The possible answers.
     pub options: Vec<QuestionOption>,
 }
 

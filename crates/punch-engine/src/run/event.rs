@@ -41,7 +41,7 @@ pub enum RunEvent {
     Output {
         /// The seat of the agent.
         agent: usize,
-        /// What it printed.
+        /// The text that the agent printed.
         text: String,
     },
     /// An agent got a further prompt about its todo.
@@ -121,7 +121,7 @@ pub enum RunEvent {
         agent: usize,
         /// The program, such as `claude`.
         name: String,
-        /// What the agent reported.
+        /// The reason that the agent reported.
         why: String,
         /// When the seat is used again; `None` if the run does not wait that long.
         until: Option<i64>,
@@ -133,7 +133,7 @@ pub enum RunEvent {
     },
     /// The run is over.
     Ended {
-        /// How it ended.
+        /// The outcome of the run.
         outcome: RunOutcome,
         /// Details, one line each: the limit that was reached, what blocks the open todos.
         because: Vec<String>,

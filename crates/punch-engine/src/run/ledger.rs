@@ -59,7 +59,7 @@ pub struct AttemptCost {
     pub agent: String,
     /// The run that it belonged to.
     pub run: Option<u64>,
-    /// What it took.
+    /// The resources that were spent.
     pub spent: Sum,
     /// When the last entry was written.
     pub at: i64,

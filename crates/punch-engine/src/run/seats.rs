@@ -63,7 +63,7 @@ impl SeatStage {
 pub struct SeatStatus {
     /// The number of the seat, counted from 1.
     pub seat: u32,
-    /// What it does.
+    /// The stage of the seat.
     pub stage: SeatStage,
     /// The id of the todo that it works on.
     pub todo: Option<String>,

@@ -26,7 +26,7 @@ pub struct RunRow {
     pub ended_at: Option<i64>,
     /// How it ended, in a word.
     pub outcome: &'static str,
-    /// What it has spent.
+    /// The resources that the run has spent.
     pub spent: Sum,
 }
 
@@ -38,7 +38,7 @@ pub struct SeatRow {
     pub seat: u32,
     /// The agent program.
     pub agent: Plain,
-    /// What it does.
+    /// The stage of the seat.
     pub stage: SeatStage,
     /// The id of its todo.
     pub todo: Option<Plain>,
@@ -60,18 +60,18 @@ pub struct SeatRow {
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunStep {
-    /// When.
+    /// When the step happened.
     pub at: i64,
-    /// What.
+    /// The step in words.
     pub text: Plain,
 }
 
 /// What one todo took in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TodoCost {
-    /// Its id.
+    /// The id of the todo.
     pub id: Plain,
-    /// What it took.
+    /// The resources that the todo took.
     pub spent: Sum,
     /// How often it was tried.
     pub attempts: usize,
@@ -93,9 +93,9 @@ pub struct RunView {
     pub seats: Vec<SeatRow>,
     /// Steps before the first one here.
     pub earlier: usize,
-    /// What happened, in order.
+    /// The steps of the run, in order.
     pub steps: Vec<RunStep>,
-    /// What its todos took.
+    /// The cost of each todo.
     pub todos: Vec<TodoCost>,
 }
 

@@ -26,7 +26,7 @@ pub enum VerifyError {
     Consent {
         /// The todo.
         id: String,
-        /// What would run.
+        /// The command that needs approval.
         command: Verify,
         /// An earlier version recorded an approval, which no longer counts.
         outdated: bool,
@@ -35,9 +35,9 @@ pub enum VerifyError {
     Failed {
         /// The todo.
         id: String,
-        /// What ran.
+        /// The command that failed.
         command: Verify,
-        /// Its exit code.
+        /// The exit code of the command.
         exit: i32,
         /// The end of what it printed.
         tail: String,
@@ -46,7 +46,7 @@ pub enum VerifyError {
     Timeout {
         /// The todo.
         id: String,
-        /// What ran.
+        /// The command that took too long.
         command: Verify,
         /// How long it was allowed to take.
         limit: Duration,
@@ -57,16 +57,16 @@ pub enum VerifyError {
     NotStarted {
         /// The todo.
         id: String,
-        /// What was to run.
+        /// The command that could not start.
         command: Verify,
-        /// What the system said.
+        /// The message of the system.
         why: String,
     },
     /// It has not ended yet.
     Running {
         /// The todo.
         id: String,
-        /// What runs.
+        /// The command that is running.
         command: Verify,
     },
     /// It was stopped from outside.

@@ -51,7 +51,7 @@ use crate::locate;
 /// The worktree of a project, and what the user agreed to run there.
 #[derive(Clone, Debug)]
 pub struct WorkTree {
-    /// Its top.
+    /// The top folder of the worktree.
     pub root: PathBuf,
     /// Its git folders, where they were recorded: then what `.git` in it says does not count.
     pub git: Option<GitFolders>,

@@ -41,7 +41,7 @@ impl PassedCheck {
         Self { uid: todo.uid, id: todo.id.clone(), fence: todo.fence, evidence }
     }
 
-    /// What the check found.
+    /// Returns the evidence that the check produced.
     pub const fn evidence(&self) -> &Evidence {
         &self.evidence
     }

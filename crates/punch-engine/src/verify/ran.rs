@@ -3,7 +3,7 @@
 /// Bytes of output that are kept.
 pub const TAIL: usize = 8 * 1024;
 
-/// How a check ended.
+/// The way in which a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckEnd {
     /// It ended by itself, with this exit code; 128 and more for signals.
@@ -17,7 +17,7 @@ pub enum CheckEnd {
 /// A check that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRun {
-    /// How it ended.
+    /// The way in which the check ended.
     pub end: CheckEnd,
     /// The end of what it printed, both streams together; at most [`TAIL`] bytes, as it came.
     pub tail: String,

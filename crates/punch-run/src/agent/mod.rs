@@ -25,7 +25,7 @@ pub use stream::{LINE, LOG_LIMIT, Out, StreamLines};
 pub struct AgentStart {
     /// The prompt. The first line names the ids of its todos.
     pub prompt: String,
-    /// Where it works.
+    /// The folder in which the agent works.
     pub folder: PathBuf,
     /// Where what it prints is kept, within [`LOG_LIMIT`]. An existing log is added to.
     pub log: PathBuf,

@@ -28,9 +28,9 @@ pub enum Call {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Saved {
-    /// Its id.
+    /// The id of the checkpoint.
     pub id: String,
-    /// Where the work stood.
+    /// The state of the work when the checkpoint was made.
     pub todos: crate::Lists,
 }
 
@@ -39,11 +39,11 @@ pub struct Saved {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Their ids, newest first.
+    /// The ids of the checkpoints, newest first.
     pub checkpoints: Vec<String>,
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

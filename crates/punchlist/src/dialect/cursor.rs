@@ -20,7 +20,7 @@ pub struct Item {
     /// What is to be done; may be left out when merging.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Where it stands.
+    /// The status of the todo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// Ids that must be completed first.
@@ -28,7 +28,7 @@ pub struct Item {
     pub dependencies: Option<Vec<String>>,
 }
 
-/// Where a todo stands.
+/// The status of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

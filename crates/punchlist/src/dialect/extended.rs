@@ -54,7 +54,7 @@ pub struct Item {
     /// How many tokens the work may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_tokens: Option<u64>,
-    /// How many it took.
+    /// The tokens that the todo took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_tokens: Option<u64>,
     /// The phase it belongs to.
@@ -79,7 +79,7 @@ pub struct Answer {
     pub todos: Vec<Todo>,
     /// Ids that can be started.
     pub ready: Vec<String>,
-    /// What is worth knowing.
+    /// Warnings about the call.
     pub warnings: Vec<String>,
 }
 

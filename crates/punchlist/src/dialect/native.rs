@@ -61,7 +61,7 @@ pub struct Op {
     /// How many tokens it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_tokens: Option<u64>,
-    /// Why it failed.
+    /// The reason why the todo failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What a hold waits for.
@@ -89,7 +89,7 @@ pub struct Answer {
     pub added: Vec<String>,
     /// Ids that can be started now and could not before.
     pub unblocked: Vec<String>,
-    /// What is worth knowing.
+    /// Warnings about the call.
     pub warnings: Vec<String>,
     /// Completed todos.
     pub completed: u64,

@@ -21,12 +21,12 @@ pub enum Op {
     },
     /// Begins a task.
     Start {
-        /// Its exact content.
+        /// The exact content of the task.
         task: String,
     },
     /// Finishes.
     Done {
-        /// Its exact content.
+        /// The exact content of the task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<String>,
         /// A whole phase.
@@ -35,7 +35,7 @@ pub enum Op {
     },
     /// Gives up.
     Drop {
-        /// Its exact content.
+        /// The exact content of the task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<String>,
         /// A whole phase.
@@ -44,7 +44,7 @@ pub enum Op {
     },
     /// Removes.
     Rm {
-        /// Its exact content.
+        /// The exact content of the task.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<String>,
         /// A whole phase.
@@ -60,7 +60,7 @@ pub enum Op {
     },
     /// Adds a note to a task.
     Note {
-        /// Its exact content.
+        /// The exact content of the task.
         task: String,
         /// The note.
         text: String,
@@ -70,9 +70,9 @@ pub enum Op {
 /// A phase that `init` makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPhase {
-    /// Its name.
+    /// The name of the phase.
     pub phase: String,
-    /// Its tasks.
+    /// The tasks of the phase.
     pub items: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ pub struct Answer {
     pub storage: String,
     /// Tasks that this call completed.
     pub completed_tasks: Vec<CompletedTask>,
-    /// What was not applied.
+    /// Errors for ops that were not applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
 }
@@ -97,9 +97,9 @@ pub struct Answer {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Phase {
-    /// Its name.
+    /// The name of the phase.
     pub name: String,
-    /// Its tasks.
+    /// The tasks of the phase.
     pub tasks: Vec<Task>,
 }
 
@@ -122,8 +122,8 @@ pub struct Task {
 #[serde(default)]
 #[non_exhaustive]
 pub struct CompletedTask {
-    /// Its phase.
+    /// The phase of the task.
     pub phase: String,
-    /// Its content.
+    /// The content of the task.
     pub content: String,
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Call {
-    /// What is read.
+    /// The view to read.
     pub view: View,
     /// The todo, for the views `todo` and `why`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ pub struct Call {
     pub budget: Option<u64>,
 }
 
-/// What is read.
+/// The views that can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -77,7 +77,7 @@ pub struct One {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Todo {
-    /// Its id.
+    /// The id of the todo.
     pub id: String,
     /// What is to be done (native).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Todo {
     /// What is to be done (extended).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where it stands.
+    /// The status of the todo.
     pub status: String,
     /// Its other fields, by the names that [`crate::Record`] has for them.
     #[serde(flatten)]
@@ -97,16 +97,16 @@ pub struct Todo {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Ready {
-    /// Their ids.
+    /// The ids of the ready todos.
     pub ready: Vec<String>,
 }
 
-/// What is waited for.
+/// The answer to why a todo waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Why {
-    /// In words.
+    /// The explanation in words.
     pub why: String,
 }
 
@@ -115,7 +115,7 @@ pub struct Why {
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Batch {
-    /// Their ids.
+    /// The ids of the todos.
     pub todos: Vec<String>,
     /// How many tokens they may take.
     pub estimated_tokens: u64,
@@ -130,7 +130,7 @@ pub struct Batch {
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct History {
-    /// Their revisions, newest first.
+    /// The revisions, newest first.
     pub revisions: Vec<u64>,
     /// The revision at which this turn began, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ pub struct History {
     pub turn_start_todo_ids: Option<Vec<String>>,
 }
 
-/// What needs the user.
+/// The items that need the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -158,7 +158,7 @@ pub struct Item {
     pub kind: String,
     /// The todo it is about.
     pub todo: Option<String>,
-    /// In words.
+    /// The item in words.
     pub text: String,
     /// Since when, in milliseconds since the epoch.
     pub since: i64,

@@ -19,7 +19,7 @@ pub struct Refusal {
     pub code: String,
     /// What is wrong, with which values.
     pub message: String,
-    /// What to do next.
+    /// The action to take next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

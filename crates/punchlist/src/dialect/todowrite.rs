@@ -15,13 +15,13 @@ pub struct Call {
 pub struct Item {
     /// What is to be done.
     pub content: String,
-    /// Where it stands.
+    /// The status of the todo.
     pub status: Status,
     /// What a UI shows while it is in progress.
     pub active_form: String,
 }
 
-/// Where a todo stands.
+/// The status of a todo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

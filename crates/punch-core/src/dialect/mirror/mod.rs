@@ -84,7 +84,7 @@ pub struct HostRow {
     /// Free text, where the host has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How far it is.
+    /// The status that the host reports.
     pub status: HostStatus,
     /// The host did not say how far it is; of a known row that stays.
     #[serde(skip)]

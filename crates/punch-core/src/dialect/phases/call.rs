@@ -15,7 +15,7 @@ pub enum PhaseOp {
     },
     /// Makes one task the active one.
     Start {
-        /// Its content.
+        /// The content of the task.
         task: Option<String>,
     },
     /// Completes.

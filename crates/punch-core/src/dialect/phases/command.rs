@@ -8,7 +8,7 @@ use crate::{Status, text};
 /// What a command leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandReply {
-    /// It is done.
+    /// The command has run; this is its output.
     Said(CommandOutput),
     /// A file is wanted first.
     Effect(FileEffect),
@@ -17,7 +17,7 @@ pub enum CommandReply {
 /// The end of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// What the user reads.
+    /// The text for the user.
     pub output: String,
     /// The list after it.
     pub phases: Vec<TaskPhase>,
@@ -32,7 +32,7 @@ pub enum FileEffect {
     Export {
         /// As typed, or the default name.
         path: String,
-        /// What to write.
+        /// The text to write.
         markdown: String,
     },
     /// Read this file, then continue with [`finish_import`].

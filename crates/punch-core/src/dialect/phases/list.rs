@@ -11,7 +11,7 @@ pub struct TaskPhase {
     pub uid: Option<PhaseUid>,
     /// As given, white space included.
     pub name: String,
-    /// In order.
+    /// The tasks of the phase, in order.
     pub tasks: Vec<PhaseTask>,
 }
 

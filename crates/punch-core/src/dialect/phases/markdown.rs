@@ -10,7 +10,7 @@ use crate::{Status, text};
 /// Where tasks go that stand before the first heading.
 const DEFAULT_PHASE: &str = "Todos";
 
-/// What a text says.
+/// The phases that a text contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MarkdownPhases {
     /// The list, with one active task.

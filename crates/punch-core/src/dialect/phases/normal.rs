@@ -10,7 +10,7 @@ use crate::Status;
 pub struct FinishedTask {
     /// The name of its phase.
     pub phase: String,
-    /// Its content.
+    /// The content of the task.
     pub content: String,
 }
 

@@ -6,7 +6,7 @@ use super::normal::{FinishedTask, completions, normalise};
 use super::work::{PhaseDraft, TaskSlot};
 use crate::{Status, text};
 
-/// What a batch did.
+/// The answer to a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhasesAnswer {
     /// The list after the batch, also where ops failed.

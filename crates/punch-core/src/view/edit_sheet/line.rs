@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::text::{self, nearest, neutral};
 use crate::{Label, Record, Status};
 
-/// What a line says.
+/// The content of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SheetLine {
     pub(super) id: Option<String>,

@@ -58,14 +58,14 @@ enum AcpRequest {
 #[derive(Debug)]
 struct PendingPermission {
     id: Value,
-    /// What is asked for.
+    /// The requested action.
     what: String,
     /// An option that refuses this once.
     refuse: Option<String>,
 }
 
 impl AcpClient {
-    /// For an assignment.
+    /// Creates a client for an assignment.
     pub fn new(assignment: &AgentStart) -> Self {
         let server = |(program, arguments): (&String, &[String])| json!({"name": "punch", "command": program, "args": arguments, "env": []});
         let servers = assignment.server.split_first().map(server).into_iter().collect();
