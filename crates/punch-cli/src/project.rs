@@ -263,7 +263,7 @@ impl Project {
         Safety::of(&self.location).filter(|_| self.config.settings.store_copy.value)
     }
 
-    /// Which plan is meant.
+    /// Returns the choice of the plan.
     pub fn choice(&self) -> PlanChoice {
         PlanChoice {
             name: self.config.settings.plan.value.clone(),
@@ -277,7 +277,7 @@ impl Project {
         self.location.project_root.display().to_string()
     }
 
-    /// Who runs this command: the worker of a run or the agent around this process, or the user.
+    /// Returns the actor that runs this command: the worker of a run, the agent around this process, or the user.
     pub fn actor(&self) -> Actor {
         // The worker of a run is that worker, whatever name it gives.
         if let Some(file) = environment::session_file() {

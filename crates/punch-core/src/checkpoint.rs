@@ -10,7 +10,7 @@ use crate::{Fields, Flags, Hold, Plan, Status, Todo};
 pub struct TodoProgress {
     /// The stored status.
     pub status: Status,
-    /// Who works on it or did.
+    /// The owner that works on the todo, or did last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The hold that the todo is under, if any.
@@ -34,7 +34,7 @@ pub struct TodoProgress {
 }
 
 impl TodoProgress {
-    /// Of a todo as it is.
+    /// Returns the progress of a todo as it is.
     pub fn of(todo: &Todo) -> Self {
         let Fields { status, owner, hold, flags, attempts, last_error, started_at, finished_at, .. } = &todo.fields;
         Self {
@@ -89,7 +89,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Of a whole plan at a moment.
+    /// Returns the lists of a whole plan at a moment.
     pub fn of(plan: &Plan, now: i64) -> Self {
         let mut out = Self::default();
         for todo in plan.live() {

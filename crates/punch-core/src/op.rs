@@ -7,9 +7,9 @@ use crate::{
 /// Names a todo inside a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ref {
-    /// By its id; ids added by the same batch resolve too.
+    /// A todo by its id; ids that the same batch adds resolve too.
     Id(String),
-    /// By its uid, where the caller has seen the plan.
+    /// A todo by its uid, if the caller has seen the plan.
     Uid(Uid),
     /// The n-th [`Op::Add`] of this batch, counted from 0.
     New(usize),

@@ -338,7 +338,7 @@ impl Plan {
         }
     }
 
-    /// Who depends on a todo (active and suspended edges), or what must be loaded first.
+    /// Returns the todos that depend on a todo (active and suspended edges), or what must be loaded first.
     pub fn dependents_of(&self, uid: Uid) -> Result<&BTreeSet<Uid>, Need> {
         static NONE: BTreeSet<Uid> = BTreeSet::new();
         if self.loaded.all || self.loaded.dependents.contains(&uid) {
@@ -347,7 +347,7 @@ impl Plan {
         Err(Box::new(Footprint { dependents: [uid].into(), ..Footprint::default() }))
     }
 
-    /// Who waits for an unknown id, or what must be loaded first.
+    /// Returns the todos that wait for an unknown id, or what must be loaded first.
     pub fn waiting_for_id(&self, id: &str) -> Result<&BTreeSet<Uid>, Need> {
         static NONE: BTreeSet<Uid> = BTreeSet::new();
         if self.row.dangling == 0 {

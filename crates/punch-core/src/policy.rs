@@ -107,7 +107,7 @@ choice! {
     /// What happens to a completion without evidence of a todo that has no verify command, where `verify` is
     /// [`VerifyMode::Command`] (rule 34). Not a setting: a dialect that can carry evidence is asked for it.
     MissingEvidence {
-        /// It is completed and marked as unchecked.
+        /// The todo is completed and marked as unchecked.
         #[default]
         Mark,
         /// The completion is refused.

@@ -69,7 +69,7 @@ pub enum Refusal {
     Leased {
         /// The todo.
         id: String,
-        /// Who claimed it; `None` is the user.
+        /// The owner of the claim; `None` is the user.
         owner: Option<String>,
         /// When the claim ends unless it is renewed; `None` if never.
         until: Option<i64>,

@@ -63,7 +63,7 @@ pub enum Warning {
         /// The id.
         id: String,
     },
-    /// It is not completed yet: a runner verifies what its workers report.
+    /// The todo is not completed yet: a runner verifies what its workers report.
     Reported {
         /// The todo.
         id: String,
@@ -72,14 +72,14 @@ pub enum Warning {
     ClaimEnded {
         /// The todo.
         id: String,
-        /// Whose claim it was.
+        /// The owner of the claim.
         owner: String,
     },
     /// A list said something about the work on a todo that someone else has claimed; that part was left out.
     LeftOut {
         /// The todo.
         id: String,
-        /// Who has claimed it; `None` is the user.
+        /// The owner of the claim; `None` is the user.
         owner: Option<String>,
     },
     /// A host's list changes the work on a todo that was cancelled or put on hold by someone else; it stays as it is.
@@ -121,9 +121,9 @@ pub enum Warning {
     },
     /// A part of an undone revision that undo never reverts.
     Stays {
-        /// What it is.
+        /// The part that stays.
         what: &'static str,
-        /// Of which todos.
+        /// The ids of the todos that it belongs to.
         ids: Vec<String>,
     },
 }

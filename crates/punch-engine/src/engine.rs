@@ -33,7 +33,7 @@ pub const DEFAULT_PLAN: &str = "main";
 /// Which plan is meant (rule 38): the first of these that is given; never "the most recent".
 #[derive(Clone, Debug, Default)]
 pub struct PlanChoice {
-    /// By name, from an argument or `PUNCH_PLAN`.
+    /// The name of the plan, from an argument or `PUNCH_PLAN`.
     pub name: Option<String>,
     /// The plan its session is bound to.
     pub session: Option<SessionKey>,

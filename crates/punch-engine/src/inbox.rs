@@ -38,7 +38,7 @@ const COUNTED: u64 = 2_000;
 /// What the inbox depends on besides the store.
 #[derive(Clone, Copy, Debug)]
 pub struct InboxQuery<'a> {
-    /// Whose read marker counts.
+    /// The reader whose read marker counts.
     pub reader: &'a str,
     /// Settings: when an agent is quiet, how long a claim lasts.
     pub settings: &'a Settings,

@@ -57,7 +57,7 @@ pub(crate) fn note(state: &mut SessionState, server: Option<&SessionKey>, key: &
     state.more.insert(RECEIPT.to_owned(), fingerprint(arguments).into());
 }
 
-/// Whose calls a server makes; `None` as long as nothing has linked it.
+/// Returns the session that a server calls for; `None` as long as nothing has linked it.
 pub(crate) fn of_server(catalogue: &dyn Catalogue, server: &SessionKey) -> Result<Option<SessionLink>, StoreError> {
     let state = catalogue.session(server)?.map(|session| session::read(&session));
     Ok(state.and_then(|state| {
@@ -138,7 +138,7 @@ struct MisattributedWrite<'a> {
     server: &'a SessionKey,
     /// The session that the server acted as: its own, or a conversation that was there before.
     from: &'a SessionKey,
-    /// Whose write it was.
+    /// The session that the write belongs to.
     to: &'a SessionKey,
     revision: u64,
 }

@@ -15,7 +15,7 @@ pub struct PlanEntry {
     pub info: PlanInfo,
     /// The counts of live todos in the plan.
     pub counts: Counts,
-    /// It is the one where nothing is chosen.
+    /// True for the default plan.
     pub default: bool,
 }
 

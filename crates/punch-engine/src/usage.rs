@@ -47,7 +47,7 @@ pub struct TodoUsage {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageReport {
-    /// By what estimates are multiplied, learned from every plan of the store.
+    /// The factor for estimates, learned from every plan of the store.
     pub calibration: f64,
     /// Finished todos of this plan.
     pub total: Fit,
@@ -94,7 +94,7 @@ impl Engine {
         })
     }
 
-    /// By what estimates are multiplied: learned from the finished todos of every plan of the store.
+    /// Returns the factor for estimates, learned from the finished todos of every plan of the store.
     pub fn calibration(&self) -> Result<f64, EngineError> {
         let mut samples = Vec::new();
         for plan in self.plans()? {

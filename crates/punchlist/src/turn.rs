@@ -63,7 +63,7 @@ pub enum Next {
         open: u64,
         /// How many there are, without parked ones.
         total: u64,
-        /// Which continuation it is, by the limit that will end the loop first.
+        /// The number of the continuation, counted by the limit that will end the loop first.
         n: u32,
         /// How many there may be by that limit.
         of: u32,

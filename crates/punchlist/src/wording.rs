@@ -20,7 +20,7 @@ pub struct Continuation {
     pub open: u64,
     /// How many there are, without parked ones.
     pub total: u64,
-    /// Which continuation it is, by the limit that will end the loop first.
+    /// The number of the continuation, counted by the limit that will end the loop first.
     pub n: u32,
     /// How many there may be by that limit.
     pub of: u32,

@@ -123,7 +123,7 @@ fn clear(record: &FileRecord, copy_stays: Option<&Path>) {
     record.made_folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
 }
 
-/// As before the step, as far as it came.
+/// Undoes a step, as far as it was carried out.
 fn take_back(place: &WiringPlace, step: &FileStep) {
     let now = file::read(&step.real).ok().flatten();
     if now == step.after && now != step.before {

@@ -44,7 +44,7 @@ pub struct ConnectRequest {
     pub way: Way,
     /// At which level, if the user said so.
     pub level: Option<ConnectionLevel>,
-    /// By entries in settings or by a plugin.
+    /// The form: entries in settings, or a plugin.
     pub form: WiringForm,
     /// Add the standing advice for models.
     pub guide: bool,

@@ -53,7 +53,7 @@ impl Standing {
 /// Whether an agent's files have us in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WiringState {
-    /// As `install` would leave them, partly, or not.
+    /// The state: as `install` would leave it, partly, or not.
     Is(ConnectionState),
     /// They cannot be read; why.
     Unreadable(String),

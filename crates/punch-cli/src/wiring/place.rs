@@ -18,16 +18,16 @@ use crate::failure::Failure;
 /// How an agent is wired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WiringForm {
-    /// By entries in its settings.
+    /// Entries in the agent's settings.
     Settings,
-    /// By a plugin or extension.
+    /// A plugin or extension.
     Plugin,
 }
 
 /// Everything that decides which files are meant.
 #[derive(Clone)]
 pub struct WiringPlace {
-    /// Whose settings are meant.
+    /// The level of the settings.
     pub level: ConnectionLevel,
     /// The folders of the agents.
     pub roots: SettingsRoots,

@@ -14,13 +14,13 @@ use crate::failure::Failure;
 /// What happens to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAction {
-    /// It is created.
+    /// The file is created.
     Make,
-    /// It is changed.
+    /// The file is changed.
     Change,
-    /// It is deleted.
+    /// The file is deleted.
     Remove,
-    /// It is as it should be.
+    /// The file is already as it should be.
     Keep,
     /// It stays though it is ours, because the user changed it.
     Leave,
@@ -43,7 +43,7 @@ impl FileAction {
 pub struct FileStep {
     /// The agents it is for; none for a file of git.
     pub adapters: Vec<&'static Adapter>,
-    /// Whose settings these are.
+    /// The level of these settings.
     pub level: ConnectionLevel,
     /// The file as agents name it.
     pub path: PathBuf,

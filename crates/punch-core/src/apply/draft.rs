@@ -147,7 +147,7 @@ impl<'a> PlanDraft<'a> {
         self.get(uid).map(|t| t.id.clone()).unwrap_or_default()
     }
 
-    /// Who depends on `uid` (active and suspended edges), as this write has it.
+    /// Returns the todos that depend on `uid` (active and suspended edges), including the changes of this write.
     pub fn dependents_of(&self, uid: Uid) -> Result<Vec<Uid>, Need> {
         let added = self.linked.get(&uid);
         if self.fresh.contains(&uid) {
@@ -228,7 +228,7 @@ impl<'a> PlanDraft<'a> {
         }
     }
 
-    /// Is the edge from `uid` to `dep` part of the active graph?
+    /// Returns true if the edge from `uid` to `dep` is part of the active graph.
     fn is_active(&self, uid: Uid, dep: Uid) -> Result<bool, Need> {
         let deps = &self.get(uid)?.depends_on;
         if deps.len() < MANY {

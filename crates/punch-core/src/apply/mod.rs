@@ -26,12 +26,12 @@ pub use derive::{derive, fold};
 use draft::PlanDraft;
 pub use undo_walk::{UndoState, UndoWalk};
 
-/// Who asks, when, under which policy.
+/// The context of a write: who asks, when, and under which policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The current time in milliseconds. Leases and timers are judged against it; events are never dated before the last one.
     pub now: i64,
-    /// Who asks; signs events and notes, and owns what it starts.
+    /// The actor that asks: it signs events and notes, and owns what it starts.
     pub actor: Actor,
     /// The policy of this session's dialect on this plan.
     pub policy: Policy,

@@ -36,7 +36,7 @@ pub struct ListItem {
     pub content: String,
     /// The present-tense form, where the dialect has one.
     pub active_form: Option<String>,
-    /// As the dialect shows it.
+    /// The status as the dialect shows it.
     pub status: Status,
     /// Ids, where the dialect has dependencies.
     pub depends_on: Option<Vec<String>>,

@@ -26,7 +26,7 @@ const BEFORE: usize = 10;
 pub enum Reporting {
     /// With the tools of the plan.
     Tools,
-    /// By ending with exit code 0.
+    /// The agent reports by exiting with code 0.
     Exit,
 }
 

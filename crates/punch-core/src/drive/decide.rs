@@ -124,7 +124,7 @@ pub enum Decision {
     Continue {
         /// The text for the model.
         text: String,
-        /// Which one it is, by the limit that will end the loop first.
+        /// The number of the continuation, counted by the limit that will end the loop first.
         n: u32,
         /// How many there may be by that limit.
         of: u32,

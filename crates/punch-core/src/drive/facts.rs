@@ -13,7 +13,7 @@ pub(super) const CLIPPED: usize = 240;
 /// Conflicts that are named.
 const CONFLICTS: usize = 2;
 
-/// Which todos a session answers for.
+/// The todos that a session is responsible for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cover {
     /// Everything in the plan that it could act on.
@@ -48,7 +48,7 @@ pub struct NamedTodo {
 }
 
 impl NamedTodo {
-    /// As it is at `now`; long texts are cut, since facts are stored.
+    /// Describes a todo as it is at `now`. Long texts are cut, because facts are stored.
     pub fn of(todo: &Todo, now: i64) -> Self {
         let cut = |text: &str| clip(text, CLIPPED).into_owned();
         Self {

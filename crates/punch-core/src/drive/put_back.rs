@@ -35,7 +35,7 @@ impl ListWords {
         }
     }
 
-    /// That clause with what it does, after a semicolon.
+    /// Returns that clause with its effect, after a semicolon.
     pub fn shows(self, what: &str) -> String {
         self.read().map(|read| format!("; {read} {what}")).unwrap_or_default()
     }

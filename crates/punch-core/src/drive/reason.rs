@@ -97,12 +97,12 @@ pub enum Reason {
         /// The number of continuations in a row that the host allows.
         cap: u32,
     },
-    /// As many continuations as allowed, since there was progress.
+    /// The limit of continuations without progress was reached.
     MaxContinuations {
         /// The limit that was reached.
         limit: u32,
     },
-    /// As many continuations as allowed, with or without progress.
+    /// The limit of continuations after one message was reached, with or without progress.
     AbsoluteCap {
         /// The limit that was reached.
         limit: u32,

@@ -111,7 +111,7 @@ impl From<FilterError> for Refusal {
     }
 }
 
-/// Who looks at a list.
+/// The reader of a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Viewer<'a> {
     /// The name under which the reader works; `None` is the user.

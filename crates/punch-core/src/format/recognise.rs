@@ -65,7 +65,7 @@ fn object(shape: &ValueShape) -> Format {
     list(std::slice::from_ref(shape))
 }
 
-/// By what the items of a list have.
+/// Recognizes a list by the keys of its items.
 fn list(items: &[ValueShape]) -> Format {
     let any = |key: &str| items.iter().any(|item| item.has(key));
     let text = |key: &str| items.iter().filter_map(|item| item.get(key)?.text()).next();

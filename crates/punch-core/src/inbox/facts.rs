@@ -109,7 +109,7 @@ pub struct RunFact {
 /// What was spent of one limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitSpending {
-    /// Of what, in a word: `tokens`.
+    /// The resource that is limited, in a word: `tokens`.
     pub what: &'static str,
     /// How much, in words: `85000 of 100000 tokens`.
     pub text: String,

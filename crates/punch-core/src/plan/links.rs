@@ -7,7 +7,7 @@ use crate::{Dep, Todo, Uid};
 /// The dependents of todos and of unknown ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Links {
-    /// Who depends on a todo, active and suspended edges, in uid order.
+    /// The todos that depend on each todo, by active and suspended edges, in uid order.
     pub dependents: BTreeMap<Uid, BTreeSet<Uid>>,
     /// Live todos with a dangling dependency on an id.
     pub dangling: HashMap<String, BTreeSet<Uid>>,

@@ -35,7 +35,7 @@ pub enum MergeField {
     Presence,
 }
 
-/// Which side something was taken from.
+/// The side whose version won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergeSide {

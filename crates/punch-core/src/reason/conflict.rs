@@ -17,7 +17,7 @@ const ALIKE: usize = 8;
 /// What two todos clash over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// Their content is equal, ignoring case and punctuation.
+    /// Both todos have equal content, ignoring case and punctuation.
     Content,
     /// Globs that may touch the same files: of the first and of the second.
     Files(String, String),
@@ -30,7 +30,7 @@ pub struct TodoConflict {
     pub first: Uid,
     /// Waits for it.
     pub second: Uid,
-    /// Their ids in that order.
+    /// The ids of the two todos in that order.
     pub ids: (String, String),
     /// Over what.
     pub clash: Clash,

@@ -43,7 +43,7 @@ pub enum Cause {
     Hold,
     /// A time must come.
     Timer,
-    /// It is parked: set aside until the user releases it.
+    /// The todo is parked: set aside until the user takes it off hold.
     Parked,
     /// It was cancelled or failed.
     Dropped,
@@ -54,7 +54,7 @@ pub enum Cause {
     Cycle,
     /// It has no content, so there is nothing that could be done.
     Blank,
-    /// It is larger than a whole budget and needs the user's confirmation.
+    /// The todo is larger than a whole budget and needs the user's confirmation.
     Oversize,
     /// It has the weakest priority, and such todos are left out.
     Optional,
@@ -62,7 +62,7 @@ pub enum Cause {
     Reported,
     /// Another owner works on it.
     Elsewhere,
-    /// It is in progress and touches the same files.
+    /// Another todo in progress touches the same files.
     Files,
     /// The todo is in progress.
     Running,

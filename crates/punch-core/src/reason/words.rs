@@ -263,7 +263,7 @@ impl Unblocks {
 }
 
 impl TodoConflict {
-    /// Which two clash, and over what.
+    /// Says which two todos conflict, and about what.
     pub fn text(&self) -> String {
         let (first, second) = (shown(&self.ids.0), shown(&self.ids.1));
         let name = |glob: &str| neutral(&clip(glob, 60)).into_owned();

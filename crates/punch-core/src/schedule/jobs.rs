@@ -17,7 +17,7 @@ pub(super) struct Jobs<'p> {
     pub deps: Csr,
     /// The dependents of each todo.
     pub dependents: Csr,
-    /// Which set of files each touches.
+    /// The set of files that each todo touches.
     pub sets: Vec<Option<u32>>,
     /// What is fixed of the globs of each set.
     globs: Vec<Vec<Prefix<'p>>>,

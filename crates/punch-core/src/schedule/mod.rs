@@ -28,7 +28,7 @@ pub use critical_path::critical_path;
 pub use estimate::{Estimate, budget, estimate};
 pub use next::{Ranking, startable};
 
-/// In which order work is taken.
+/// The order in which work is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleOrder {
@@ -38,7 +38,7 @@ pub enum ScheduleOrder {
     List,
     /// One parallel group after the other, all waiting for the last of each.
     Level,
-    /// As `List`, but the longest remaining path comes first.
+    /// Like `List`, but the longest remaining path comes first.
     Makespan,
 }
 
@@ -116,7 +116,7 @@ pub struct Slot {
     pub todo: String,
     /// The agent that works on the todo.
     pub agent: u32,
-    /// In which of its windows.
+    /// The number of the window of that agent.
     pub window: u32,
     /// From here,
     pub start: u64,

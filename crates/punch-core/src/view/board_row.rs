@@ -29,7 +29,7 @@ pub struct BoardRow {
     /// Its labels, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<Plain>,
-    /// Who works on it; `user` for the user.
+    /// The owner that works on the todo; `user` for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Plain>,
     /// When the work on it began, while it is in progress.

@@ -17,7 +17,7 @@ impl Progress {
         Self::plain(statuses.map(Into::into).filter(|status| *status != ShownStatus::Cancelled))
     }
 
-    /// As the todowrite dialect counts: everything in the list.
+    /// Counts like the todowrite dialect: everything in the list.
     pub fn plain(statuses: impl Iterator<Item = impl Into<ShownStatus>>) -> Self {
         statuses.map(Into::into).fold(Self::default(), |sum, status| Self {
             completed: sum.completed + u64::from(status == ShownStatus::Completed),

@@ -8,7 +8,7 @@ use crate::{ShownStatus, Todo, text};
 /// What the list views need of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListRow<'a> {
-    /// As a reader sees it now.
+    /// The status as a reader sees it now.
     pub status: ShownStatus,
     /// What is to be done.
     pub content: &'a str,

@@ -16,9 +16,9 @@ pub struct SlotRow {
     pub id: Plain,
     /// Its status as a reader sees it.
     pub status: ShownStatus,
-    /// Who works on it, counted from 1.
+    /// The agent that works on the todo, counted from 1.
     pub agent: u32,
-    /// In which window of that agent, counted from 1.
+    /// The window of that agent, counted from 1.
     pub window: u32,
     /// When it begins, in tokens of work before it.
     pub start: u64,

@@ -15,7 +15,7 @@ pub enum SpanRole {
     Strong,
     /// An id.
     Id,
-    /// Who works on a todo.
+    /// The owner of a todo.
     Owner,
     /// A command to type.
     Command,

@@ -25,7 +25,7 @@ pub enum Badge {
     },
     /// Someone else works on it.
     Owner {
-        /// Who; `user` for the user.
+        /// The name of the owner; `user` for the user.
         name: Plain,
         /// When the claim ends unless it is renewed.
         until: Option<i64>,

@@ -52,7 +52,7 @@ pub use worker::hold_others;
 pub struct ToolCaller<'a> {
     /// The conversation; where the host names none, a key of the server's own making.
     pub session: SessionKey,
-    /// Who calls: signs events and notes, and owns what it starts.
+    /// The actor that calls: it signs events and notes, and owns what it starts.
     pub actor: Actor,
     /// What it may do, where something outside the session record says so.
     pub role: Option<Role>,

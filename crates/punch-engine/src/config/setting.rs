@@ -54,7 +54,7 @@ punch_core::words! {
 }
 
 punch_core::words! {
-    /// Which plan the conversations of agents work on.
+    /// The plan on which the conversations of agents work.
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Plans {

@@ -7,7 +7,7 @@ use punch_store::{platform, replace_file};
 
 use super::{ConfigError, SettingOrigin, check::check, edit, file, key, scalar::WrittenValue};
 
-/// Whose file it is.
+/// The owner of the settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingScope {
     /// The project's, in the store folder, which must exist. Private like the store.

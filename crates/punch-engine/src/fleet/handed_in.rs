@@ -31,7 +31,7 @@ pub struct HandedIn {
 pub(crate) struct FleetSeats {
     /// The name of the worker.
     worker: String,
-    /// Which process of that name.
+    /// The process with that name, by its epoch.
     epoch: u32,
     /// The first number.
     first: usize,

@@ -9,7 +9,7 @@ punch_core::words! {
     pub enum CommitVerdict {
         /// The commit is the head, or behind it.
         Valid = "valid",
-        /// It is not: rebased, amended, reset, or on another branch.
+        /// The commit is gone: rebased, amended, reset, or on another branch.
         Stale = "stale",
         /// No commit was recorded, there is no git, or the history is cut off.
         Unknown = "unknown",

@@ -109,7 +109,7 @@ impl PlanSession {
         !self.foreign && self.state.bound
     }
 
-    /// Which todos it answers for.
+    /// Returns the todos that the session is responsible for.
     pub fn cover(&self) -> Cover {
         self.state.cover()
     }

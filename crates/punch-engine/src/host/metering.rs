@@ -187,7 +187,7 @@ fn advance(mark: &mut ConversationMark, measured: &MeteredSpan) -> u64 {
     }
 }
 
-/// Which attempt a todo is in, or ended with: one that failed counts it already.
+/// Returns the attempt a todo is in, or ended with; a failed attempt is included.
 fn attempt(todo: &Todo) -> u32 {
     if todo.status == Status::Failed { todo.attempts.max(1) } else { todo.attempts + 1 }
 }

@@ -52,7 +52,7 @@ pub use switch::Switches;
 /// One report of a host.
 #[derive(Clone, Debug)]
 pub struct HostReport {
-    /// Which agent program: `claude`, `codex`, …
+    /// The agent program: `claude`, `codex`, …
     pub agent: String,
     /// The conversation, and the subagent inside it.
     pub key: SessionKey,

@@ -30,7 +30,7 @@ pub struct DecisionRecord {
     pub agent: String,
     /// What it followed from and what was decided; `None` for a mere report.
     pub decided: Option<(Box<DecisionInput>, Decision)>,
-    /// As it is kept: a line for `punch replay --dialect drive`.
+    /// The decision as it is stored: a line for `punch replay --dialect drive`.
     pub line: Value,
 }
 

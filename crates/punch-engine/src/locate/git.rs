@@ -202,7 +202,7 @@ fn top_of(git_dir: &Path) -> Option<PathBuf> {
     git_dir.join(as_path(&back)?).canonicalize().ok()?.parent().map(Path::to_owned)
 }
 
-/// As git judges: a head, objects and references, the latter two perhaps in the common folder.
+/// Decides like git: there must be a head, objects and references, the latter two perhaps in the common folder.
 fn is_git_dir(folder: &Path) -> bool {
     if folder.join("HEAD").symlink_metadata().is_err() {
         return false;

@@ -54,7 +54,7 @@ pub struct Surroundings {
 }
 
 punch_core::words! {
-    /// Which rule chose the place.
+    /// The rule that chose the place.
     pub enum LocationRule {
         /// In the common git folder, shared by all worktrees.
         Git = "git",

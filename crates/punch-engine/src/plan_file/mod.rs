@@ -47,7 +47,7 @@ pub struct PlanFileLink {
     pub path: PathBuf,
     /// The actor that linked the file.
     pub created_by: String,
-    /// Who changed the plan through it.
+    /// The actors that changed the plan through the file.
     pub edited_by: Vec<String>,
     /// The sessions that were given its todos, with the ids they were given.
     pub built_by: BTreeMap<String, Vec<String>>,

@@ -24,7 +24,7 @@ pub struct SessionFile {
     pub owner: String,
     /// The role of the agent.
     pub role: Role,
-    /// Who decides whether the agent continues: always `runner`.
+    /// The program that decides whether the agent continues: always `runner`.
     pub driver: String,
     /// The ids of its todos.
     pub todos: Vec<String>,

@@ -55,7 +55,7 @@ pub struct WorkTree {
     pub root: PathBuf,
     /// Its git folders, where they were recorded: then what `.git` in it says does not count.
     pub git: Option<GitFolders>,
-    /// Which commands may run; without a place for consents nothing runs.
+    /// The user's approvals; without a place for them nothing runs.
     pub consents: Option<Consents>,
 }
 
@@ -94,7 +94,7 @@ pub struct Checker<'a> {
     pub cut_short: bool,
     /// Whoever reads the result can run `punch` in a shell.
     pub shell: bool,
-    /// Which commands the user agreed to; without a place for consents nothing runs.
+    /// The user's approvals; without a place for them nothing runs.
     pub consents: Option<Consents>,
     /// The command of a setting: what counts as a setting is approved.
     pub plan_check: Option<Verify>,

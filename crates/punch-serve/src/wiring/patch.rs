@@ -62,13 +62,13 @@ impl TextPatch {
         Some(out)
     }
 
-    /// As it is kept.
+    /// Returns the patch in its stored form.
     pub fn to_json(&self) -> Value {
         let hunks = self.hunks.iter().map(|(start, take, put)| json!([start, take, put]));
         json!({"after": self.after, "hunks": hunks.collect::<Vec<_>>()})
     }
 
-    /// As it was kept.
+    /// Reads a patch from its stored form.
     pub fn from_json(value: &Value) -> Option<Self> {
         let hunk = |hunk: &Value| {
             let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());

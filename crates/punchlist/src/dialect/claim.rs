@@ -9,7 +9,7 @@ pub struct Call {
     /// The todo; without it the best ready one is claimed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Who works on it, if not the caller.
+    /// The owner that works on the todo, if not the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// How long the claim lasts unless renewed, in milliseconds.

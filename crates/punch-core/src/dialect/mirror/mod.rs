@@ -119,7 +119,7 @@ pub struct HostRowChange {
     pub description: Option<String>,
     /// The new value of the field of [`HostRow`] with this name.
     pub status: Option<HostStatus>,
-    /// It is gone from the host's list.
+    /// True if the task is gone from the host's list.
     pub deleted: bool,
     /// Further rows that wait for this one.
     pub blocks: Vec<String>,

@@ -30,14 +30,14 @@ pub struct CommandOutput {
 pub enum FileEffect {
     /// Write this text, then answer with [`exported`].
     Export {
-        /// As typed, or the default name.
+        /// The path as typed, or the default name.
         path: String,
         /// The text to write.
         markdown: String,
     },
     /// Read this file, then continue with [`finish_import`].
     Import {
-        /// As typed, or the default name.
+        /// The path as typed, or the default name.
         path: String,
     },
 }

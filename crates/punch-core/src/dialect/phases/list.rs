@@ -9,7 +9,7 @@ use crate::{PhaseUid, Refusal, Status, Uid};
 pub struct TaskPhase {
     /// The phase of the plan it came from, or none if it is new.
     pub uid: Option<PhaseUid>,
-    /// As given, white space included.
+    /// The name as given, white space included.
     pub name: String,
     /// The tasks of the phase, in order.
     pub tasks: Vec<PhaseTask>,
@@ -20,7 +20,7 @@ pub struct TaskPhase {
 pub struct PhaseTask {
     /// The todo of the plan it came from, or none if it is new.
     pub uid: Option<Uid>,
-    /// As given, white space included.
+    /// The content as given, white space included.
     pub content: String,
     /// Never `failed`: this format has no word for it.
     pub status: Status,

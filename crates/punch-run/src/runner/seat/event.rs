@@ -181,7 +181,7 @@ pub(in crate::runner) struct SeatRules {
     pub limit_pause: Duration,
     /// The factor for estimates.
     pub calibration: f64,
-    /// Which permissions are granted without asking.
+    /// The permissions that are granted without asking.
     pub policy: PermissionPolicy,
 }
 
