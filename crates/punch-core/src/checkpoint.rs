@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Fields, Flags, Hold, Plan, Status, Todo};
 
-/// How far the work on one todo has come. What the todo says, and what speaks for it, is not a part of it.
+/// The progress of the work on one todo, without its text and its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TodoProgress {
@@ -65,7 +65,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The ids of a plan by where the work stands, each list in list order (rule 31).
+/// The ids of a plan grouped by the state of the work, each list in list order (rule 31).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lists {

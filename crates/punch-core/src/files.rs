@@ -23,7 +23,7 @@ pub fn matches(glob: &str, path: &str) -> bool {
     })
 }
 
-/// A glob without braces for each choice in them, as far as there are few.
+/// Expands a glob into one without braces for each choice, up to a small number.
 fn alternatives(glob: &str) -> Vec<String> {
     let mut out = vec![glob.to_owned()];
     for _ in 0..4 {
@@ -52,7 +52,7 @@ fn folders_match(glob: &[&str], path: &[&str]) -> bool {
         }
         reached = next;
     }
-    // A folder that is named stands for what is below it.
+    // A named folder represents everything below it.
     let last = if glob.last().is_some_and(|part| part.contains(['*', '?'])) { path.len() } else { 0 };
     reached.iter().skip(last).skip(usize::from(last == 0)).any(|reached| *reached)
 }

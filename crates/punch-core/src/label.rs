@@ -90,7 +90,7 @@ pub enum LabelEdit {
 }
 
 impl LabelEdit {
-    /// The edit that leads from one set of labels to another and leaves what others changed meanwhile.
+    /// Returns the edit that leads from one set of labels to another and keeps what others changed in between.
     pub fn between(old: &BTreeSet<Label>, new: &BTreeSet<Label>) -> Self {
         if old == new {
             return Self::Keep;

@@ -179,13 +179,13 @@ pub enum Op {
         /// The fence of the claim the answer belongs to.
         fence: Option<u64>,
     },
-    /// Say of a completed todo whether its completion still stands; its status does not change.
+    /// Confirm or revoke a completion; the status of the todo does not change.
     Vouch {
         /// The todo.
         target: Ref,
         /// True if the completion is no longer valid.
         stale: bool,
-        /// What speaks for or against it.
+        /// The evidence for or against the completion.
         evidence: Option<Evidence>,
     },
     /// Record what a check of an open todo found; its status does not change.
@@ -203,7 +203,7 @@ pub enum Op {
         /// The command, how it ended, and the end of its output.
         found: Evidence,
     },
-    /// Put the work on it back to where it stood.
+    /// Restore the work on a todo to an earlier state.
     Restore {
         /// The todo.
         target: Ref,
@@ -236,12 +236,12 @@ pub enum Op {
     SetPolicy(Policy),
     /// Undo one revision, as a new revision. Must be the only op of its batch.
     Undo {
-        /// The revision, by any actor. Without one: the latest change of the actor that still stands.
+        /// The revision, by any actor. Without one: the latest change of the actor that is still in force.
         revision: Option<u64>,
-        /// Without a revision: the latest change that still stands, by any actor.
+        /// Without a revision: the latest change that is still in force, by any actor.
         any: bool,
     },
-    /// Undo the actor's latest undo that still stands. Must be the only op of its batch.
+    /// Undo the actor's latest undo that is still in force. Must be the only op of its batch.
     Redo,
 }
 

@@ -209,7 +209,7 @@ impl Plan {
         self.put_shared(Arc::new(todo))
     }
 
-    /// Puts a todo like [`Plan::replace`], without a copy of its own.
+    /// Replaces a todo like [`Plan::replace`], without copying it.
     pub fn put_shared(&mut self, todo: Arc<Todo>) -> Option<Arc<Todo>> {
         let before = self.todos.insert(todo.uid, Arc::clone(&todo));
         let (old, new) = (before.as_deref().filter(|old| old.is_live()), Some(&*todo).filter(|todo| todo.is_live()));

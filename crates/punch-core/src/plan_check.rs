@@ -16,7 +16,7 @@ pub fn is_plan_check(todo: &Todo) -> bool {
     todo.labels.iter().any(|label| label.as_str() == PLAN_CHECK)
 }
 
-/// Returns true if nothing is left to do in a plan with these counts, as far as counts tell.
+/// Returns true if, by these counts, nothing is left to do in a plan.
 pub const fn may_be_finished(counts: &Counts) -> bool {
     counts.open() == 0 && counts.completed > 0
 }

@@ -4,7 +4,7 @@ use crate::field::in_words;
 use crate::reason::{Cause, WaitReason};
 use crate::{Label, Status, text, time};
 
-/// A rule said no; nothing was changed.
+/// The reason why a rule refused a batch; nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The call has the wrong shape.
@@ -44,7 +44,7 @@ pub enum Refusal {
     NotReady {
         /// The todo.
         id: String,
-        /// What it waits for, and what lies in the todo itself.
+        /// The unmet dependencies, and reasons in the todo itself.
         reasons: Vec<WaitReason>,
     },
     /// The owner has something else in progress.
@@ -85,12 +85,12 @@ pub enum Refusal {
         /// The fence now.
         current: u64,
     },
-    /// The plan wants a passed check first.
+    /// The plan requires a passed check first.
     NeedsVerification {
         /// The todo.
         id: String,
     },
-    /// The plan wants evidence in words for a todo that has no verify command.
+    /// The plan requires evidence in words for a todo without a verify command.
     NeedsEvidence {
         /// The todo.
         id: String,
@@ -429,7 +429,7 @@ impl Refusal {
     }
 }
 
-/// An id in a command to copy: as the shell wants it.
+/// Quotes an id for a command that users copy into a shell.
 fn word(id: &str) -> String {
     text::shell(&text::clip(id, 80)).into_owned()
 }

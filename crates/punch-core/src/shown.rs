@@ -121,7 +121,7 @@ impl ShownStatus {
     }
 }
 
-/// The status of a list that knows nothing but stored statuses.
+/// Returns the status for lists that know only stored statuses.
 impl From<Status> for ShownStatus {
     fn from(status: Status) -> Self {
         match status {

@@ -34,10 +34,10 @@ pub enum Import {
 }
 
 impl Session {
-    /// Applies ops, all of them or none. The agent of this session signs them, and they count as its work, as a call of its
-    /// tools would: it owns what it starts, and continues until that is done. The model does not learn of them by itself. A
-    /// rule that says no is an [`Error`], and nothing was changed. A completion that needs a check to pass first runs it, as
-    /// [`Session::call`] does.
+    /// Applies ops, all of them or none. They are signed by the agent of this session and count as its work, like a
+    /// call of its tools: the session owns what it starts and continues until that is done. The model does not learn
+    /// about them automatically. If a rule refuses them, the result is an [`Error`] and nothing has changed. A
+    /// completion that needs a check runs it first, as [`Session::call`] does.
     pub fn apply(&self, ops: &[Op]) -> Result<Applied, Error> {
         self.submit(&self.session_request(), ops)
     }
@@ -67,7 +67,7 @@ impl Session {
         Ok(applied(&changed))
     }
 
-    /// Undoes the latest undo of this session that still stands.
+    /// Undoes the latest undo of this session that is still in force.
     pub fn redo(&self) -> Result<Applied, Error> {
         Ok(applied(&self.engine.redo(self.plan, &self.session_request())?))
     }

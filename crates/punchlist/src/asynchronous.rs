@@ -82,8 +82,8 @@ impl Drop for EventStream {
     }
 }
 
-/// A session for asynchronous programs: every call runs on a thread of its own, so that no other task waits while a check
-/// runs or another process writes.
+/// A session for asynchronous programs: every call runs on a separate thread, so no other task waits while a check runs
+/// or another process writes.
 #[derive(Clone, Debug)]
 pub struct AsyncSession {
     session: Arc<Session>,

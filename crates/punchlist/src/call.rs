@@ -31,7 +31,8 @@ impl Session {
     /// Runs a call that may come again, after a crash or a lost connection: a second one with the same id, name and
     /// arguments changes nothing and gets the first answer.
     pub fn call_once(&self, call: &str, name: &str, arguments: &Value) -> Result<Answer, Error> {
-        // What is asked is part of it: some providers count their calls anew in every message.
+        // The content of the call is part of the key, because some providers count their calls from the start in every
+        // message.
         let asked = punch_engine::fingerprint(&json!([name, arguments]));
         let key = format!("lib:{}:{}:{call}:{asked}", self.key.session_id(), self.key.subagent().unwrap_or_default());
         self.run(name, arguments, Some(&key))

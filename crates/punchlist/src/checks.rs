@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{Error, Session};
 
 impl Session {
-    /// Runs a call with every check that it wants. One that does not pass is the answer.
+    /// Runs a call with every check that it needs. If a check does not pass, its failure is the answer.
     pub(crate) fn proving(
         &self,
         offered: &OfferedTool,

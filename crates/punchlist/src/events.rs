@@ -60,7 +60,7 @@ pub enum Update {
     Events(Vec<Event>),
     /// Leases or timers of these todos have ended. No event says so before the next write.
     TimePassed(Vec<Touched>),
-    /// Events are missing, because they were pruned or the store was restored from a copy: read the plan anew. The
+    /// Events are missing, because they were pruned or the store was restored from a copy: read the plan again. The
     /// subscription continues after the gap.
     Gap,
 }
@@ -134,7 +134,7 @@ impl Session {
         Ok(Events { engine: Arc::clone(&self.engine), follower, closed: Arc::default(), progress: None })
     }
 
-    /// Calls `f` with every event from now on, on a thread of its own, until the result is dropped.
+    /// Calls `f` with every event from now on, on a separate thread, until the result is dropped.
     pub fn on_change(&self, mut f: impl FnMut(&Event) + Send + 'static) -> Result<Watching, Error> {
         let events = self.subscribe()?;
         let closer = events.closer();

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-/// How the message that stands for others begins.
+/// The beginning of the message that replaces others.
 pub(crate) const NOTE: &str = "Earlier messages of this conversation were left out by punch.";
 
 /// How texts begin that are put before a model at the beginning of a turn: no person wrote them.

@@ -56,7 +56,7 @@ impl Op {
         Self::core(punch_core::Op::Done { target: Ref::Id(id.into()), evidence: None, fence: None })
     }
 
-    /// Finishes a todo and says what speaks for it.
+    /// Finishes a todo with evidence.
     pub fn done_with(id: impl Into<String>, evidence: impl Into<String>) -> Self {
         let evidence = Some(Evidence { text: Some(evidence.into()), ..Evidence::default() });
         Self::core(punch_core::Op::Done { target: Ref::Id(id.into()), evidence, fence: None })

@@ -17,7 +17,7 @@ use punch_store::{OpenMode, open_file};
 #[cfg(feature = "sqlite")]
 use crate::Error;
 
-/// A store, and what lies around it.
+/// A store with its folder and settings.
 pub(crate) struct OpenedStore {
     pub store: Box<dyn Store>,
     /// The file, if it is one.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Op, Options, Record, Session, Status};
 
-/// A checkpoint: where the work on a plan and the code stood.
+/// A checkpoint: a snapshot of the plan and of the git state.
 pub type Checkpoint = SavedCheckpoint;
 
 /// The result of a restore.
@@ -52,7 +52,7 @@ impl Session {
         Ok(schedule::batch(&self.engine.whole(self.plan)?, tokens_left, 1.0, self.engine.now()))
     }
 
-    /// Saves where the work stands. With the feature `git` and a worktree, also where the code stands.
+    /// Saves a checkpoint of the plan. With the feature `git` and a worktree, also of the git state.
     pub fn checkpoint(&self, notes: &str) -> Result<Checkpoint, Error> {
         let notes = Some(notes).filter(|notes| !notes.is_empty());
         let saving = Saving { by: &self.agent, notes, ..Saving::default() };

@@ -31,7 +31,7 @@ pub struct Session {
     pub(crate) tree: Option<WorkTree>,
     /// True once the beginning of the session was reported.
     pub(crate) begun: AtomicBool,
-    /// The last turn was kept going.
+    /// True if the last turn was continued.
     pub(crate) kept_going: AtomicBool,
     /// Ids for todos that come without one.
     pub(crate) ids: Option<Arc<IdMaker>>,
@@ -59,7 +59,7 @@ impl Session {
         Self::at(OpenedStore::memory(), options)
     }
 
-    /// A session over a store in a file of its own, which is made if there is none. Many processes may use it at once.
+    /// Opens a session over a store in a file, which is created if there is none. Many processes may use it at once.
     #[cfg(feature = "sqlite")]
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
         Self::at(OpenedStore::file(path.as_ref(), options.busy_timeout)?, options)

@@ -32,7 +32,7 @@ pub struct TodoList {
     pub todos: Vec<Record>,
     /// How far the plan is.
     pub progress: Progress,
-    /// What speaks for completed todos, by id. Todos that were neither watched nor had to be proved are not in it.
+    /// The proof of completed todos, by id. Todos that were neither watched nor required to have proof are not in it.
     pub proofs: BTreeMap<String, Proof>,
     /// The revision that this is.
     pub revision: u64,
@@ -44,8 +44,8 @@ impl TodoList {
         self.todos.iter().filter(|todo| todo.status.stored() == punch_core::Status::InProgress)
     }
 
-    /// What speaks for a completed todo. `None` for any other todo, and where neither your program reported checks
-    /// ([`Session::tool_ran`]) nor the plan asks for them.
+    /// Returns the proof of a completed todo. `None` for any other todo, and if neither your program reported checks
+    /// ([`Session::tool_ran`]) nor the plan requires them.
     pub fn proof(&self, id: &str) -> Option<Proof> {
         self.proofs.get(id).copied()
     }

@@ -12,7 +12,7 @@ use crate::Session;
 pub enum Shape {
     /// `{name, description, input_schema}`: Anthropic Messages.
     Anthropic,
-    /// `{type: function, function: {name, description, parameters}}`: OpenAI Chat Completions, and what speaks like it.
+    /// `{type: function, function: {name, description, parameters}}`: OpenAI Chat Completions and compatible APIs.
     OpenAi,
     /// `{type: function, name, description, parameters}`: OpenAI Responses.
     OpenAiResponses,

@@ -47,7 +47,7 @@ impl From<Finish> for Ending {
     }
 }
 
-/// What an agent that wants to stop does next: the facts, with a text for the model beside them.
+/// What an agent that wants to stop does next, as facts and as a text for the model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -96,8 +96,8 @@ pub fn finish(reason: &str) -> Finish {
 }
 
 impl Session {
-    /// The user said something. Put the text, if there is one, before the model with the message: the list of a
-    /// conversation that is resumed, and what users changed in the plan since the model last saw it.
+    /// The user sent a message. Put the returned text, if any, before the message: the list of a conversation that is
+    /// resumed, and what users changed in the plan since the model last saw it.
     pub fn turn_started(&self) -> Result<Option<String>, Error> {
         let mut out = Vec::new();
         if Self::first(&self.begun) {

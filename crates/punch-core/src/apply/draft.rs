@@ -270,7 +270,7 @@ impl<'a> PlanDraft<'a> {
         Ok(())
     }
 
-    /// Everything that stands in the way of starting a todo.
+    /// Returns everything that blocks the start of a todo.
     pub fn before_start(&self, uid: Uid) -> Result<Vec<WaitReason>, Need> {
         self.ask_around(uid, |reader, todo| reader.before_start(todo))
     }
@@ -280,7 +280,7 @@ impl<'a> PlanDraft<'a> {
         self.ask_around(uid, |reader, todo| reader.file_reason(todo))
     }
 
-    /// Asks about a todo among everything that may stand in its way.
+    /// Runs a query about a todo, with everything that may block it loaded.
     fn ask_around<T: Default>(&self, uid: Uid, question: impl FnOnce(PlanReader<'_>, &Todo) -> T) -> Result<T, Need> {
         let todo = self.get(uid)?;
         let mut around = Plan::slice(self.row.clone());

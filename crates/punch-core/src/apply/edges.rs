@@ -230,8 +230,8 @@ pub(super) fn bound(deps: &[Dep], arrived: &HashMap<String, Uid>) -> Vec<Dep> {
     deps.iter().map(bind).filter(|dep| dep.target().is_none_or(|to| seen.insert(to))).collect()
 }
 
-/// Puts every wanted edge in, then sorts the whole graph: an edge is suspended exactly if both its ends are in the
-/// same circle, whatever the order in which the edges came.
+/// Inserts every requested edge, then sorts the whole graph: an edge is suspended exactly if both its ends are in the
+/// same cycle, whatever the order in which the edges came.
 fn sort_all(draft: &mut PlanDraft<'_>, wanted: BTreeMap<Uid, Vec<Dep>>) -> Result<(), ApplyStop> {
     draft.plan.need_whole()?;
     let touched: HashSet<Uid> = wanted.keys().copied().collect();

@@ -95,7 +95,7 @@ pub struct Undone {
 /// Why there is no outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApplyStop {
-    /// Rules said no.
+    /// The rules refused the batch.
     Refused(Vec<Refusal>),
     /// More of the plan is needed; load it and run again.
     Need(Need),

@@ -61,7 +61,8 @@ pub(super) fn resolve<'a>(draft: &mut PlanDraft<'_>, ops: &'a [Op]) -> Result<Re
             continue;
         };
         let found = match r {
-            // An id that is removed and given anew in one batch means the old one for `rm`, the new one elsewhere.
+            // If one batch removes an id and assigns it again, the id means the old todo for `rm`, and the new one
+            // elsewhere.
             Ref::Id(id) if !matches!(op, Op::Rm(_)) && ids.contains_key(id.as_str()) => ids.get(id.as_str()).copied(),
             _ => batch.find(draft, r)?,
         };

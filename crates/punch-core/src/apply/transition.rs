@@ -279,8 +279,8 @@ fn done(
         }
         return vouch::add_missing(draft, uid, evidence);
     }
-    // What was started in order may finish even if a dependency was added or reopened meanwhile. Before the proof is
-    // asked for: a check that could change nothing need not run.
+    // A todo that was started in order may finish even if a dependency was added or reopened since. This is checked
+    // before the proof, because a check that could change nothing need not run.
     if todo.status != Status::InProgress || at_end {
         gate(draft, uid, gated)?;
     }

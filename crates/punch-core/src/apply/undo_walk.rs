@@ -16,14 +16,14 @@ pub struct UndoWalk {
     unmarked: Vec<u64>,
 }
 
-/// What became of one revision.
+/// The fate of one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndoState {
     /// The write undid an earlier one.
     pub is_undo: bool,
     /// The revision that it undid, if that was recorded.
     pub undoes: Option<u64>,
-    /// The undo that undid this one and still stands.
+    /// The undo of this revision, if that undo is in force.
     pub undone_by: Option<u64>,
 }
 
@@ -57,8 +57,8 @@ pub(super) enum Aim {
     Undo,
 }
 
-/// Finds the newest revision below `below` that is meant and still stands. An error if it does not stand, or if there is
-/// none.
+/// Finds the newest matching revision below `below` that is in force. Fails if the requested one is not in force, or if
+/// there is none.
 pub(super) fn find(plan: &Plan, ctx: &Context, aim: Aim, below: u64) -> Result<Undone, ApplyStop> {
     let newest = plan.row.revision;
     if let Aim::Revision(revision) = aim
@@ -108,7 +108,7 @@ fn chain(plan: &Plan, newest: u64, revision: u64) -> Result<Undone, ApplyStop> {
     let (mut change, mut redo, mut by) = (revision, false, String::new());
     loop {
         let events = events(plan, newest, change)?;
-        // The start of the chain was pruned: the oldest undo that is left speaks for it.
+        // The start of the chain was pruned, so the oldest remaining undo represents it.
         let Some(first) = events.first() else { break };
         by.clone_from(&first.by);
         let marked = events.iter().find_map(|event| event.undoes).filter(|of| *of < change);

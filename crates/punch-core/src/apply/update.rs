@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) fn update(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<(), ApplyStop> {
     let phases = phases(draft, batch)?;
-    // Everything new exists before anything is said about it: an edit may stand before the add it belongs to.
+    // Creates everything new before anything is edited, because an edit may come before the add it belongs to.
     let adds = batch.ops.iter().filter_map(|op| if let Op::Add(add) = op { Some(add) } else { None });
     for ((uid, id), add) in batch.added.iter().zip(adds) {
         insert(draft, *uid, id, add);

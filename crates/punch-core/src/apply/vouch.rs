@@ -18,8 +18,8 @@ pub(super) fn kept(draft: &PlanDraft<'_>, evidence: Option<&Evidence>) -> Option
     }
 }
 
-/// Whether a completion with this evidence counts as unchecked; refused where the plan wants a check or evidence that
-/// is not there (rule 34). A completion against a failed check is warned about.
+/// Returns true if a completion with this evidence counts as unchecked. Refuses if the plan requires a check or
+/// evidence that is missing (rule 34). Warns about a completion against a failed check.
 pub(super) fn is_unchecked(
     draft: &mut PlanDraft<'_>,
     uid: Uid,
@@ -33,7 +33,7 @@ pub(super) fn is_unchecked(
             (Some(_), _) if passed => Ok(false),
             (Some(_), _) => Err(Refusal::NeedsVerification { id: id() }.into()),
             (None, _) if evidence.is_some_and(Evidence::has_text) => Ok(false),
-            // What its worker reported is evidence too; the runner that completes it has none of its own.
+            // The worker's report is evidence too; the runner that completes the todo has none.
             (None, _) if todo.flags.reported && todo.evidence.last().is_some_and(Evidence::has_text) => Ok(false),
             (None, MissingEvidence::Refuse) => Err(Refusal::NeedsEvidence { id: id() }.into()),
             (None, MissingEvidence::Mark) => {
@@ -104,9 +104,9 @@ pub(super) enum CheckRole {
     Refutation,
 }
 
-/// Records a check of an open todo, or what hooks saw of the work on it. Only the last failed check in a row is stored: an
-/// agent may try many times. A check
-/// of a command that the todo no longer has says nothing, nor does one of a todo that was closed meanwhile.
+/// Records a check of an open todo, or what hooks saw of the work on it. Of several failed checks in a row only the
+/// last one is stored, because an agent may try many times. A check of a command that the todo no longer has does not
+/// count, nor does a check of a todo that was closed since.
 pub(super) fn record_check(
     draft: &mut PlanDraft<'_>,
     uid: Uid,
@@ -144,7 +144,7 @@ pub(super) fn push(kept: &mut Vec<Evidence>, one: Option<Evidence>) {
     }
 }
 
-/// Marks a completed todo as stale or not and keeps what speaks for it.
+/// Marks a completed todo as stale or not, and stores the evidence.
 pub(super) fn vouch(
     draft: &mut PlanDraft<'_>,
     uid: Uid,

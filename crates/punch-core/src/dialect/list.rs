@@ -28,7 +28,7 @@ pub fn policy(plan: Policy) -> Policy {
 /// One row of a list, in the engine's words. What a dialect cannot express is `None` and keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListItem {
-    /// The todo this row stands for; `None` asks for a new one.
+    /// The todo that this row represents; `None` asks for a new one.
     pub uid: Option<Uid>,
     /// The id for a new todo.
     pub id: Option<String>,
@@ -55,7 +55,7 @@ pub struct SessionList {
     pub items: Vec<ListItem>,
 }
 
-/// What a row says about the todo that it stands for.
+/// The fields of a row that describe its todo.
 #[derive(Clone, Copy, Debug)]
 pub struct RowName<'a> {
     /// The handle, if it is known.
@@ -67,7 +67,7 @@ pub struct RowName<'a> {
 }
 
 impl ListItem {
-    /// What this row says about the todo that it stands for.
+    /// Returns the fields of this row that describe its todo.
     pub fn name(&self) -> RowName<'_> {
         RowName { uid: self.uid, id: self.id.as_deref(), content: &self.content }
     }
@@ -131,8 +131,8 @@ pub fn reclaim(base: &mut SessionList, new: &SessionList, plan: &Plan, now: i64)
     }
 }
 
-/// The ops that bring a plan from `base`, the list last shown to the session, to `new`. Only differences are asked
-/// for, so what others changed meanwhile stays; rows of `base` that are not in `new` are archived.
+/// Returns the ops that bring a plan from `base`, the list last shown to the session, to `new`. Only differences become
+/// ops, so changes by others stay; rows of `base` that are not in `new` are archived.
 pub fn diff(base: &SessionList, new: &SessionList, plan: &Plan) -> Vec<Op> {
     let mut ops = Vec::new();
     let phases_change = base.phases != new.phases;
@@ -185,7 +185,7 @@ pub fn diff(base: &SessionList, new: &SessionList, plan: &Plan) -> Vec<Op> {
             }
         }
     }
-    // New rows are put at the end; if that is where they belong and the others kept their order, nothing moves.
+    // New rows are added at the end; if they belong there and the others kept their order, nothing moves.
     let was: Vec<Uid> =
         base.items.iter().filter_map(|item| item.uid).filter(|uid| kept.contains(uid) && live(uid)).collect();
     let is: Vec<Uid> = order.iter().filter_map(|r| if let Ref::Uid(uid) = r { Some(*uid) } else { None }).collect();
@@ -203,8 +203,8 @@ pub fn first_free_number<'a>(plan: &Plan, ids: impl Iterator<Item = &'a str>) ->
     plan.row.next_number.max(ids.filter_map(made_number).max().map_or(0, |used| used + 1))
 }
 
-/// The ops that turn one shown status into another, for a todo whose status in the plan is `now`. What the list had as
-/// completed is opened again before it starts; what someone else has completed meanwhile stays completed.
+/// Returns the ops that turn one shown status into another, for a todo whose status in the plan is `now`. What the list
+/// had as completed is reopened before it starts; what someone else has completed since stays completed.
 pub(super) fn status(uid: Uid, before: Status, after: Status, now: Option<Status>) -> Vec<Op> {
     let target = Ref::Uid(uid);
     if before == after {

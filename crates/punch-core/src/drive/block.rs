@@ -17,7 +17,7 @@ pub struct Block {
     pub id: String,
     /// Why it does not move.
     pub cause: Cause,
-    /// What was said about it: the reason of a hold, the name of an owner.
+    /// The text of the block: the reason of a hold, or the name of an owner.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
 }
@@ -33,7 +33,7 @@ impl From<&WaitReason> for Block {
     }
 }
 
-/// Everything that stands in the way.
+/// Everything that blocks the open todos.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Roots {
@@ -44,7 +44,7 @@ pub struct Roots {
     /// There was too much to look at everything.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
-    /// Open todos of the weakest priority that nothing stands in the way of.
+    /// Open todos of the lowest priority that nothing blocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub optional: Vec<String>,
 }

@@ -35,12 +35,12 @@ pub enum Reporting {
 pub enum Workplace {
     /// In the user's own folder.
     Project,
-    /// In a worktree of its own, whose changes the runner commits. The sandboxes of some agents do not let them commit
+    /// A worktree for the todo, whose changes the runner commits. The sandboxes of some agents do not let them commit
     /// there.
     Lane,
 }
 
-/// The message. Describes what the todo depends on as far as it is loaded.
+/// Returns the message. Describes the todo's dependencies if they are loaded.
 pub fn brief(plan: &Plan, uid: Uid, reporting: Reporting, workplace: Workplace) -> String {
     let Some(todo) = plan.get(uid) else { return String::new() };
     let id = quote(&todo.id, ID);
@@ -126,7 +126,7 @@ fn notes(out: &mut String, todo: &Todo) {
     }
 }
 
-/// What it builds on: what came of it, and the last remark.
+/// What the todo builds on: the results of its dependencies, and the last note.
 fn before(out: &mut String, plan: &Plan, todo: &Todo) {
     let done = todo.depends_on.iter().filter_map(Dep::target).filter_map(|uid| plan.get(uid));
     let done: Vec<&Todo> = done.filter(|dep| dep.status == Status::Completed).collect();

@@ -34,7 +34,7 @@ pub struct Counters {
     /// When the last one failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<i64>,
-    /// When the user last said something, or the session was first seen.
+    /// When the user last sent a message, or the session was first seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
     /// The revision up to which progress has been looked for.
@@ -50,7 +50,7 @@ pub struct Counters {
     /// The user is being asked.
     #[serde(skip_serializing_if = "is_false")]
     pub asked: bool,
-    /// The user broke the work off and has said nothing since.
+    /// True if the user interrupted the work and has sent no message since.
     #[serde(skip_serializing_if = "is_false")]
     pub interrupted: bool,
     /// The conversation is being shortened since then.
@@ -68,7 +68,7 @@ pub struct Counters {
     /// Where the last turns of the user began, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<UserTurn>,
-    /// The revision up to which the user's changes were told.
+    /// The revision up to which the session was informed of the user's changes.
     #[serde(skip_serializing_if = "is_zero64")]
     pub told: u64,
     /// Uses of tools since the list was last written or a reminder was given.
@@ -77,7 +77,7 @@ pub struct Counters {
     /// Changes of files since the list was last written or a reminder was given.
     #[serde(skip_serializing_if = "is_zero")]
     pub edits: u32,
-    /// It was told that there is a list.
+    /// True if the session was informed that there is a list.
     #[serde(skip_serializing_if = "is_false")]
     pub introduced: bool,
     /// Tokens that reminders have cost.
@@ -156,7 +156,7 @@ impl Counters {
             }
             HostEvent::Interrupted => (self.interrupted, self.going) = (true, false),
             HostEvent::Compacting => {
-                // A host that announces one before every request would never be kept going.
+                // A host that announces a compaction before every request would otherwise never be continued.
                 self.compacts_loudly |= self.compacting.is_some();
                 self.compacting = Some(now);
             }
@@ -177,7 +177,7 @@ impl Counters {
         }
     }
 
-    /// The user has said something: every count starts again.
+    /// The user has sent a message: every count starts again.
     fn person(&mut self, now: i64) {
         (self.continuations, self.total, self.idle, self.in_row, self.first) = (0, 0, 0, 0, 0);
         (self.failures, self.failed_at, self.trouble) = (0, None, None);

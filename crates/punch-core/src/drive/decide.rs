@@ -9,12 +9,12 @@ use super::{ContextUse, Counters, Finish, HostEvent, KeepGoing, PendingCheck, Pl
 const FAILURES: u32 = 5;
 /// Rest after a failed turn; doubled with every further one.
 const REST_MS: i64 = 5_000;
-/// Bytes of a content that stands for an id.
+/// The number of bytes of a content that is used in place of an id.
 const CONTENT: usize = 36;
 /// How long a compaction that was announced is assumed to last.
 const COMPACTION_MS: i64 = 60_000;
 
-/// What the user said with `punch keep-going`.
+/// The user's choice with `punch keep-going`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Switch {

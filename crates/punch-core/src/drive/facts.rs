@@ -63,7 +63,7 @@ impl NamedTodo {
     }
 }
 
-/// The plan, as far as a decision goes.
+/// The facts about a plan that a decision needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanFacts {
@@ -87,7 +87,7 @@ pub struct PlanFacts {
     pub unproven: Vec<Unproven>,
     /// The status of a covered todo has changed since the last decision.
     pub progress: bool,
-    /// What stands in the way; looked for only if nothing is actionable.
+    /// What blocks the open todos; collected only if nothing is actionable.
     #[serde(skip_serializing_if = "is_default")]
     pub roots: Roots,
 }

@@ -32,7 +32,7 @@ pub enum HostEvent {
     ToolFailed {
         /// The tool that was used.
         tool: ToolUse,
-        /// What it said, cut short.
+        /// The output of the tool, cut short.
         error: String,
         /// The user broke it off.
         interrupted: bool,
@@ -49,12 +49,12 @@ pub enum HostEvent {
         finish: Finish,
         /// Jobs that still run in the background and will wake the agent.
         background: u32,
-        /// The host says that this turn was already kept going.
+        /// True if the host says that this turn was already continued.
         kept_going: bool,
     },
     /// The turn ended in an error of the model or the network.
     TurnFailed {
-        /// What was said, cut short.
+        /// The message, cut short.
         error: String,
     },
     /// The user broke the turn off.
@@ -128,7 +128,7 @@ pub struct ToolUse {
     /// The host's number for this use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// The revision in the receipt of one of ours: it tells which of our servers answered, where the host gives them
+    /// The revision in the receipt of one of our tools. It shows which of our servers answered, if the host gives them
     /// no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u64>,

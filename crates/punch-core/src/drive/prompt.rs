@@ -13,9 +13,9 @@ const COMMAND: usize = 100;
 /// Bytes of an id.
 const ID: usize = 40;
 
-/// The text, or nothing if there is nothing to continue with. The first after a message of the user or a compaction says how
-/// to work; later ones are never longer, apart from what they say about checks that have not passed, which has a limit of its
-/// own.
+/// Returns the text, or nothing if there is nothing to continue with. The first text after a message of the user or a
+/// compaction explains how to work. Later ones are never longer, apart from what they say about checks that have not
+/// passed, which has a separate limit.
 pub fn continuation(facts: &PlanFacts, counters: &Counters, words: Vocabulary, n: u32, of: u32) -> Option<String> {
     let next = facts.next.as_ref()?;
     let first = counters.total == 0 || counters.first == 0;

@@ -62,7 +62,7 @@ pub enum Reason {
     },
     /// Something is open, and nothing of it can be worked on.
     NothingActionable {
-        /// What stands in the way.
+        /// What blocks the open todos.
         roots: Roots,
     },
     /// Only todos are left whose checks are running.

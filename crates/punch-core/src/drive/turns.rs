@@ -50,7 +50,7 @@ impl Counters {
         }
     }
 
-    /// The turn in which the conversation stands is the last one, and what came before it has not been read.
+    /// The turn that the conversation is in is the last one, and earlier turns have not been read.
     pub fn is_unplaced(&self, marker: &str) -> bool {
         let last = self.turns.last().filter(|_| self.turns.len() > 1);
         last.is_some_and(|turn| !turn.placed && turn.marker.as_deref() == Some(marker))

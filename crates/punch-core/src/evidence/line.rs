@@ -154,7 +154,7 @@ fn shell_line(words: &[String]) -> Option<&str> {
     args.get(args.iter().position(flag)? + 1).map(String::as_str)
 }
 
-/// Returns true for a pipeline that looks for programs in a place of its own, where a false one may be.
+/// Returns true for a pipeline that looks for programs in an unusual place, which may contain a false one.
 fn has_own_path(part: &Pipeline) -> bool {
     let known = |entry: &str| {
         let starts =

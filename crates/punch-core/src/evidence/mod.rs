@@ -14,7 +14,7 @@ pub use observation::{Observation, SeenCheck};
 pub use selection::{selected, selects};
 
 crate::words! {
-    /// What speaks for a completed todo.
+    /// The proof of a completed todo.
     #[derive(serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[non_exhaustive]

@@ -36,7 +36,7 @@ const NOT_NARROWER: &[&str] = &[
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Observation {
-    /// When the todo was started; a later start begins anew.
+    /// When the todo was started; a later start resets the observation.
     pub started_at: Option<i64>,
     /// Files that changed, relative to the worktree, in the order of their first change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -82,7 +82,7 @@ impl Observation {
         }
     }
 
-    /// A file changed. An empty path stands for files that are not known by name.
+    /// A file changed. An empty path represents files whose names are unknown.
     pub fn changed(&mut self, path: &str) {
         self.changed_after |= self.check.is_some();
         let path = crate::text::clip(path, PATH).into_owned();
@@ -106,7 +106,7 @@ impl Observation {
         (self.check, self.changed_after) = (Some(check), false);
     }
 
-    /// What speaks for the work.
+    /// Returns the proof of the work.
     pub fn proof(&self) -> Proof {
         match &self.check {
             None => Proof::Unchecked,

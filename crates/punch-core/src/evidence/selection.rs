@@ -39,7 +39,7 @@ const WITH_TASKS: &[&str] = &[
     "rails",
 ];
 
-/// Programs whose words are targets, each of them a check of its own.
+/// Programs whose arguments are targets, each of them a separate check.
 const WITH_TARGETS: &[&str] = &[
     "make", "gmake", "ninja", "mvn", "mvnw", "mvnd", "rake", "tox", "nox", "ctest", "cmake", "sbt", "lein", "stack",
     "cabal", "bazel", "meson",

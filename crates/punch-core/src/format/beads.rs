@@ -10,7 +10,7 @@ use super::input_object::InputObject;
 use super::{Format, extra, labels, time};
 use crate::{Document, ParsedDocument, Record, RecordStatus, Refusal, Remark, Status, text};
 
-/// What stands between the description and the design of an issue.
+/// The separator between the description and the design of an issue.
 const DESIGN: &str = "Design:\n";
 
 /// Reads issues.

@@ -57,7 +57,7 @@ pub(super) fn phases(outline: &Outline<'_>, level: usize, build: &mut DocumentBu
     out
 }
 
-/// The status that the character in a box stands for. Deferred work is pending; whoever keeps holds reads [`standing`].
+/// Returns the status for the character in a box. Deferred work is pending; callers that need holds use [`standing`].
 pub(crate) fn status(marker: &str) -> Result<Status, String> {
     standing(marker).map(|standing| standing.state.stored())
 }
@@ -166,7 +166,7 @@ pub(super) fn item(head: &str, record: &Record, lost: &mut BTreeSet<String>) -> 
             out.push_str(if at > 0 { "  >\n" } else { "" });
             note.split('\n').for_each(|line| out.push_str(&format!("  > {line}\n")));
         }
-        // Whatever stands in it must not reach the next one.
+        // Whatever this block contains must not affect the next one.
         let alone = format!("{out}- [ ] next\n");
         let read = outline::read(&alone);
         let same = read.entries.len() == 2

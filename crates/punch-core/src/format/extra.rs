@@ -13,12 +13,12 @@ pub(super) fn of<'a>(record: &'a Record, format: &str) -> Option<&'a Map<String,
     record.extra.as_ref()?.get(format)?.as_object()
 }
 
-/// One kept field.
+/// One field that is kept.
 pub(super) fn get<'a>(record: &'a Record, format: &str, key: &str) -> Option<&'a Value> {
     of(record, format)?.get(key)
 }
 
-/// Adds what is kept to an object that is being written; what is there already stays.
+/// Adds the extras to an object that is being written; keys that are there already stay.
 pub(super) fn restore(record: &Record, format: &str, out: &mut Map<String, Value>) {
     for (key, value) in of(record, format).into_iter().flatten() {
         if !out.contains_key(key) {
@@ -27,7 +27,7 @@ pub(super) fn restore(record: &Record, format: &str, out: &mut Map<String, Value
     }
 }
 
-/// Keeps fields with a record. False, and nothing kept, if they are too large.
+/// Stores fields as extras of a record. Returns false and stores nothing if they are too large.
 pub(super) fn keep(record: &mut Record, format: &str, fields: Map<String, Value>) -> bool {
     if fields.is_empty() {
         return true;

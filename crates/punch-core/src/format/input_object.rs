@@ -151,7 +151,7 @@ impl InputObject {
 /// The word for work that was put off, and the reason of its hold.
 const DEFERRED: &str = "deferred";
 
-/// A status, and the hold that stands for a word that is none here.
+/// A status, and the hold for a word that is not a status of Punchlist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StatusWord {
     pub(super) state: RecordStatus,
@@ -169,7 +169,7 @@ impl StatusWord {
         Self { state: RecordStatus::default(), hold: Some(hold(HoldKind::Other, DEFERRED)) }
     }
 
-    /// Returns true if a record stands for work that was put off.
+    /// Returns true if a record is about work that was postponed.
     pub(super) fn is_deferred(record: &Record) -> bool {
         record.status.stored() == Status::Pending && record.hold.as_ref().is_some_and(|hold| hold.reason == DEFERRED)
     }

@@ -24,7 +24,7 @@ pub(super) fn take(item: &mut InputObject, key: &str) -> BTreeSet<Label> {
     labels
 }
 
-/// The list of words for a field: the labels, then what was kept aside.
+/// Returns the words for a field: the labels, then the extras.
 pub(super) fn list(record: &Record, format: &str, key: &str) -> Option<Value> {
     let kept = extra::get(record, format, key).and_then(Value::as_array);
     let labels = record.labels.iter().map(|label| Value::from(label.as_str()));

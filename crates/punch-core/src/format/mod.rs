@@ -93,6 +93,6 @@ impl Format {
     }
 }
 
-/// What is not missed in another tool: times are its own affair, extras are for the format they came from, ids are
-/// made again, and of several phases with one name the order tells which is meant.
+/// Fields whose absence another tool does not notice: times are its own, extras belong to the format they came from,
+/// ids are assigned again, and of several phases with one name the order shows which is meant.
 const QUIET: &[&str] = &["id", "phaseIndex", "createdAt", "updatedAt", "startedAt", "finishedAt", "extra"];

@@ -31,18 +31,18 @@ pub(crate) struct Outline<'a> {
 pub(crate) struct OutlineItem<'a> {
     /// Counted from 1.
     pub(crate) line: usize,
-    /// What stands in the box, if there is one.
+    /// The content of the box, if there is one.
     pub(crate) marker: Option<&'a str>,
-    /// Where that stands: between the brackets.
+    /// The byte range of that content, between the brackets.
     pub(crate) marker_at: Range<usize>,
     /// A star behind the box.
     pub(crate) starred: bool,
     pub(crate) text: &'a str,
     /// The byte range of the text.
     pub(crate) text_at: Range<usize>,
-    /// What stands before the box or text in its line: white space and bullet.
+    /// The text before the box or content in its line: white space and bullet.
     pub(crate) bullet: &'a str,
-    /// Where the last line of the item and of what stands under it ends, without the line break.
+    /// The end of the last line of the item and of the text below it, without the line break.
     pub(crate) end: usize,
     /// Index of the heading above.
     pub(crate) phase: Option<usize>,
@@ -54,7 +54,7 @@ pub(crate) struct OutlineItem<'a> {
     pub(crate) notes: Vec<String>,
     /// Columns before its bullet.
     indent: usize,
-    /// Columns before what stands behind its bullet.
+    /// The number of columns before the text after its bullet.
     column: usize,
     body: Vec<&'a str>,
 }
@@ -344,7 +344,7 @@ fn item(shown: &str) -> Option<OutlineLine<'_>> {
     }
 }
 
-/// What stands in a box: one character. White space around the mark of a box, as in `[ x]`, is a slip of the hand.
+/// The content of a box: one character. White space around the mark, as in `[ x]`, is a typing mistake.
 pub(crate) fn mark(inside: &str) -> Option<&str> {
     let trimmed = inside.trim_matches([' ', '\t']);
     let mut chars = inside.chars();

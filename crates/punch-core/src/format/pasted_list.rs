@@ -8,7 +8,7 @@ use crate::view::hashtags;
 /// A todo of a pasted list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastedTodo {
-    /// The heading it stands under.
+    /// The heading above the todo.
     pub phase: Option<String>,
     /// The text of the todo.
     pub content: String,

@@ -11,7 +11,7 @@ use super::input_object::InputObject;
 use super::todo_list::priority;
 use crate::{Complexity, ParsedDocument, Record, Refusal};
 
-/// What stands between the description and the details of a task.
+/// The separator between the description and the details of a task.
 pub(super) const DETAILS: &str = "Details:\n";
 
 /// Reads a file.
@@ -126,7 +126,7 @@ fn own_id(id: &Value) -> Option<String> {
     id.as_str().map(str::to_owned).or_else(|| id.is_number().then(|| id.to_string()))
 }
 
-/// 1 to 10 there; the number itself is kept aside, it is finer than our sizes.
+/// 1 to 10 in Task Master. The number itself is kept as an extra, because it is finer than our sizes.
 fn complexity(item: &mut InputObject) -> Option<Complexity> {
     let value = item.take("complexity")?;
     let size = value.as_u64().and_then(size);

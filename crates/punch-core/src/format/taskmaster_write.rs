@@ -12,8 +12,9 @@ use crate::{Complexity, Document, Record, RecordStatus, Status};
 
 type TaskmasterFields = Map<String, Value>;
 
-/// Writes a file. Ids like `3` and `3.1` are kept if all are such and every subtask has its task; otherwise the todos
-/// are numbered. Phases are tags if no dependency goes from one to another: tags cannot say that.
+/// Writes a file. Ids like `3` and `3.1` are kept if all of them have this form and every subtask has its task;
+/// otherwise the todos are numbered. Phases become tags if no dependency leads from one to another, because tags cannot
+/// express that.
 pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String {
     let tags = tags(document);
     if tags.is_none() && document.records.iter().any(|record| record.phase.is_some()) {
@@ -66,7 +67,7 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
     out
 }
 
-/// Every subtask stands behind its task or a sibling.
+/// Every subtask comes after its task or a sibling.
 fn in_place(names: &[String]) -> bool {
     let task = |name: &str| name.split('.').next().map(str::to_owned);
     names.windows(2).all(|pair| !pair[1].contains('.') || task(&pair[0]) == task(&pair[1]))
@@ -83,7 +84,7 @@ fn tags(document: &Document) -> Option<Vec<usize>> {
     };
     let unique: BTreeSet<&String> = document.phases.iter().collect();
     let possible = unique.len() == document.phases.len() && !document.records.iter().enumerate().any(across);
-    // One phase of the usual name would not be told from none.
+    // A single phase with the default name could not be distinguished from no phase.
     let told = document.phases.len() > 1 || document.phases.first().is_some_and(|name| name != USUAL);
     (possible && told).then_some(tags)
 }
@@ -104,7 +105,7 @@ fn names<'a>(document: &'a Document, tag: impl Fn(usize) -> &'a str, plain: &str
         let id = whole.strip_prefix(&prefix)?;
         let fits = match id.split_once('.') {
             None => number(id),
-            // A subtask stands inside its task, and that waits for it.
+            // A subtask is inside its task, and the task waits for it.
             Some((task, sub)) => {
                 let parent = places.get(format!("{prefix}{task}").as_str()).filter(|parent| tag(**parent) == tag(at));
                 number(task) && number(sub) && parent.is_some_and(|parent| edges.contains(&(*parent, whole)))
@@ -116,7 +117,7 @@ fn names<'a>(document: &'a Document, tag: impl Fn(usize) -> &'a str, plain: &str
     own.unwrap_or_else(|| (1..=document.records.len()).map(|n| n.to_string()).collect())
 }
 
-/// How `name` speaks of `on`; nothing if it is a subtask of it, which goes without saying.
+/// Returns how `name` refers to `on`; nothing if `on` is a subtask of it, because that dependency is implied.
 fn dependency(on: &str, name: &str) -> Option<Value> {
     let number = |part: &str| part.parse::<u32>().map_or_else(|_| part.into(), Value::from);
     match (on.split_once('.'), name.split_once('.')) {

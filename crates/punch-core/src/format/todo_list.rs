@@ -43,7 +43,7 @@ fn read(text: &str, format: Format) -> Result<ParsedDocument, Refusal> {
     build.finish()
 }
 
-/// The list in a value: bare, or under one of these keys. What stands beside it is reported.
+/// Finds the list in a value: bare, or under one of these keys. Other keys are reported.
 pub(super) fn todos(value: Value, keys: &[&str], build: &mut DocumentBuilder) -> Result<Vec<Value>, Refusal> {
     match value {
         Value::Array(list) => Ok(list),

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::Net;
 use super::hash::Map;
 
-/// How many nodes may come up too early before the order is made anew.
+/// The number of nodes that may be visited too early before the order is computed again.
 const PATIENCE: usize = 64;
 
 /// Recomputes `level = 1 + max(level of deps)` for the seeds (the dependents of changed edges) and for whatever

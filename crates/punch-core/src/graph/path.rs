@@ -54,7 +54,7 @@ impl<T: Copy + Eq + std::hash::Hash> SearchSide<T> {
         Self { from: Map::from_iter([(start, start)]), frontier: vec![start], cost: 0 }
     }
 
-    /// Takes the neighbours of `n` that lie in the window; answers the node where the other side was met.
+    /// Visits the neighbors of `n` inside the window, and returns the node where the other side was met.
     fn step<E>(
         &mut self,
         n: T,

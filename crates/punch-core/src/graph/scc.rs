@@ -15,8 +15,8 @@ pub fn components(deps: &Csr) -> Vec<u32> {
     let mut found = 0;
     let mut calls = Vec::new();
     let mut open = Vec::new();
-    // `low` starts as the visit number; the number itself need not be kept: a node closes a component if nothing
-    // lowered its `low`, and that is remembered in the call entry.
+    // `low` starts as the visit number, which need not be stored separately: a node closes a component if nothing
+    // lowered its `low`, and the call entry remembers that.
     for root in 0..len as u32 {
         if low[root as usize] != UNSEEN {
             continue;

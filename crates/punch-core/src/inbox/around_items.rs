@@ -150,7 +150,7 @@ fn ended(facts: &InboxFacts<'_>, run: &RunFact) -> Option<InboxFinding> {
 /// The plan, if nothing in it is open or failed, and others changed it after the user last looked.
 fn finished(facts: &InboxFacts<'_>) -> Option<InboxFinding> {
     let row = &facts.plan.row;
-    // A failed todo has an item of its own, and until the user has decided about it the plan is not finished.
+    // A failed todo is a separate item, and the plan is not finished until the user has decided about it.
     let is_finished = row.counts.open() == 0 && row.counts.failed == 0 && row.counts.completed > 0;
     if !is_finished || facts.last_by_user || facts.seen.is_some_and(|seen| row.revision <= seen.revision) {
         return None;

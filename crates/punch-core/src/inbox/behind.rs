@@ -157,7 +157,7 @@ impl<'a> Behind<'a> {
         out
     }
 
-    /// Counts with words of `W` numbers, which is how many of `wanted` one walk takes.
+    /// Counts with words of `W` numbers, the number of items that one walk can handle.
     fn count<const W: usize>(&self, starts: &[&WaitStart], wanted: &[(usize, usize)], out: &mut [u64]) {
         let mut below = vec![Bits::<W>::NONE; self.open.len()];
         for group in wanted.chunks(Bits::<W>::LEN) {
@@ -179,7 +179,7 @@ impl<'a> Behind<'a> {
                 let mut here =
                     if waits.is_empty() { Bits::NONE } else { waits.get(&at).copied().unwrap_or(Bits::NONE) };
                 for on in self.deps.row(at as u32) {
-                    // What lies before the first place is left over from another group.
+                    // Bits before the first place belong to another group.
                     if *on as usize >= first {
                         here.add(&below[*on as usize]);
                     }

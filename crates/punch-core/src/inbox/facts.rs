@@ -87,7 +87,7 @@ pub struct ApprovalFact {
     pub since: i64,
 }
 
-/// A run, as far as the user has to do with it.
+/// The facts about a run that concern the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFact {
     /// Its number in the plan.

@@ -100,7 +100,7 @@ impl<'p> Stuck<'p> {
             };
             let Some(state) = live.state(target) else { continue };
             match dep {
-                // A failed todo has an item of its own.
+                // A failed todo is a separate item.
                 _ if state.is_parked || state.is_cancelled && state.node == NodeState::Dropped => {
                     self.blockers.insert(target);
                 }
@@ -166,7 +166,7 @@ fn cycles<'p>(edges: &[(&'p Todo, Uid)], facts: &InboxFacts<'p>) -> Vec<InboxFin
     members.into_values().filter_map(item).collect()
 }
 
-/// The todo that stands for the cycle of another one. Shortens the way for the next question.
+/// Returns the todo that represents the cycle of another one. Shortens the path for the next query.
 fn leader(leaders: &mut BTreeMap<Uid, Uid>, uid: Uid) -> Uid {
     let mut top = uid;
     while let Some(next) = leaders.get(&top).copied().filter(|next| *next != top) {

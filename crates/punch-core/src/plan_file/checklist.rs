@@ -76,7 +76,7 @@ impl<'a> Checklist<'a> {
         Ok(items)
     }
 
-    /// The heading that a todo stands under.
+    /// Returns the heading above a todo.
     pub(super) fn phase(&self, at: usize) -> Option<&str> {
         let entry = self.outline.entries.get(*self.todos.get(at)?)?;
         entry.phase.map(|phase| self.outline.phases[phase])
@@ -197,7 +197,7 @@ impl<'a> Checklist<'a> {
     }
 }
 
-/// What stands in a comment at the end of the line belongs to the file.
+/// A comment at the end of the line belongs to the file.
 fn without_comment(entry: &mut OutlineItem<'_>) {
     if let Some(at) = entry.text.find("<!--") {
         entry.text = entry.text[..at].trim_end();

@@ -37,7 +37,7 @@ impl<'a> FrontMatter<'a> {
         if file.places().count() == items.len() { Ok((file, items)) } else { Err(unusual("its list of todos")) }
     }
 
-    /// The phase that a todo stands in.
+    /// The phase that a todo is in.
     pub(super) fn phase(&self, at: usize) -> Option<&str> {
         self.parsed.document.records.get(at)?.phase.as_deref()
     }

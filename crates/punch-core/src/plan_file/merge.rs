@@ -11,8 +11,8 @@ use super::{FileForm, PlanFileEdit, PlanFileTodo};
 use crate::Status;
 use crate::text::{clip, neutral};
 
-/// A todo on which both sides agreed: what each of them said then. They may differ where the file cannot carry what
-/// the plan has.
+/// A todo on which both sides agreed, with the state of each at that time. The two may differ if the file cannot
+/// express what the plan has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgreedTodo {
     /// The todo as the file has it.
@@ -89,12 +89,11 @@ impl MergeConflict {
 pub struct PlanFileMerge {
     /// The todos of the file as the plan has them, in the order on which both agreed.
     pub before: Vec<PlanFileTodo>,
-    /// The todos of the file as users want them. New ones have no counterpart in `before`; what is missing here was
-    /// deleted.
+    /// The todos of the file as users want them. New ones have no counterpart in `before`; missing ones were deleted.
     pub after: Vec<PlanFileTodo>,
     /// The place in the file of every entry of `after`.
     pub places: Vec<usize>,
-    /// What the file is to be told.
+    /// The changes to write to the file.
     pub writes: Vec<PlanFileEdit>,
     /// Where both changed one thing.
     pub conflicts: Vec<MergeConflict>,
@@ -319,8 +318,9 @@ impl<'a> UnnamedTodos<'a> {
     }
 }
 
-/// Recognizes by their place the lines that were reworded in the file while the plan reworded them too: lines without an
-/// id that stand between the same neighbors as todos whose lines are gone. Taken for new, they would double these todos.
+/// Recognizes, by their place, lines that were reworded in the file while the plan reworded them too: lines without an
+/// id between the same neighbors as todos whose lines are gone. If they were taken for new todos, these todos would be
+/// duplicated.
 fn adopt_reworded<'a>(
     base: &[AgreedTodo],
     file: &[PlanFileTodo],
@@ -360,8 +360,8 @@ fn runs<'a>(names: impl Iterator<Item = Option<&'a str>>) -> HashMap<(Option<&'a
     out
 }
 
-/// What both sides agree on after a merge was carried out. `kept` are ids whose status people changed in a way that
-/// the plan refused: theirs stays a change that was not taken yet.
+/// Returns the common state after a merge. `kept` are ids whose new status in the file was refused by the plan; those
+/// stay unmerged changes.
 pub fn settled(base: &[AgreedTodo], file: &[PlanFileTodo], plan: &[PlanFileTodo], kept: &[String]) -> Vec<AgreedTodo> {
     let known: HashMap<&str, &AgreedTodo> = base.iter().map(|known| (known.file.id.as_str(), known)).collect();
     let live: HashMap<&str, &PlanFileTodo> = plan.iter().map(|item| (item.id.as_str(), item)).collect();

@@ -109,8 +109,8 @@ enum FileLayout<'a> {
 }
 
 impl<'a> PlanFile<'a> {
-    /// Reads a plan file; refused with every bad part, its line and its column. `base` is what it said when it last
-    /// agreed with the plan: the todos of a checklist are recognized by it.
+    /// Reads a plan file, or refuses it with every invalid part, its line and its column. `base` is the last common
+    /// state, by which the todos of a checklist are recognized.
     pub fn read(text: &'a str, base: &[AgreedTodo]) -> Result<Self, Refusal> {
         if let Some(list) = Checklist::find(text) {
             let items = list.items(base)?;
@@ -142,7 +142,7 @@ impl<'a> PlanFile<'a> {
         }
     }
 
-    /// The phase that a todo stands in.
+    /// Returns the phase that a todo is in.
     pub fn phase(&self, at: usize) -> Option<&str> {
         match &self.layout {
             FileLayout::FrontMatter(front) => front.phase(at),

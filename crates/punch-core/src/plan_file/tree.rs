@@ -17,7 +17,7 @@ pub(crate) struct FileNode {
 /// The value of a node.
 #[derive(Debug)]
 pub(crate) enum NodeValue {
-    /// An empty one has no characters of its own.
+    /// An empty scalar has no characters.
     Scalar(String, ScalarStyle),
     List(CollectionStyle, Vec<FileNode>),
     Map(CollectionStyle, Vec<(FileNode, FileNode)>),

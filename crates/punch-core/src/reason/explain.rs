@@ -17,7 +17,7 @@ pub struct Explanation {
     pub shown: ShownStatus,
     /// What holds the todo itself.
     pub hold: Option<Hold>,
-    /// What lies in the todo itself besides a hold: it has no content, or another owner works on it.
+    /// Reasons in the todo itself other than a hold: it has no content, or another owner works on it.
     pub own: Option<WaitReason>,
     /// What it waits for: its unmet dependencies in their order, and work in progress on its files.
     pub waits_for: CappedList<WaitReason>,
@@ -52,7 +52,7 @@ pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Explanation> {
         }
         for reason in reader.reasons(todo).into_iter().filter(|reason| !reason.is_own()) {
             let target = reason.uid.and_then(|uid| plan.get(uid));
-            // A hold is a beginning of its own even where todos are waited for as well.
+            // A hold is a separate cause, even if the todo also waits for other todos.
             let begins = reason.cause != Cause::Waiting || reason.about.is_some();
             next.extend(target.filter(|t| reader.is_open(t)));
             if begins && named.insert((reason.id.clone(), reason.cause)) {

@@ -28,7 +28,7 @@ pub use words::summary;
 use crate::graph::NodeState;
 use crate::{Dep, Footprint, HoldKind, Need, Plan, ShownStatus, Status, Todo, Uid};
 
-/// Entries kept of a list.
+/// The number of entries of a list that are kept.
 pub const LISTED: usize = 20;
 
 /// What stands in the way of a todo. Sorted by who can do something about it: users first, then what nobody works on, then
@@ -107,12 +107,12 @@ impl Cause {
     }
 }
 
-/// One thing that stands in the way of a todo.
+/// One reason why a todo cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitReason {
-    /// How it stands in the way.
+    /// The cause of the block.
     pub cause: Cause,
-    /// The id of what stands in the way; the todo's own id where the reason lies in the todo itself.
+    /// The id of the blocking todo; the todo's own id if the reason is in the todo itself.
     pub id: String,
     /// The todo with that id, unless the id is unknown.
     pub uid: Option<Uid>,
@@ -151,7 +151,7 @@ impl WaitReason {
         Self { needed_by: todo.id.clone(), ..self }
     }
 
-    /// Returns true if the reason lies in the waiting todo itself.
+    /// Returns true if the reason is in the waiting todo itself.
     pub fn is_own(&self) -> bool {
         self.id == self.needed_by && !matches!(self.cause, Cause::Cycle | Cause::Missing)
     }
@@ -216,7 +216,7 @@ impl<'a> PlanReader<'a> {
         todo.is_ready(self.now) && !is_empty(todo) && self.file_conflict(todo).is_none()
     }
 
-    /// How the todo stands in the way of those that depend on it.
+    /// Returns how the todo blocks those that depend on it.
     fn standing(self, todo: &Todo) -> WaitReason {
         let own = |cause| WaitReason::own(cause, todo, self.now);
         match todo.status_at(self.now) {
@@ -300,8 +300,9 @@ impl<'a> PlanReader<'a> {
         self.hold(todo).or_else(blank).or_else(dependency)
     }
 
-    /// Returns true if only other todos stand in the way of a todo, and nothing in the way of those but todos or agents:
-    /// none of them is on hold or without content. Most todos of a large plan wait in this way, and seeing that takes no text.
+    /// Returns true if a todo is blocked only by other todos, and these only by todos or agents: none of them is on
+    /// hold or without content. Most todos of a large plan wait in this way, and this can be decided without reading
+    /// texts.
     fn waits_only_for_work(self, todo: &'a Todo) -> bool {
         let is_work = |(dep, target): (&Dep, Option<&Todo>)| {
             matches!(dep, Dep::On(_))
@@ -311,8 +312,8 @@ impl<'a> PlanReader<'a> {
         todo.derived.unmet > 0 && todo.hold.is_none() && unmet.peek().is_some() && unmet.all(is_work)
     }
 
-    /// Everything that directly stands in the way of an open todo: unmet dependencies in their order, then what lies in the
-    /// todo itself. Empty for what can be started, what the reader has in progress, and what is closed.
+    /// Returns everything that directly blocks an open todo: unmet dependencies in their order, then reasons in the
+    /// todo itself. Empty for todos that can be started, that the reader has in progress, or that are closed.
     pub fn reasons(self, todo: &'a Todo) -> Vec<WaitReason> {
         if !self.is_open(todo) {
             return Vec::new();
@@ -329,7 +330,7 @@ impl<'a> PlanReader<'a> {
         out
     }
 
-    /// Everything that stands in the way of starting a todo, whatever its status is.
+    /// Returns everything that blocks the start of a todo, whatever its status.
     pub fn before_start(self, todo: &'a Todo) -> Vec<WaitReason> {
         let mut out = self.dependencies(todo);
         out.extend(self.own_reason(todo).filter(|own| out.is_empty() || own.cause.is_hold()));

@@ -13,7 +13,7 @@ use crate::{Dep, Plan, Todo, Uid};
 pub struct Unblocks {
     /// The todo asked about.
     pub id: String,
-    /// Ids of what becomes ready at once, in list order.
+    /// The ids of the todos that become ready at once, in list order.
     pub ready: CappedList<String>,
     /// How many open todos wait for it, however indirectly.
     pub waiting: usize,

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use super::{Cause, PlanReader, WaitReason, is_empty, is_optional};
 use crate::{Dep, Footprint, Need, Plan, Status, Todo, Uid};
 
-/// Everything that stands in the way of some todos.
+/// Everything that blocks some todos.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitRoots {
     /// Each once, in the order of [`Cause`] and then of ids.
     pub found: Vec<WaitReason>,
     /// There was too much to look at everything.
     pub cut: bool,
-    /// Ids of open todos of the weakest priority that nothing stands in the way of.
+    /// The ids of open todos of the lowest priority that nothing blocks.
     pub optional: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ pub fn roots(plan: &Plan, start: &[Uid], owner: Option<&str>, now: i64, limit: u
     let mut walk = Walk { reader, seen: HashSet::new(), out: WaitRoots::default() };
     let mut layer: Vec<Uid> = start.to_vec();
     Footprint::gather(layer.iter().map(|uid| plan.need(*uid)))?;
-    // What is parked stands in the way only of what waits for it.
+    // A parked todo blocks only the todos that wait for it.
     layer.retain(|uid| plan.get(*uid).is_some_and(|todo| !todo.is_parked()));
     while !layer.is_empty() {
         layer.retain(|uid| walk.seen.insert(*uid));

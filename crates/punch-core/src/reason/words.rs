@@ -11,7 +11,7 @@ use crate::{HoldKind, ShownStatus, Status, time};
 const WRITTEN: usize = 5;
 
 impl Cause {
-    /// What stands in the way, in a few words behind an id. `about` is safe to print already.
+    /// Describes what blocks a todo in a few words after an id. `about` must already be safe to print.
     pub fn words(self, about: &str) -> String {
         let plain = match self {
             Self::Person => "waiting for you",
@@ -38,12 +38,12 @@ impl Cause {
 }
 
 impl WaitReason {
-    /// The id and how it stands in the way: `T-1 (in progress)`.
+    /// Returns the id and how it blocks: `T-1 (in progress)`.
     pub fn text(&self) -> String {
         format!("{} ({})", shown(&self.id), self.words())
     }
 
-    /// How it stands in the way, without the id.
+    /// Returns how it blocks, without the id.
     pub fn words(&self) -> String {
         let about = self.about.as_deref().map(|about| neutral(&clip(about, 80)).into_owned()).unwrap_or_default();
         match (self.cause, self.status) {
@@ -124,7 +124,7 @@ pub(crate) fn shown(id: &str) -> String {
         return "(no id)".to_owned();
     }
     let safe = neutral(&clip(id, 60)).into_owned();
-    // Text with blanks could be taken for a line of its own.
+    // Text with leading blanks could be mistaken for a separate line.
     if safe.contains(' ') { format!("`{safe}`") } else { safe }
 }
 

@@ -50,7 +50,7 @@ impl Document {
         out.finish()
     }
 
-    /// New todos are put at the end; if that is where they belong and the others kept their order, nothing moves.
+    /// New todos are added at the end; if they belong there and the others kept their order, nothing moves.
     fn arrange(&self, order: Vec<Ref>, kept: &HashSet<&str>, plan: &Plan) -> Option<Op> {
         let ids = self.records.iter().filter_map(|r| r.id.as_deref()).filter(|id| kept.contains(id));
         let was: Vec<Uid> = ids.filter_map(|id| plan.by_id(id)).map(|todo| todo.uid).collect();

@@ -106,7 +106,7 @@ impl Document {
         Ok(ParsedDocument { document, ignored })
     }
 
-    /// Where each id stands; of several the first.
+    /// The position of each id; the first one if an id repeats.
     pub(crate) fn places_of_ids(&self) -> HashMap<&str, usize> {
         let mut out = HashMap::with_capacity(self.records.len());
         for (at, record) in self.records.iter().enumerate() {

@@ -57,8 +57,8 @@ impl Agents {
         self.agents[agent as usize].free
     }
 
-    /// Tokens that the agent's window still takes: anything at all while nothing is in it, nothing at all beside a
-    /// todo that is larger than a budget and needs a window of its own.
+    /// The tokens that still fit into the agent's window: any number if it is empty, none beside a todo that is larger
+    /// than a budget and needs a separate window.
     pub fn room(&self, agent: u32) -> Option<u64> {
         match self.agents[agent as usize].windows.last() {
             Some((todos, sum)) if !todos.is_empty() => self.budget.checked_sub(*sum),

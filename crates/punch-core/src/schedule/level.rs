@@ -43,7 +43,7 @@ fn alone(jobs: &Jobs<'_>, agents: &mut Agents, group: &[u32]) {
     }
 }
 
-/// Splits a group that no window holds. What is larger than a window has one of its own.
+/// Splits a group that no window can hold. A todo larger than a window gets a separate one.
 fn first_fit(group: &[u32], budget: u64, tokens: impl Fn(u32) -> u64) -> Vec<Vec<u32>> {
     let mut windows: Vec<(Vec<u32>, Option<u64>)> = Vec::new();
     for &job in group {

@@ -130,7 +130,7 @@ impl ListScheduler<'_> {
         }
     }
 
-    /// The set of files by which a job is kept apart from others.
+    /// The set of files that separates a job from others.
     fn set(&self, job: u32) -> Option<u32> {
         self.jobs.sets[job as usize].filter(|_| !self.queues.is_empty())
     }
@@ -219,7 +219,7 @@ impl ListScheduler<'_> {
         Some(self.ranked[rank as usize])
     }
 
-    /// What begins with it takes at least as long as all that is left, spread evenly.
+    /// The path that begins with it takes at least as long as all remaining work, spread evenly.
     fn critical(&self, job: u32) -> bool {
         u128::from(self.paths[job as usize]) * u128::from(self.agents.count()) >= u128::from(self.left)
     }

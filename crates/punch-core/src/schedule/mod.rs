@@ -140,7 +140,7 @@ pub struct Break {
 pub struct Blocked {
     /// The id of the todo.
     pub id: String,
-    /// What stands in its way.
+    /// The reasons why it is blocked.
     pub why: String,
 }
 
@@ -168,7 +168,7 @@ pub struct Schedule {
     pub lower_bound: u64,
     /// In the order of windows.
     pub checkpoints: Vec<Break>,
-    /// Todos larger than a whole budget; where they were asked for, each has a window of its own.
+    /// Todos larger than a whole budget; if they were requested, each has a separate window.
     pub oversize: Vec<String>,
     /// Open todos that cannot be worked on.
     pub blocked: Vec<Blocked>,

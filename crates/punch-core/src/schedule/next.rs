@@ -14,7 +14,7 @@ pub struct Ranking {
     order: Vec<Uid>,
     /// Everything before it is closed.
     from: usize,
-    /// A timer ends then, and with it what it held comes into the order.
+    /// When the next timer ends and the todo that it held becomes available.
     until: Option<i64>,
 }
 

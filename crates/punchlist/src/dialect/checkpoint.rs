@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "action", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Call {
-    /// Saves where the work stands: [`Saved`].
+    /// Saves the state of the work: [`Saved`].
     Save {
         /// A remark.
         #[serde(default, skip_serializing_if = "Option::is_none")]

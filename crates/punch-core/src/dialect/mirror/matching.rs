@@ -11,16 +11,16 @@ use crate::{Todo, Uid};
 /// replaced as a whole: only rows at the same place are compared then.
 const COMPARED: usize = 4_096;
 
-/// Percent of their words that two texts share if one is a rename of the other, wherever the row stands.
+/// The percentage of shared words above which one text is a rename of the other, wherever the row is.
 const ALIKE: usize = 75;
 /// Percent of their words that two texts share if one is a rename of the other and the row is still in its place.
 const ALIKE_IN_PLACE: usize = 50;
-/// Words at the beginning that two texts share if one is a rename of the other, wherever the row stands: a row that gets a
-/// long explanation appended shares few of its words with what it was.
+/// The number of shared words at the beginning above which one text is a rename of the other, wherever the row is. A
+/// row with a long explanation appended shares only a small part of its words with its earlier text.
 const SAME_BEGINNING: usize = 4;
 
-/// Gives every row without a todo the todo that it means. `known` are todos outside the last list that a row may mean by
-/// its text. Returns the todos that were taken up from there.
+/// Assigns a todo to every row that has none. `known` are todos outside the last list that a row may refer to by its
+/// text. Returns the todos that were found there.
 pub(super) fn find<'t>(rows: &mut [HostRow], before: &[HostRow], known: &[&'t Todo]) -> Vec<&'t Todo> {
     by_content(rows, before);
     let adopted = adopt(rows, before, known);

@@ -127,7 +127,7 @@ pub struct HostRowChange {
     pub blocked_by: Vec<String>,
 }
 
-/// What a host's tool said.
+/// The report of a host's tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostListUpdate {
     /// The whole list.
@@ -140,7 +140,7 @@ pub enum HostListUpdate {
     Change(HostRowChange),
 }
 
-/// What a session's host said last, kept with the session.
+/// The last list of a session's host, stored with the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostListCopy {
@@ -148,7 +148,7 @@ pub struct HostListCopy {
     pub family: String,
     /// The list, every row with its todo.
     pub rows: Vec<HostRow>,
-    /// The newest uses of the tool, oldest first, as numbers made of what tells them apart.
+    /// The newest calls of the tool, oldest first, as numbers computed from what distinguishes them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<u32>,
 }
@@ -170,7 +170,7 @@ pub fn policy(plan: Policy) -> Policy {
 impl HostListCopy {
     /// Remembers a use of the tool. False for one that was reported before: a host may have two ways to us.
     pub fn take(&mut self, call: &str) -> bool {
-        // Half of it tells so few apart, and is read and written with every report.
+        // Half of the hash is enough to distinguish so few calls, and it is read and written with every report.
         let number = (fnv1a(call.bytes()) >> 32) as u32;
         if self.calls.contains(&number) {
             return false;
@@ -181,7 +181,8 @@ impl HostListCopy {
         true
     }
 
-    /// The list after what was told. Rows without a content are not todos; a key names the first row that has it.
+    /// Returns the list after the report. Rows without content are not todos; a key refers to the first row that has
+    /// it.
     pub fn next(&self, told: &HostListUpdate, room: Room) -> Vec<HostRow> {
         let mut rows = merge::next(&self.rows, told);
         let mut seen = HashSet::new();

@@ -23,14 +23,14 @@ pub enum MirrorAuthority {
 pub struct MirrorStep {
     /// To be applied as one batch.
     pub ops: Vec<Op>,
-    /// The host's list as it is kept; a row without a todo is the next of the batch's adds.
+    /// The host's list as it is stored; a row without a todo is the next of the batch's adds.
     pub rows: Vec<HostRow>,
     /// Finished todos that the host no longer lists. They stay in the plan.
     pub finished: Vec<Uid>,
 }
 
-/// Compares the host's list after `told` with its last one. `rows` is that list ([`HostListCopy::next`]), `known` are todos
-/// that a row may mean by its content; `plan` has them and every todo of `before` loaded.
+/// Compares the host's list after `told` with its last one. `rows` is that list ([`HostListCopy::next`]), `known` are
+/// todos that a row may refer to by its content; `plan` has these and every todo of `before` loaded.
 pub fn step(
     before: &HostListCopy,
     (told, mut rows): (&HostListUpdate, Vec<HostRow>),
@@ -71,7 +71,7 @@ pub fn step(
     MirrorStep { ops, rows, finished }
 }
 
-/// The rows with those of the last list that are missing, each after the row that stood before it.
+/// Returns the rows together with the missing ones of the last list, each after the row that preceded it.
 fn with_missing(rows: Vec<HostRow>, before: &[HostRow]) -> Vec<HostRow> {
     let listed: HashSet<Uid> = rows.iter().filter_map(|row| row.uid).collect();
     let mut missing: BTreeMap<Option<Uid>, Vec<HostRow>> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn with_missing(rows: Vec<HostRow>, before: &[HostRow]) -> Vec<HostRow> {
     out
 }
 
-/// A todo as a row of the host's list would have said it before.
+/// Returns a todo as the row that the host's list would have had for it before.
 fn as_row(todo: &Todo, row: &HostRow) -> HostRow {
     HostRow {
         uid: Some(todo.uid),
@@ -166,7 +166,8 @@ fn details(ops: &mut Vec<Op>, (base, before): (&[HostRow], &[HostRow]), rows: &[
     let keys: BTreeMap<&str, &Ref> =
         rows.iter().zip(refs).filter_map(|(row, r)| Some((row.key.as_deref()?, r))).collect();
     let old_keys: BTreeMap<&str, Uid> = before.iter().filter_map(|row| Some((row.key.as_deref()?, row.uid?))).collect();
-    // By the todos that the numbers stand for: a host that counts anew gives the same numbers to others.
+    // Compares the todos that the numbers refer to, because a host that restarts its numbering gives the same numbers
+    // to other todos.
     let waited = |row: &HostRow| -> Option<BTreeSet<Uid>> {
         let waits = row.blocked_by.as_ref()?.iter();
         Some(waits.filter_map(|key| old_keys.get(key.as_str()).copied()).collect())

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::list::invalid;
 use crate::{Refusal, text};
 
-/// One op that passed the schema. An empty string counts as absent, as the format wants it.
+/// One op that passed the schema. An empty string counts as absent, as the format requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PhaseOp {
     /// Replaces the whole list.

@@ -10,7 +10,7 @@ use crate::{Status, text};
 pub enum CommandReply {
     /// The command has run; this is its output.
     Said(CommandOutput),
-    /// A file is wanted first.
+    /// The command needs a file first.
     Effect(FileEffect),
 }
 
@@ -21,7 +21,7 @@ pub struct CommandOutput {
     pub output: String,
     /// The list after it.
     pub phases: Vec<TaskPhase>,
-    /// It could not be done: nothing fits, or it was said wrongly.
+    /// True if the command failed: nothing matches, or it was not valid.
     pub refused: bool,
 }
 

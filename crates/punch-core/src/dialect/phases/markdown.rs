@@ -7,7 +7,7 @@ use super::list::{PhaseTask, TaskPhase};
 use super::normal::normalise;
 use crate::{Status, text};
 
-/// Where tasks go that stand before the first heading.
+/// The phase for tasks before the first heading.
 const DEFAULT_PHASE: &str = "Todos";
 
 /// The phases that a text contains.

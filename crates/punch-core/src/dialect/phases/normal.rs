@@ -54,7 +54,7 @@ pub fn completions(before: &[TaskPhase], after: &[TaskPhase]) -> Vec<FinishedTas
     completed
 }
 
-/// Phase and content are not kept apart better than this, so that names holding NUL meet as they always did.
+/// Phase and content are joined without escaping, so names that contain NUL can collide, as they always did.
 fn key(phase: &str, content: &str) -> String {
     format!("{phase}\0{content}")
 }

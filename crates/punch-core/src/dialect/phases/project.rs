@@ -4,7 +4,7 @@ use super::list::{PhaseTask, TaskPhase};
 use crate::dialect::list::{ListItem, NO_PHASE, SessionList};
 use crate::{PhaseUid, Plan, Status, Todo};
 
-/// The plan as this dialect shows it. Todos without a phase stand first, under `Todos`.
+/// Returns the plan as this dialect shows it. Todos without a phase come first, under `Todos`.
 pub fn project(plan: &Plan) -> Vec<TaskPhase> {
     let mut phases: Vec<TaskPhase> = Vec::new();
     let live = plan.live();
