@@ -14,7 +14,7 @@ impl Project {
         WorkTree { root: self.location.project_root.clone(), git: None, consents: self.consents() }
     }
 
-    /// Runs checks of this project, to their end or their time limit. When this process is ended, they end with it.
+    /// Runs checks of this project, to their end or their time limit. When this process ends, so do the checks.
     pub fn checker(&self) -> Checker<'static> {
         let settings = &self.config.settings;
         Checker { plan_check: settings.plan_check(), ..self.tree().checker(settings.verify_timeout.value, &|| false) }

@@ -37,8 +37,8 @@ impl<T: Args> Args for DeferredArgs<T> {
     }
 }
 
-/// The verb's own flags and those of every verb. What the list of verbs says about it stands, whatever the arguments
-/// say about themselves.
+/// The flags of the verb and of every verb. What the list of verbs says about it takes precedence over what the
+/// arguments say about themselves.
 fn describe<T: Args>(command: Command) -> Command {
     let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
     // `punch help options` describes the flags of every verb, once.

@@ -38,7 +38,7 @@ impl BackgroundChecks for DetachedChecks {
             command.arg("--store").arg(std::path::absolute(store)?);
         }
         command.current_dir(&self.root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // Agents end the process group of a hook that they no longer want.
+        // Agents kill the process group of a hook that they no longer need.
         own_process_group(&mut command);
         let mut child = command.spawn()?;
         // It says one word once it holds the lock, and none if there is nothing to do.

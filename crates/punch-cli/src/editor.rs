@@ -16,7 +16,7 @@ use crate::{environment, files, output};
 /// What the user was shown, in the file beside theirs.
 const BASE: &str = "base.json";
 
-/// A text that is being edited, in a folder of its own that only the user may enter.
+/// A text that is being edited, in a folder that only the user may enter.
 pub struct EditorDraft {
     editor: String,
     folder: PathBuf,
@@ -34,7 +34,7 @@ impl EditorDraft {
         Ok(draft)
     }
 
-    /// A draft that was kept, and what it was made from.
+    /// A saved draft, and the text it was made from.
     pub fn again(file: &Path) -> Result<(Self, String), Failure> {
         let editor = editor()?;
         let folder = file.parent().map(Path::to_owned).unwrap_or_default();

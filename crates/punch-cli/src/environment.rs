@@ -180,7 +180,7 @@ pub fn is_dumb_terminal() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Whether the user wants no colors anywhere (<https://no-color.org>).
+/// Returns true if the user wants no colors anywhere (<https://no-color.org>).
 pub fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
@@ -308,7 +308,7 @@ fn verb_of(given: &[OsString]) -> Option<&str> {
     None
 }
 
-/// Whether this word stands where the verb stands.
+/// Returns true if this word is in the place of the verb.
 pub fn names_verb(word: &str) -> bool {
     let given: Vec<OsString> = std::env::args_os().collect();
     verb_of(&given) == Some(word)

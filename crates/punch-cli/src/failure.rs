@@ -14,7 +14,7 @@ use crate::output;
 pub enum Exit {
     /// All is well.
     Ok,
-    /// A rule said no, or something named does not exist.
+    /// A rule refused the request, or something that was named does not exist.
     Refused,
     /// The arguments make no sense.
     Usage,
@@ -74,7 +74,7 @@ pub enum Failure {
         /// What to do.
         hint: String,
     },
-    /// The rules, the store or the names said no.
+    /// The rules or the store refused the request, or a name is unknown.
     Engine(EngineError),
     /// There is no usable place for a store.
     Locate(LocateError),

@@ -23,7 +23,7 @@ pub fn say_once(path: Option<PathBuf>, what: &str, text: &str) {
     let Some(path) = path.or_else(default) else { return };
     let line = format!("{what}: {text}");
     let shown = text::neutral(text);
-    // Far enough to tell two troubles apart, and short of what changes by itself, such as an age.
+    // Long enough to distinguish two problems, and short enough to leave out what changes by itself, such as an age.
     let known = shown.split("; ").next().unwrap_or_default();
     if !recent(&path).is_some_and(|log| log.contains(known)) {
         say(Some(path), &line);

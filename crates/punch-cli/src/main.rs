@@ -48,7 +48,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The verb with its arguments, the flags of every verb wherever they stand, and whether they may be used here.
+    /// The verb with its arguments, the flags of every verb wherever they are, and whether they may be used here.
     fn read() -> Result<(commands::Command, Global, Result<(), Failure>), clap::Error> {
         let matches = Self::command().try_get_matches_from(environment::arguments())?;
         let read = || -> Result<_, clap::Error> {

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::reply::{self, VerbReply};
 
-/// Asks for ops on todos that the user named, and tells what they are now.
+/// Submits ops on todos that the user named, and reports their new state.
 pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) -> Result<VerbReply, Failure> {
     let open = project.open_named(names)?;
     let (changed, uids) = open.engine.submit_named(open.plan, &open.project.request(), names, ops)?;

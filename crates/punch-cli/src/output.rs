@@ -162,7 +162,7 @@ pub fn failure(failure: &Failure, as_json: bool) {
     }
 }
 
-/// Prints the answer of a verb: in color where that is wanted, and one screen at a time where it is long.
+/// Prints the answer of a verb: in color if that is requested, and one screen at a time if it is long.
 pub fn reply(reply: &VerbReply, as_json: bool) -> Result<(), Failure> {
     if as_json {
         return if reply.json.is_null() { Ok(()) } else { JsonLines::stdout().print_last(&reply.json) };

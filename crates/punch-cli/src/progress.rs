@@ -62,7 +62,7 @@ impl Drop for ProgressDisplay {
     }
 }
 
-/// Draws the line anew.
+/// Draws the line again.
 fn show(since: Duration, print: impl Fn(&str)) {
     let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
     if *line == ProgressLine::Forbidden {

@@ -272,7 +272,7 @@ impl Project {
         }
     }
 
-    /// What tells worktrees that share a store apart.
+    /// The identity of a worktree among those that share a store.
     pub fn worktree(&self) -> String {
         self.location.project_root.display().to_string()
     }

@@ -128,7 +128,7 @@ pub fn table<'a>(reader: PlanReader<'a>, todos: impl IntoIterator<Item = &'a Tod
         // Why it failed is what a list of failed todos is read for.
         let error =
             todo.last_error.as_deref().filter(|error| todo.status == Status::Failed && !error.trim().is_empty());
-        // An error that tells of the failed check needs no mark beside it.
+        // An error about the failed check needs no mark beside it.
         if error.is_some_and(|error| error.trim_start().starts_with("the check of")) {
             row.badges.retain(|badge| *badge != Badge::CheckFailed);
         }

@@ -17,7 +17,7 @@ pub struct Safety {
 }
 
 impl Safety {
-    /// The places for a store; `None` without a home folder, and for a store on a server, which has backups of its own.
+    /// The places for a store; `None` without a home folder, and for a store on a server, which has its own backups.
     pub fn of(location: &Location) -> Option<Self> {
         if location.server.is_some() {
             return None;
@@ -81,7 +81,8 @@ impl Safety {
         format!("`punch store restore --copy` restores the copy `{copy}` from {age}{held}; {accept}")
     }
 
-    /// A loss was accepted: the copy, which may hold what was lost, must not be overwritten. Answers where it is kept.
+    /// A loss was accepted: the copy, which may contain what was lost, must not be overwritten. Returns where it is
+    /// kept.
     pub fn keep_after_loss(&self) -> Option<PathBuf> {
         self.copy.exists().then(|| copies::put_aside(&self.copy).ok())?
     }

@@ -38,7 +38,7 @@ pub fn read(folder: &Path) -> Result<String, Failure> {
         let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
             EngineError::from(Refusal::Invalid { at: name.clone(), what: format!("not JSON: {error}") })
         })?;
-        // A bare value would not be told from a task by the reader.
+        // The reader could not distinguish a bare value from a task.
         if !value.is_object() {
             return Err(EngineError::from(Refusal::Invalid { at: name, what: "must be an object".to_owned() }).into());
         }

@@ -131,7 +131,7 @@ pub enum ActivityKind {
     Control {
         /// What is controlled, such as `run 3`, `seat 2 of run 3`, `session 1a2b` or `all sessions`.
         scope: String,
-        /// What the user wants: `go`, `pause` or `stop`.
+        /// The state that the user requests: `go`, `pause` or `stop`.
         wanted: String,
         /// The actor that wants it.
         by: String,

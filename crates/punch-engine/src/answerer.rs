@@ -75,7 +75,7 @@ struct TerminalFacts<'a> {
     is_terminal: bool,
     /// A variable of an agent that the caller found in its own environment.
     own_mark: Option<&'a str>,
-    /// This process and everything above it; empty if the system does not tell.
+    /// This process and all its parents; empty if the system does not provide them.
     ancestry: Vec<ProcessFacts>,
 }
 

@@ -23,7 +23,7 @@ pub struct TodoAssignment {
     pub prompt: String,
 }
 
-/// Returns the key of an assignment that no agent has taken up yet; `tag` is what no other assignment has.
+/// Returns the key of an assignment that no agent has taken over yet; `tag` makes it unique.
 pub fn assignment_key(tag: &str) -> SessionKey {
     SessionKey::provisional(format_args!("assigned-{tag}"))
 }

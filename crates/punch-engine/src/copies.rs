@@ -19,7 +19,7 @@ pub const LARGEST: u64 = 64 << 20;
 /// How long to wait after a copy that failed.
 const PAUSE: Duration = Duration::from_secs(10 * 60);
 
-/// How many copies that were put aside are kept.
+/// The number of copies that are put aside and kept.
 const MOST_EARLIER: usize = 10;
 
 /// The copy of the database `store` (an absolute path) under the user's state folder.
@@ -46,8 +46,9 @@ pub fn is_due(copy: &Path) -> bool {
     older_than(copy, EVERY) && older_than(&attempt(copy), PAUSE)
 }
 
-/// Writes the copy anew. A copy of another store that was at the same place before is put aside, not overwritten.
-/// False if it was left to another process, or the store is too large or has lost writes: the copy may hold them.
+/// Writes the copy again. A copy of another store that was at the same place before is put aside, not overwritten.
+/// Returns false if this was left to another process, or if the store is too large or has lost writes, which the copy
+/// may contain.
 pub fn renew(copy: &Path, store: &Path) -> Result<bool, StoreError> {
     let failed = |error: io::Error| StoreError::Unavailable {
         store: StoreLabel::file(copy),

@@ -40,7 +40,7 @@ impl Finding {
 }
 
 impl Engine {
-    /// Checks one plan. With `repair`, derived values that are wrong are written anew; stored fields never are.
+    /// Checks one plan. With `repair`, wrong derived values are written again; stored fields never are.
     pub fn check_plan(&self, plan: PlanId, repair: bool) -> Result<Vec<Finding>, EngineError> {
         let (whole, folded) = self.read(plan, |snapshot| {
             let mut whole = Plan::slice(snapshot.row()?);
@@ -76,7 +76,7 @@ impl Engine {
     }
 }
 
-/// Returns a finding if the last change lies in the future: a clock ran ahead when it was made, or is behind now.
+/// Returns a finding if the last change is dated in the future: a clock was ahead when it was made, or is behind now.
 fn compare_clock(whole: &Plan, now: i64) -> Option<Finding> {
     if whole.row.last_time <= now.saturating_add(CLOCK_TOLERANCE) {
         return None;
@@ -89,7 +89,7 @@ fn compare_clock(whole: &Plan, now: i64) -> Option<Finding> {
     Some(Finding::new("clock", Severity::Note, detail))
 }
 
-/// A whole plan with its derived values counted anew, and the todos that this changes.
+/// Computes the derived values of a whole plan again, and returns the todos that this changes.
 fn recount(whole: &Plan) -> (Plan, Vec<Todo>) {
     let mut derived = whole.clone();
     apply::derive(&mut derived);

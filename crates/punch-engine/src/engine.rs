@@ -15,7 +15,7 @@ pub type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
 /// What happened after a commit.
 pub enum News<'a> {
-    /// Something went wrong; the write stands.
+    /// Something went wrong after the commit; the write stays.
     Trouble(&'a EngineError),
     /// An automatic checkpoint was made.
     Checkpoint(&'a SavedCheckpoint),

@@ -22,7 +22,7 @@ punch_core::errors! {
         PlanExists { name: String }: "plan_exists",
             ("a plan named `{name}` already exists"),
             ("choose another name, switch to it with `punch plan use {0}`, or rename it with `punch plan rename {0} NAME`", shell(&name));
-        /// The plan was put away.
+        /// The plan is archived.
         ArchivedPlan { name: String }: "archived_plan",
             ("the plan `{name}` is archived"),
             ("run `punch plan archive {} --undo` to bring it back", shell(&name));
@@ -68,16 +68,16 @@ punch_core::errors! {
             ("`punch list --all` shows every todo, closed ones included; `punch log` names archived ones");
     }
     from {
-        /// Rules said no; never empty.
+        /// The rules refused the batch; never empty.
         Refused(refusals: Vec<Refusal>) =>
             refusals.first().map_or("refused", Refusal::code),
             all_of(refusals),
             refusals.first().map(Refusal::hint).unwrap_or_default();
-        /// The store said no.
+        /// The store failed.
         Store(error: StoreError) => error.code(), error.message(), error.hint();
         /// A check did not pass, or could not run.
         Verify(error: VerifyError) => error.code(), error.message(), error.hint();
-        /// The plan file said no.
+        /// The plan file could not be used.
         PlanFile(error: FileError) => error.code(), error.message(), error.hint();
         /// A checkpoint is not there, or does not fit the code.
         Checkpoint(error: CheckpointError) => error.code(), error.message(), error.hint();

@@ -38,13 +38,13 @@ pub struct ImportResult {
     pub changed: PlanChange,
     /// Todos that were there already, and were updated where the document differs.
     pub known: usize,
-    /// What stands in the document.
+    /// The content of the document.
     pub brings: Brings,
     /// Unknown names in the input.
     pub ignored: BTreeSet<String>,
 }
 
-/// What stands in a document, in numbers.
+/// The content of a document, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Brings {
     /// Todos of each status, in the order of [`Status::ALL`].

@@ -38,8 +38,8 @@ pub struct UnnamedCall<'a> {
 }
 
 impl SessionState {
-    /// A conversation begins or resumes: which server it talks to is open again. Of one that nothing is known about
-    /// nothing is kept: its first receipt says which server it has.
+    /// Resets which server a conversation talks to when it begins or resumes. Nothing is stored about an unknown
+    /// conversation: its first receipt shows which server it has.
     pub(crate) fn restart(&mut self, how: SessionStart) {
         if how != SessionStart::Compact && *self != Self::default() {
             self.server = None;

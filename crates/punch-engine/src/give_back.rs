@@ -17,7 +17,7 @@ pub(crate) fn give_back(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64)
     change(tx, actor, todos, now, Op::Unclaim)
 }
 
-/// Starts these todos for `actor`, as far as they are still there to be resumed.
+/// Starts these todos for `actor`, if they can still be resumed.
 pub(crate) fn take_up(tx: &mut dyn Tx, actor: &Actor, todos: &[Uid], now: i64) -> Result<(), EngineError> {
     change(tx, actor, todos, now, Op::Start)
 }

@@ -8,7 +8,7 @@ use punch_store::{PlanId, Snapshot};
 
 use crate::{Engine, EngineError, PlanChange, Revision, WriteRequest};
 
-/// Events of a revision that are read to tell what happened in it. A revision may have as many as the plan has todos.
+/// The number of events of a revision that are read to describe it. A revision may have as many as the plan has todos.
 pub const NARRATED: usize = 1_000;
 
 /// One revision.
@@ -24,7 +24,7 @@ pub struct RevisionEntry {
     pub events: Vec<Event>,
     /// How many more events the revision has.
     pub more: u64,
-    /// Whether it undid another revision, and whether it still stands.
+    /// Whether it undid another revision, and whether it is in force.
     pub fate: UndoState,
 }
 
@@ -50,7 +50,8 @@ impl From<Revision> for RevisionEntry {
 }
 
 impl Engine {
-    /// The last `limit` revisions, newest first, each with its first [`NARRATED`] events: enough to tell what happened.
+    /// Returns the last `limit` revisions, newest first, each with its first [`NARRATED`] events, which is enough to
+    /// describe it.
     pub fn history(&self, plan: PlanId, limit: u64) -> Result<Vec<RevisionEntry>, EngineError> {
         self.read(plan, |snapshot| last(snapshot, limit, NARRATED))
     }
@@ -107,8 +108,8 @@ impl Engine {
         })
     }
 
-    /// Undoes a revision; without one, the latest change that still stands: of the caller, or with `any` of anyone.
-    /// [`punch_core::Outcome::undone`] says which it was. It never succeeds without a change.
+    /// Undoes a revision; without one, the latest change that is in force: of the caller, or with `any` of anyone.
+    /// [`punch_core::Outcome::undone`] says which one it was. It never succeeds without a change.
     pub fn undo(
         &self,
         plan: PlanId,
@@ -119,7 +120,7 @@ impl Engine {
         self.submit(plan, request, &[Op::Undo { revision, any }])
     }
 
-    /// Undoes the caller's latest undo that still stands. It never succeeds without a change.
+    /// Undoes the caller's latest undo that is in force. It never succeeds without a change.
     pub fn redo(&self, plan: PlanId, request: &WriteRequest<'_>) -> Result<PlanChange, EngineError> {
         self.submit(plan, request, &[Op::Redo])
     }

@@ -19,7 +19,7 @@ use crate::plan_file::{PlanFileLink, link_of};
 use crate::run::{RunRecord, Sum, dollars, read_run};
 use crate::{Consents, Engine, EngineError, Role};
 
-/// The reader that stands for the user, whatever surface it looks at.
+/// The reader that represents the user on every surface.
 pub const READER: &str = "user";
 
 /// Questions that are shown.
@@ -233,8 +233,8 @@ fn stopped(snapshot: &dyn Snapshot, plan: &Plan, now: i64) -> Result<Vec<Stopped
     Ok(out)
 }
 
-/// Conflicts with the plan file that were noticed after the user last looked. They are settled already, but not always
-/// as the user wants it.
+/// Conflicts with the plan file that were noticed after the user last looked. They are already resolved, but perhaps
+/// not as the user wants.
 fn file_conflicts(plan: &Plan, link: Option<&PlanFileLink>, seen: Option<SeenFact>) -> Vec<FileConflictFact> {
     let Some(link) = link.filter(|link| seen.is_none_or(|seen| link.at > seen.at)) else { return Vec::new() };
     let fact = |conflict: &punch_core::plan_file::MergeConflict| FileConflictFact {

@@ -25,7 +25,8 @@ const LINKED_BEFORE: &str = "linked_before";
 /// Sessions that are looked at, the most recent first.
 const LOOKED_AT: usize = 50;
 
-/// What tells one write from others: not the order of keys, nor arguments that name the caller.
+/// The fingerprint that distinguishes one write from others, without the order of keys and arguments that name the
+/// caller.
 pub fn fingerprint(arguments: &Value) -> String {
     let mut arguments = arguments.clone();
     if let Value::Object(map) = &mut arguments {
@@ -110,7 +111,7 @@ impl Engine {
         if key.session_id().is_empty() || key.is_provisional() {
             return Ok(false);
         }
-        // The server knew whose call it was: one look, because most hosts tell it.
+        // The server knew which session called: checked first, because most hosts tell it.
         let main = SessionKey::new(key.session_id(), None);
         for known in [key, &main] {
             if self.session(known)?.is_some_and(|(_, state)| state.shown == revision && state.dialect.is_some()) {

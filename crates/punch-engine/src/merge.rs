@@ -105,7 +105,7 @@ impl DocumentNames {
     }
 }
 
-/// Where each todo of the document stands in the plan.
+/// The todo in the plan for each todo of the document.
 fn matched(before: &Document, incoming: &Document) -> Vec<Option<usize>> {
     let by_id: HashMap<&str, usize> =
         before.records.iter().enumerate().filter_map(|(at, record)| Some((record.id.as_deref()?, at))).collect();

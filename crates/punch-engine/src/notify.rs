@@ -49,8 +49,8 @@ impl InboxMemory {
         Self { file: folder.join(format!("{}.json", plan.0)) }
     }
 
-    /// Returns the items that have come in since the last look by any process. At the first look only those are new that have
-    /// just come in: it follows a write. The end of a run is a message of its own.
+    /// Returns the items that have entered the inbox since any process last looked. At the first look, only items count
+    /// as new that have just come in, because the look follows a write. The end of a run is reported separately.
     pub fn entered(&self, items: Vec<InboxItem>, now: i64) -> io::Result<Vec<InboxItem>> {
         create_own_folder(self.file.parent().unwrap_or(Path::new(".")))?;
         let mut file = update_own(&self.file)?;

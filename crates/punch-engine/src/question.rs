@@ -174,7 +174,7 @@ impl QuestionReply {
 
 const CHOSEN: &str = "option:";
 
-/// What became of an attempt to answer a question.
+/// The result of an attempt to answer a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerOutcome {
     /// The answer counts.

@@ -11,7 +11,7 @@ use crate::offers;
 
 /// Ready todos looked at in one step after the first one.
 const PAGE: usize = 64;
-/// Todos that are loaded one by one to explain one of them; where more stand in its way, everything is loaded.
+/// The number of todos that are loaded one by one to explain one of them; if more block it, everything is loaded.
 const WALKED: usize = 5_000;
 
 /// What becomes of todos that another session was sent to and has not started yet.

@@ -74,13 +74,13 @@ fn git() -> Value {
     )
 }
 
-/// What became of a todo that was completed at a checkpoint.
+/// The schema of what happened to a todo that was completed at a checkpoint.
 pub fn judged() -> Value {
     let verdict = word(["valid", "stale", "unknown"]);
     object(&[("id", text()), ("verdict", verdict), ("commit", or_null(text()))], &[])
 }
 
-/// A todo that stands elsewhere than at a checkpoint.
+/// The schema of a todo whose status differs from the one at a checkpoint.
 pub fn differs() -> Value {
     let status = || or_null(word(Status::ALL.map(Status::name)));
     object(&[("id", text()), ("then", about(status(), "null if it came later")), ("now", status())], &[])

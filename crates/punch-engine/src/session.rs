@@ -41,8 +41,9 @@ pub struct SessionState {
     /// The todos it was shown: written by it, put back for it, or assigned to it. A replacement archives only these
     /// (rule 8).
     pub scope: Vec<Uid>,
-    /// Open todos that it answers for although it was not shown them: they found no room in the text when its list was put
-    /// back, the user added them, or the program around it wrote them. Leaving them out of the next list says nothing.
+    /// Open todos that the session is responsible for although it was not shown them: they did not fit into the text
+    /// when its list was restored, the user added them, or the program around it wrote them. Leaving them out of the
+    /// next list changes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<Uid>,
     /// Todos outside its list that an answer or a reading displayed: it may name them, and leaving them out of a list
@@ -57,8 +58,8 @@ pub struct SessionState {
     /// The revision up to which todos that the user added became part of what it answers for.
     #[serde(skip_serializing_if = "is_zero")]
     pub taken_up: u64,
-    /// Todos that the user changed and that found no room in the sentence about it, each with the revision after which it
-    /// changed: the next sentence begins with them.
+    /// Todos that the user changed and that did not fit into the sentence about it, each with the revision after which
+    /// it changed: the next sentence begins with them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unnamed: Vec<(Uid, u64)>,
     /// It wrote, started or claimed something; keep-going acts only for such sessions.
@@ -78,7 +79,8 @@ pub struct SessionState {
     /// What it had in progress when it ended: its own again when it resumes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given_back: Vec<Uid>,
-    /// The server that last wrote as this session without being told so by the call. Cleared when it begins again.
+    /// The server that last wrote as this session although the call did not name it. Cleared when the session begins
+    /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// It did not begin with its agent process, so that a server of that process may have another session's name.
@@ -90,7 +92,7 @@ pub struct SessionState {
     /// Todos that it called done and that stay open until their check passes, the latest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unproven: Vec<Uid>,
-    /// Those of them whose check was running, or waiting for approval, when the session last heard of it.
+    /// The todos among them whose check was running, or waiting for approval, when the session was last informed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub awaited: Vec<Uid>,
     /// What its tools changed and checked, for each todo in progress.
@@ -99,7 +101,7 @@ pub struct SessionState {
     /// Todos that it called done and whose agent was asked for a check, the latest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Uid>,
-    /// Those of them whose agent was asked once more when it wanted to stop.
+    /// The todos among them whose agent was asked once more when it wanted to stop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked_again: Vec<Uid>,
     /// What was used, and for which todos.
@@ -227,7 +229,7 @@ impl Engine {
     }
 }
 
-/// A body that an older version wrote reads as far as it is understood.
+/// A record from an older version is read as far as possible.
 pub(crate) fn read(session: &SessionRow) -> SessionState {
     serde_json::from_str(&session.body).unwrap_or_default()
 }

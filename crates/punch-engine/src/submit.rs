@@ -38,12 +38,12 @@ pub struct WriteRequest<'a> {
     pub durability: Durability,
     /// Load what the changed todos depend on and block, so that they can be shown.
     pub detail: bool,
-    /// The commit that the worktree stands on; completions keep it (rule 32).
+    /// The commit that the worktree is at; completions store it (rule 32).
     pub commit: Option<&'a str>,
     /// Checks that passed, for the todos that this finishes.
     pub proofs: Option<&'a Proofs>,
-    /// The worktree that completions belong to: what their files hold is kept, and the end of a batch leaves a
-    /// checkpoint, as the settings say.
+    /// The worktree that completions belong to: the contents of their files are recorded, and the end of a batch makes
+    /// a checkpoint, as the settings say.
     pub tree: Option<&'a Path>,
     /// The git folders of that worktree, where they were recorded.
     pub git: Option<&'a GitFolders>,
@@ -247,7 +247,7 @@ impl Engine {
             end
         });
         match (done, out) {
-            // A commit that failed is a failure whatever the body said.
+            // A failed commit is a failure whatever the body returned.
             (Err(error), Some(Ok(_)) | None) => Err(error.into()),
             (_, Some(result)) => result,
             (Ok(()), None) => Err(StoreError::Abort.into()),
@@ -348,7 +348,7 @@ fn proven(ops: Vec<Op>, plan: &Plan, request: &WriteRequest<'_>) -> Vec<Op> {
         None => op,
     };
     let one = |op| match with_proof(op) {
-        // A check knows the commit that it was made at, or that there was none to speak of.
+        // A check knows the commit at which it ran, or that there was none.
         Op::Done { target, evidence, fence } if evidence.as_ref().is_none_or(|e| e.command.is_none()) => {
             let evidence = evidence.or_else(|| request.commit.map(|_| Evidence::default())).map(|evidence| Evidence {
                 commit: evidence.commit.or_else(|| request.commit.map(str::to_owned)),

@@ -25,7 +25,7 @@ const PLAN_MAY_DIFFER: &str =
 /// Events without a change of the user after which it is recorded that they were looked at.
 const WORTH_A_WRITE: u64 = 256;
 
-/// Changed todos that are kept for the next sentence.
+/// The number of changed todos that are stored for the next sentence.
 const UNNAMED: usize = 20;
 
 /// Sessions that are asked whether they still have to be informed, the most recent first.
@@ -195,8 +195,8 @@ impl<'a> Informing<'a> {
 }
 
 impl UnseenChanges {
-    /// The sentence about what happened after a revision; `None` if there is nothing to say. What finds no room in it stays
-    /// for the next one.
+    /// Returns the sentence about what happened after a revision; `None` if there is nothing to report. What does not
+    /// fit stays for the next one.
     pub fn notice(mut self, state: &mut SessionState, since: u64) -> Option<UserChangeNotice> {
         let earlier: BTreeMap<Uid, u64> = std::mem::take(&mut state.unnamed).into_iter().collect();
         if self.has_gap {
@@ -225,9 +225,9 @@ impl UserChangeNotice {
     }
 }
 
-/// Events after a revision, as far as they were read.
+/// The events after a revision that were read.
 pub(crate) struct EventsRead {
-    /// The wanted events of each todo, in order.
+    /// The relevant events of each todo, in order.
     pub events: BTreeMap<Uid, Vec<Event>>,
     /// The last revision that was read.
     pub until: u64,

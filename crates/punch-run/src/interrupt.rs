@@ -17,7 +17,7 @@ impl Interrupt {
         self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns one of its own that also heeds the requests of this one after the first `ignored`.
+    /// Returns a new source of requests that also includes the requests of this one after the first `ignored`.
     #[must_use]
     pub fn below(&self, ignored: u32) -> Self {
         Self { asked: Arc::default(), above: Some((Arc::clone(&self.asked), ignored)) }
@@ -39,7 +39,7 @@ impl Interrupt {
         self.asked.load(Ordering::Relaxed).saturating_add(above)
     }
 
-    /// Turns the signals that ask a process to end into requests, on a thread of its own. If the thread cannot be
+    /// Turns the signals that ask a process to exit into requests, on a separate thread. If the thread cannot be
     /// started, signals end the process at once, and its agents with it.
     pub fn listen(&self) -> std::io::Result<()> {
         let interrupt = self.clone();

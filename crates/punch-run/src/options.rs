@@ -78,7 +78,7 @@ pub struct RunOptions {
     pub permissions: Permissions,
     /// Begin a new run even if the last one can be resumed.
     pub fresh: bool,
-    /// Work on every todo in a git worktree of its own.
+    /// Work on every todo in a separate git worktree.
     pub worktrees: bool,
     /// Skip todos of priority 5.
     pub skip_optional: bool,

@@ -74,7 +74,7 @@ pub fn loopback(given: &str) -> Result<SocketAddr, HttpError> {
 }
 
 impl Http {
-    /// Serves until the process is asked to end: `connection` makes a handler for each client, `ready` hears the
+    /// Serves until the process is asked to exit: `connection` makes a handler for each client, `ready` gets the
     /// address in use.
     pub fn serve<H: ServerHandler>(
         &self,

@@ -15,13 +15,13 @@ use punch_core::hash::fnv1a;
 use punch_store::SessionKey;
 use serde_json::{Map, Value};
 
-/// Characters of an identifier from outside that are kept; longer ones are ignored.
+/// The maximum length of an identifier from outside; longer ones are ignored.
 const LONGEST: usize = 200;
 
 /// Bytes of a session file.
 const LARGEST: u64 = 64 * 1024;
 
-/// What tells the conversations of one server process apart where no host does.
+/// The value that distinguishes the conversations of one server process if no host does.
 #[derive(Clone, Debug)]
 pub struct ConversationTag {
     base: Arc<str>,
@@ -72,7 +72,7 @@ pub struct Who {
     pub started_for: Option<SessionKey>,
     /// The plan that the call names.
     pub plan: Option<String>,
-    /// What tells a repeated call from a new one.
+    /// The key that distinguishes a repeated call from a new one.
     pub call: Option<String>,
 }
 
@@ -116,8 +116,8 @@ fn name(given: &str) -> Option<String> {
     good.then(|| given.to_owned())
 }
 
-/// The key under which the answer to a call is kept. The content is part of it: a host that counts its calls from 1
-/// in every conversation must not get the answer to another call.
+/// The key under which the answer to a call is stored. The content is part of it, because a host that counts its calls
+/// from 1 in every conversation must not get the answer to another call.
 pub fn idempotency(session: &SessionKey, tool: &str, call: &str, arguments: &Value) -> String {
     let hash = fnv1a(tool.bytes().chain([0]).chain(arguments.to_string().bytes()));
     format!("mcp:{}:{}:{call}:{hash:016x}", session.session_id(), session.subagent().unwrap_or_default())

@@ -363,7 +363,7 @@ fn unnamed(request: &ToolRequest) -> Option<UnnamedCall<'_>> {
     Some(UnnamedCall { server, started_for, id: request.id.as_deref(), arguments: &request.arguments })
 }
 
-/// What tells the tools of one server apart.
+/// The key that distinguishes the tools of one server.
 const fn name_of(tool: Tool) -> &'static str {
     match tool {
         Tool::Write => "write",

@@ -22,7 +22,7 @@ use crate::service_thread::ServiceThread;
 use crate::watch::SubscriptionWatch;
 use crate::{OfferedTool, ServeLog, ServeProblem, ToolOffers, checks, guide, resources};
 
-/// After so long a caller who asked for progress hears that its call still waits.
+/// The time after which a caller who asked for progress is informed that its call still waits.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How a server presents itself.
@@ -82,7 +82,7 @@ impl Server {
     ) -> ToolRequest {
         let who = self.settings.identity.who(&mut arguments, &context.meta.0.0);
         let arguments = Value::Object(arguments);
-        // Without a connection of its own a request belongs to the process.
+        // Without a separate connection, a request belongs to the process.
         let own = || match context.peer.peer_info() {
             Some(_) => self.own.clone(),
             None => self.settings.tag.own(),
@@ -199,7 +199,7 @@ impl ServerHandler for Server {
             .build();
         let config = ServerConfig::new(capabilities).with_server_info(about);
         let config = config.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
-        // The instructions tell how to keep the plan up to date.
+        // The instructions say how to keep the plan up to date.
         match self.settings.offer.tools.iter().all(reads) {
             true => config,
             false => config.with_instructions(guide::instructions(self.settings.offer.dialect)),

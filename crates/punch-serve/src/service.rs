@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::ServeProblem;
 use crate::plan_follower::PlanFollower;
 
-/// One tool call and who makes it, as far as the wire says.
+/// One tool call and its caller, as far as the protocol names it.
 #[derive(Clone, Debug)]
 pub struct ToolRequest {
     /// The dialect of the server's tools.
@@ -30,7 +30,7 @@ pub struct ToolRequest {
     pub plan: Option<String>,
     /// The agent's id of the call. A call that comes twice from one session takes effect once.
     pub id: Option<String>,
-    /// Whether the answer for programs is wanted too.
+    /// True if the answer for programs is requested too.
     pub structured: bool,
     /// Checks that passed for this call.
     pub proofs: Proofs,
@@ -77,7 +77,7 @@ pub enum PlanResource {
     Todo(String),
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Debug)]
 pub enum CheckResult {
     /// It passed.

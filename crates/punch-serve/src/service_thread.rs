@@ -34,7 +34,7 @@ impl ServiceThread {
         let (own, ours, thread_log) = (service.clone(), waiting.clone(), log.clone());
         thread::Builder::new().name("tool calls".into()).spawn(move || {
             while let Ok(job) = queue.recv() {
-                // A bug in one call must not take the others with it.
+                // A bug in one call must not affect the others.
                 if catch_unwind(AssertUnwindSafe(|| job(&*own))).is_err() {
                     thread_log.say(BUG);
                 }

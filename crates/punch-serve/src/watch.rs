@@ -15,7 +15,8 @@ use crate::service_thread::ServiceThread;
 /// How long one wait may last; also how long the following continues after the last subscriber left.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Changes that a slow subscriber may be behind; one that is further behind is told that everything changed.
+/// The number of changes that a slow subscriber may be behind; one that is further behind is notified that everything
+/// changed.
 const BEHIND: usize = 64;
 
 /// Wakes subscribers.
@@ -34,7 +35,7 @@ impl SubscriptionWatch {
         Self { service, changes: Arc::default() }
     }
 
-    /// Calls `tell` for each of `readings` that changed, until it answers false or `end` comes.
+    /// Calls `tell` for each of `readings` that changed, until it returns false or `end` comes.
     pub async fn follow<F>(&self, readings: Vec<PlanResource>, end: CancellationToken, mut tell: impl FnMut(usize) -> F)
     where
         F: Future<Output = bool>,

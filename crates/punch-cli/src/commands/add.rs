@@ -176,7 +176,7 @@ fn warn_same_text(open: &OpenProject, changed: &mut PlanChange) -> Result<(), Fa
     Ok(())
 }
 
-/// The todos that names stand for, which are not all ids; they may be parts of contents.
+/// Finds the todos that names refer to; names may be ids or parts of contents.
 pub fn by_content(open: &OpenProject, names: &[String]) -> Result<Vec<Ref>, Failure> {
     match referred(&open.engine, open.plan, names) {
         Ok(uids) => Ok(uids.into_iter().map(Ref::Uid).collect()),
@@ -189,7 +189,7 @@ pub fn by_content(open: &OpenProject, names: &[String]) -> Result<Vec<Ref>, Fail
     }
 }
 
-/// The todos that names stand for: ids, parts of contents, or several of them with commas between.
+/// Finds the todos that names refer to: ids, parts of contents, or several of them separated by commas.
 pub fn referred(engine: &Engine, plan: PlanId, names: &[String]) -> Result<Vec<Uid>, Failure> {
     let mut uids = Vec::with_capacity(names.len());
     for name in names {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::reply::VerbReply;
 use crate::safety::count;
 
-/// Ids named in a line, todos told in a table.
+/// The number of ids that are named in a line, and of todos that are listed in a table.
 const NAMED: usize = 20;
 
 /// One line.

@@ -85,7 +85,7 @@ impl CompletionsArgs {
 }
 
 impl ProjectWords {
-    /// One word a line; after a tab what it stands for.
+    /// Prints one word per line, followed by a tab and its description.
     fn lines(self, global: Global) -> Result<Vec<String>, Failure> {
         let Some(open) = Project::find(global)?.read()?.plan() else { return Ok(Vec::new()) };
         Ok(match self {

@@ -117,7 +117,7 @@ impl ConfigArgs {
     }
 }
 
-/// A number of tokens as `20k` is written as the number that it stands for.
+/// A number of tokens such as `20k` is written as a plain number.
 fn spelled_out(key: &str, value: String) -> String {
     match text::tokens(&value).filter(|_| key.ends_with("tokens")) {
         Some(tokens) => tokens.to_string(),
@@ -170,8 +170,8 @@ fn needs_approval(key: &str) -> bool {
     Key::named(key).is_some_and(|known| matches!(known.authority, Authority::Approval { .. }))
 }
 
-/// Approves the value that the project's file has now: the user who types it wants it. The store is made if there is
-/// none: an approval counts for one store.
+/// Approves the value that the project's file has now, because the user who types the command wants it. Creates the
+/// store if there is none: an approval belongs to one store.
 fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failure> {
     let Some(value) = written(&location.config, key)? else { return Ok(()) };
     let Some(approvals) = environment::approvals(location) else {
@@ -227,7 +227,7 @@ fn change_reply(
         },
         false => format!("`{key_shown}` was not set in `{}`", text::neutral(&file)),
     };
-    // Another source may speak louder than the file that was changed.
+    // Another source may take precedence over the file that was changed.
     let louder = known.as_ref().filter(|row| match &row.source {
         SettingSource::Project(from) | SettingSource::User(from) => from != path,
         SettingSource::Flag | SettingSource::Env(_) => true,

@@ -286,7 +286,7 @@ impl DemoResult {
     }
 }
 
-/// A folder with a project and a home of its own, gone with this value unless it is to be kept.
+/// A temporary folder with a project and a home, deleted with this value unless it should be kept.
 struct DemoFolder {
     root: PathBuf,
     project: PathBuf,

@@ -31,9 +31,9 @@ pub enum AgentMove {
     Writes(&'static [(&'static str, &'static str)]),
     /// It writes a file.
     Creates(&'static str),
-    /// It says this and wants to stop, and must be kept going.
+    /// The agent says this and wants to stop, and must be continued.
     StopsEarly(&'static str),
-    /// It says this and wants to stop, and must be let.
+    /// The agent says this and wants to stop, and must be allowed to.
     Stops(&'static str),
 }
 

@@ -47,7 +47,7 @@ impl DoneArgs {
         };
         let request = WriteRequest { commit: commit.as_deref(), preset, ..request };
         let ops = |refs: &[Ref]| refs.iter().map(done).collect();
-        // Where the plan wants proof, the checks run between the first refusal and the last try.
+        // If the plan requires proof, the checks run between the first refusal and the last try.
         let (changed, uids) = open.engine.proving(open.plan, &open.project.checker(), |proofs| {
             let request = WriteRequest { proofs: Some(proofs), ..request.clone() };
             open.engine.submit_named(open.plan, &request, &self.todos, &ops)

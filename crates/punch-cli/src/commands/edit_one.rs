@@ -2,14 +2,14 @@
 
 use punch_core::{Record, text};
 
-/// The fields that the text has, by the name that stands in it.
+/// The fields of the text, by their names in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TodoText {
     /// What to do.
     pub content: String,
     /// Field lines in their order: name and value.
     pub fields: Vec<(String, String)>,
-    /// What stands below.
+    /// The text below the fields.
     pub description: String,
 }
 

@@ -16,7 +16,7 @@ use crate::output;
 use crate::project::{OpenProject, Project};
 use crate::reply::VerbReply;
 
-/// What stands above the plan; taken out again before the text is read.
+/// The text above the plan; removed before the text is parsed.
 const HEADER: &str = "\
 <!-- One line for each todo; change, tick, move, add or delete lines, then save and close.
      - [ ] T-4  Write the parser  p1 ~20k #core needs: T-2, T-3

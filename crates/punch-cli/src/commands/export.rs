@@ -141,7 +141,7 @@ impl ExportArgs {
     }
 }
 
-/// The plan with its history as a page, if that is wanted.
+/// Returns the plan with its history as a page, if that is requested.
 fn report(open: &OpenProject, target: ExportTarget) -> Result<Option<String>, Failure> {
     if target != ExportTarget::Html {
         return Ok(None);

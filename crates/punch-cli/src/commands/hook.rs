@@ -58,7 +58,7 @@ const WATCH_STACK: usize = 64 * 1024;
 /// Set by whoever comes first: the answer, or the end of patience.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// What a panic said, for the log.
+/// The message of a panic, for the log.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// The arguments of `punch hook`.
@@ -122,7 +122,7 @@ impl HookArgs {
         };
         let taken = panic::catch_unwind(AssertUnwindSafe(|| self.take(&global, patience)));
         if OVER.swap(true, Ordering::AcqRel) {
-            // Too late: the host has been let go, and the process is about to end.
+            // Too late: the host was answered, and the process is about to end.
             thread::sleep(PATIENCE);
         }
         match taken {

@@ -15,7 +15,7 @@ use crate::wiring::{
 };
 use crate::{environment, output};
 
-/// What came of it: more to print, and the same for programs.
+/// The result: more lines to print, and the same for programs.
 pub struct AgentOffer {
     /// Lines for people.
     pub text: String,

@@ -130,14 +130,14 @@ const fn word(switch: Switch) -> &'static str {
     }
 }
 
-/// One session that is kept going, on a line.
+/// Describes one session that is being continued, on a line.
 pub fn line(going: &Going, project: &Project) -> String {
     let (n, of) = limit(going, project);
     let session = text::clip(&text::neutral(going.key.session_id()), 40).into_owned();
     format!("{} {session}: continuation {n}/{of}", text::clip(&text::neutral(&going.agent), 20))
 }
 
-/// The sessions that are kept going, as JSON.
+/// Returns the sessions that are being continued, as JSON.
 pub fn records(going: &[Going], project: &Project) -> Vec<Value> {
     let record = |going: &Going| {
         let (n, of) = limit(going, project);

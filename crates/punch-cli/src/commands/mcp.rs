@@ -238,7 +238,7 @@ fn role(flag: Option<Role>, driven: Option<&SessionFile>, is_assigned: bool) -> 
     }
 }
 
-/// Looks for the store anew whenever it is not open: it may appear while the server runs.
+/// Looks for the store again whenever it is not open, because it may appear while the server runs.
 struct StoreFinder {
     global: Global,
     /// The loss that was found when the store was opened, until a call has reported it.

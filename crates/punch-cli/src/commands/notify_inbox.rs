@@ -56,7 +56,7 @@ fn look(global: Global) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Starts the look in a process of its own.
+/// Starts the check of the inbox in a separate process.
 pub struct Notifier {
     root: PathBuf,
     store: Option<PathBuf>,

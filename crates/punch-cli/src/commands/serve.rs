@@ -135,7 +135,7 @@ fn printed_link(ready: &ListeningBoard) -> std::io::Result<String> {
     if std::io::stdout().is_terminal() { ready.link() } else { ready.program_link() }
 }
 
-/// Prints the address, opens it if that is wanted, and prints another one whenever the user presses Enter.
+/// Prints the address, opens it if that is requested, and prints another one whenever the user presses Enter.
 fn announce(ready: &Arc<ListeningBoard>, by: &StartedBy, as_json: bool, opens_from: Option<&Path>) {
     if as_json {
         let (Ok(link), Ok(token)) = (printed_link(ready), ready.token()) else { return output::remark(NO_RANDOM) };

@@ -94,7 +94,8 @@ impl Glance {
         Ok(Self { name, summary, running, going: open.engine.going()?, inbox })
     }
 
-    /// Sessions that are kept going, whether agents are kept going at all, and which are connected.
+    /// Returns the sessions that are being continued, whether auto-continue is on at all, and which agents are
+    /// connected.
     fn foot(&self, project: &Project, layout: Layout) -> Vec<String> {
         let mut foot: Vec<String> = self.going.iter().map(|going| keep_going::line(going, project)).collect();
         let connected = connected_agents(&project.global);

@@ -36,7 +36,7 @@ impl UnholdArgs {
     }
 }
 
-/// Ends holds with an answer. The question stays with it: once the hold is over, nothing else would tell what was asked.
+/// Ends holds with an answer. The question is stored with it, because nothing else records it once the hold is over.
 fn answered(project: Project, todos: &[String], answer: &str) -> Result<VerbReply, Failure> {
     let open = project.open_named(todos)?;
     let mut uids = Vec::with_capacity(todos.len());

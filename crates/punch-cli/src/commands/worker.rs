@@ -133,7 +133,7 @@ impl WorkerArgs {
         Ok(Exit::Ok)
     }
 
-    /// Flags that stand for settings: their values are read and refused like those.
+    /// Flags that set settings: their values are parsed and refused like those.
     fn flags(&self) -> Vec<(String, String)> {
         let given =
             [("run.agents", &self.seats), ("worker.remote", &self.remote), ("run.permission", &self.permission)];

@@ -42,7 +42,7 @@ pub enum Consent {
 pub struct ConnectRequest {
     /// In or out.
     pub way: Way,
-    /// At which level, if the user said so.
+    /// The level, if the user named one.
     pub level: Option<ConnectionLevel>,
     /// The form: entries in settings, or a plugin.
     pub form: WiringForm,
@@ -227,7 +227,7 @@ impl ConnectionChange {
         self.steps.iter().any(|step| step.before != step.after)
     }
 
-    /// Returns true if nothing is written before the user has said yes.
+    /// Returns true if nothing may be written before the user has agreed.
     pub fn needs_approval(&self) -> bool {
         self.request.consent == Consent::Ask && self.changes_anything()
     }
@@ -242,7 +242,7 @@ impl ConnectionChange {
         diffs.map(lines).collect()
     }
 
-    /// Carries it out as far as there is consent: whether it was done.
+    /// Carries out the change if the user agrees; returns true if it was done.
     pub fn run(&mut self) -> Result<bool, Failure> {
         let (consent, asks) = (self.request.consent, self.needs_approval());
         if asks && !environment::is_attended() {
@@ -299,7 +299,7 @@ impl ConnectionChange {
     }
 }
 
-/// Adds a file, or more to a file that is wanted already.
+/// Adds a file, or more entries to a file that is already in the list.
 fn join(wanted: &mut Vec<FileRequest>, way: Way, agent: &AgentDecision, target: SettingsFile) {
     let same =
         |known: &&mut FileRequest| known.way == way && known.level == agent.level && known.target.path == target.path;

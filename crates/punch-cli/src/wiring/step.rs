@@ -248,7 +248,7 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// The failure that tells why a file cannot be changed.
+/// The failure that says why a file cannot be changed.
 pub fn refused(path: &Path, wrong: &SettingsFileError) -> Failure {
     let message = format!("`{}` cannot be changed: {}", path.display(), wrong.message());
     Failure::refused("invalid_configuration", message, "fix that place and try again; nothing was changed")

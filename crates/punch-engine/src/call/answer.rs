@@ -10,8 +10,8 @@ use super::render;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ToolAnswer {
-    /// The text for the model: short, at most [`ToolAnswer::CAP`] bytes, with untrusted text neutralized and without tags
-    /// that could end the part of the context that it stands in.
+    /// The text for the model: short, at most [`ToolAnswer::CAP`] bytes, with untrusted text neutralized and without
+    /// tags that could end the surrounding part of the context.
     pub text: String,
     /// The answer for programs; null where the caller did not ask for it.
     pub structured: Value,
@@ -58,7 +58,7 @@ impl ToolAnswer {
     }
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallResult {
     /// The call was answered.

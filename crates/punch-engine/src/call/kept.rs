@@ -42,7 +42,7 @@ impl<'a> KeptTodo<'a> {
     }
 }
 
-/// The notes about kept rows in the plan after the call.
+/// Returns the notes about kept rows in the plan after the call.
 pub(super) fn notes(kept: &[KeptTodo<'_>], after: &Plan) -> Vec<String> {
     kept.iter().filter_map(|kept| kept.note(after)).take(NAMED).collect()
 }

@@ -56,7 +56,7 @@ impl ListWindow {
         let mut wanted = Footprint { ids: call.ids(), ..Footprint::default() };
         wanted.ids.extend(call.ids().iter().map(|name| names.id(name).to_owned()));
         if call.replaces() || whole || (call.dialect() != Dialect::Cursor && state.scope.len() <= WHOLE) {
-            // Also those that others removed meanwhile.
+            // Includes todos that others removed since.
             wanted.todos.extend(state.scope.iter().copied().filter(|uid| window.part.get(*uid).is_none()));
         }
         if !whole {
@@ -98,7 +98,7 @@ impl ListWindow {
         Ok(())
     }
 
-    /// Puts the first todos in list order that fit into the part; the others are not kept.
+    /// Adds the first todos in list order that fit into the part; the others are not stored.
     fn look(
         &mut self,
         tx: &dyn Snapshot,

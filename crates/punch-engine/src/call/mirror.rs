@@ -14,7 +14,7 @@ use crate::host::checks;
 use crate::submit::{apply_in_transaction, apply_to_slice};
 use crate::{Engine, EngineError, PlanChange, Role, SessionState, WriteRequest, offers, session};
 
-/// Under which the session keeps what its host said last.
+/// The name under which the session stores its host's last list.
 const KEPT: &str = "mirror";
 
 /// Todos of each kind among which a new row is looked for by its content: those of the session, the last ones that were
@@ -25,7 +25,7 @@ const LOOKED_AT: usize = 200;
 /// Tools of a host that work on one list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family<'a> {
-    /// Its name, as it is kept.
+    /// Its stored name.
     pub name: &'a str,
     /// Subagents work on the list of the conversation they belong to.
     pub shared: bool,
@@ -58,7 +58,7 @@ impl Engine {
     }
 }
 
-/// A copy that was made, and the session that has to be kept with it.
+/// A copy that was made, and the session that has to be stored with it.
 pub(crate) struct MirrorResult {
     pub list: SessionKey,
     pub state: SessionState,
@@ -158,7 +158,7 @@ impl TodoUse<'_> {
         state.asked.retain(|uid| !open.contains(uid));
         notes.asked.iter().for_each(|uid| state.add_asked(*uid));
         state.drive.untouched = false;
-        // The host's model has seen the plan only as far as it wrote all of it.
+        // The host's model has seen the plan only if it wrote all of it.
         if state.shown == 0 || state.shown == before {
             state.shown = after;
         }

@@ -97,10 +97,10 @@ impl<'a> ToolCaller<'a> {
     }
 }
 
-/// What speaks for the todos that a call finishes.
+/// The evidence for the todos that a call finishes.
 #[derive(Clone, Debug, Default)]
 pub struct CompletionSupport {
-    /// The commit that the worktree stands on.
+    /// The commit that the worktree is at.
     pub commit: Option<String>,
     /// Checks that passed.
     pub proofs: Proofs,
@@ -135,7 +135,7 @@ pub enum Tool {
     Read,
     /// Claims the best ready todo, or a named one.
     Claim,
-    /// Saves where the work stands, or returns to it.
+    /// Saves or restores a checkpoint.
     Checkpoint,
 }
 
@@ -145,7 +145,7 @@ struct Incoming<'a> {
     caller: &'a ToolCaller<'a>,
     /// What the model sent, for the receipt.
     arguments: &'a Value,
-    /// What tells a repeated call from a new one.
+    /// The key that distinguishes a repeated call from a new one.
     key: Option<&'a str>,
 }
 

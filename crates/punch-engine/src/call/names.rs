@@ -12,7 +12,7 @@ use crate::SessionState;
 /// Stored pairs; the oldest names of a conversation that has more are forgotten.
 const MAX_PAIRS: usize = 10_000;
 
-/// What stands before the id of a todo outside the list, where an id alone would be a name inside it.
+/// The prefix of an id of a todo outside the list, where a plain id would be a name inside the list.
 pub(crate) const OUTSIDE: &str = "plan:";
 
 /// The names of one conversation, in both directions.
@@ -23,7 +23,7 @@ pub(crate) struct SessionNames {
     reached: HashSet<Uid>,
 }
 
-/// A row of a payload, as far as it says which todo it means.
+/// The parts of a row that say which todo it refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct RowMention<'a> {
     pub name: &'a str,
@@ -44,7 +44,7 @@ impl SessionNames {
         self.ids.is_empty()
     }
 
-    /// The id of the todo that a name stands for.
+    /// Returns the id of the todo that a name refers to.
     pub fn id<'a>(&'a self, name: &'a str) -> &'a str {
         self.ids.get(name).map_or_else(|| name.strip_prefix(OUTSIDE).unwrap_or(name), String::as_str)
     }

@@ -86,7 +86,7 @@ impl Engine {
                 (Some(caller), Ok(call)) => self.after_reading(plan, caller, dialect, call, answer, &displayed),
                 _ => (answer, false),
             };
-            // What the user changed is said once.
+            // The user's changes are reported once.
             CachedRead { plan, answer, from, until: if informed { Some(from) } else { until } }
         }))
     }

@@ -68,7 +68,7 @@ pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> T
     ToolAnswer { is_error: true, errors, ..ToolAnswer::new(text, structured, revision) }
 }
 
-/// Untrusted text on lines of its own.
+/// Puts untrusted text on separate lines.
 fn lines(message: &str) -> String {
     message.split('\n').map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
 }

@@ -42,7 +42,7 @@ pub(super) fn extended(plan: &Plan, call: &extended::ExtendedCall) -> Vec<Report
     call.todos.iter().filter_map(one).collect()
 }
 
-/// Records reported usage in the ledger, as far as it exceeds what is recorded already.
+/// Records reported usage in the ledger, if it exceeds what is already recorded.
 pub(super) fn record(
     tx: &mut dyn Tx,
     caller: &ToolCaller<'_>,

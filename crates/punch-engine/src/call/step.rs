@@ -135,7 +135,8 @@ pub(super) fn step(
     }
 }
 
-/// A merge without rows for todos of the list that someone else has removed: it would make them anew.
+/// Removes rows from a merge for todos of the list that someone else has removed, because the merge would create them
+/// again.
 fn without_removed(
     call: &cursor::CursorCall,
     state: &SessionState,
@@ -331,7 +332,7 @@ fn summary(phases: &[phases::TaskPhase], errors: &[String]) -> String {
         neutral(&mut phase.name);
         for task in &mut phase.tasks {
             neutral(&mut task.content);
-            // A note has lines of its own.
+            // A note has separate lines.
             task.notes.iter_mut().for_each(|note| {
                 *note = note.split('\n').map(text::neutral).collect::<Vec<_>>().join("\n");
             });

@@ -14,12 +14,12 @@ use crate::{Engine, EngineError, session};
 pub struct HostTask<'a> {
     /// The host's number for it.
     pub key: &'a str,
-    /// What it says, where the host tells.
+    /// The content of the task, if the host reports it.
     pub content: Option<&'a str>,
 }
 
 impl Engine {
-    /// The todo whose check has to pass before the task is done; `None` if nothing speaks against it.
+    /// Returns the todo whose check has to pass before the task is done; `None` if the task may be completed.
     pub fn veto(
         &self,
         plan: PlanId,

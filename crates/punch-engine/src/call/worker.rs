@@ -37,7 +37,7 @@ enum TodoOutcome {
     Note(String),
 }
 
-/// A call of any dialect, as far as a worker may make it.
+/// A call of any dialect, limited to what a worker may do.
 pub(super) struct WorkerReport {
     dialect: Dialect,
     preset: fn(Policy) -> Policy,

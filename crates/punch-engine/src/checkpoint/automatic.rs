@@ -26,7 +26,7 @@ impl Engine {
             return Ok(None);
         }
         let Some(plan) = self.choose(choice)?.filter(|plan| plan.id == bound) else { return Ok(None) };
-        // On the way down, after the conversation was shortened, only the level is kept.
+        // When the level falls because the conversation was shortened, only the level is stored.
         let code = (level > state.saved).then(look);
         self.write(plan.id, Durability::Full, |tx, now| {
             let mut state = session::load(tx, key, plan.id)?;

@@ -17,7 +17,7 @@ impl SavedCheckpoint {
         let mut out: Vec<String> = now.filter(|now| now.dirty).map(|_| "git stash".to_owned()).into_iter().collect();
         out.push(format!("git restore --source={commit} --worktree --staged :/"));
         if patch.is_some() {
-            // `git apply` passes over what lies above the folder it is called in.
+            // `git apply` ignores paths outside the folder in which it is called.
             let top = r#""$(git rev-parse --show-toplevel)""#;
             out.push(format!("punch checkpoint show {} --patch | git -C {top} apply", self.id));
         }

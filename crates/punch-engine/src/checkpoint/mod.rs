@@ -25,7 +25,7 @@ use crate::verify::WorkTree;
 pub struct Code {
     /// To ask more of it; none outside git.
     pub git: Option<Git>,
-    /// Where it stands; none if git could not say.
+    /// The state of the code; none if git could not provide it.
     pub state: Option<GitState>,
 }
 

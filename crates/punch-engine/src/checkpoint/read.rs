@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{CheckpointError, CheckpointReason, SavedCheckpoint};
 use crate::{Engine, EngineError};
 
-/// A todo that stands elsewhere than at a checkpoint.
+/// A todo whose status differs from the one at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Differs {
     /// Its id now, or what it was called last.

@@ -22,7 +22,7 @@ pub struct Restoring {
     pub reopen: bool,
 }
 
-/// What became of a todo that was completed at the checkpoint.
+/// What happened to a todo that was completed at the checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RestoredTodo {
     /// The id of the todo.
@@ -31,7 +31,7 @@ pub struct RestoredTodo {
     pub verdict: CommitVerdict,
     /// The commit that its completion was recorded with.
     pub commit: Option<String>,
-    /// The commit does not speak against it, but its files have lost what was done.
+    /// The commit is still there, but the files of the todo have lost its work.
     #[serde(rename = "filesLost", skip_serializing_if = "std::ops::Not::not")]
     pub files_lost: bool,
 }

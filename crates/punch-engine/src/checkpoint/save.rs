@@ -70,7 +70,7 @@ pub struct SavedCheckpoint {
     pub revision: u64,
     /// The state of the work.
     pub todos: Lists,
-    /// Where the code stood; null without git.
+    /// The state of the code; null without git.
     pub git: Option<GitState>,
     /// What was known about completions.
     pub verification: Verification,
@@ -104,7 +104,7 @@ impl SavedCheckpoint {
 }
 
 impl Engine {
-    /// Keeps where the plan and the code stand. `code` was looked at before, outside the transaction.
+    /// Saves the state of the plan and the code. `code` was read before, outside the transaction.
     pub fn checkpoint(&self, plan: PlanId, code: &Code, saving: &Saving<'_>) -> Result<SavedCheckpoint, EngineError> {
         self.write(plan, Durability::Full, |tx, now| {
             let mut whole = Plan::slice(tx.row()?);

@@ -38,8 +38,8 @@ pub(super) fn put(path: &Path, text: &str, name: &str, value: &str) -> Result<St
     }
 }
 
-/// `text` without the setting `name`; `None` if it does not have it. A comment above the line stays: it may speak of
-/// more than that line.
+/// Returns `text` without the setting `name`; `None` if it does not have it. A comment above the line stays, because it
+/// may be about more than that line.
 pub(super) fn take(path: &Path, text: &str, name: &str) -> Result<Option<String>, ConfigError> {
     let parts: Vec<&str> = name.split('.').collect();
     let document = document(path, text)?;

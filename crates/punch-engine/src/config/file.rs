@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// Parts that the longest name has.
 const MAX_DEPTH: usize = 4;
 
-/// A value with the line it stands in.
+/// A value with its line number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FileValue {
     pub scalar: WrittenValue,

@@ -74,13 +74,13 @@ impl Key {
         lookup(name).map(|known| known.key)
     }
 
-    /// Whether `agents.NAME.` may stand before it.
+    /// True if `agents.NAME.` may precede it.
     pub fn per_agent(&self) -> bool {
         is_per_agent(self.name)
     }
 }
 
-/// A name that stands for a setting, perhaps of one agent.
+/// A name that refers to a setting, perhaps of one agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownSetting<'a> {
     pub key: &'static Key,
@@ -98,7 +98,7 @@ pub(super) fn lookup(name: &str) -> Option<KnownSetting<'_>> {
     Some(KnownSetting { key, agent: Some(agent) })
 }
 
-/// Whether settings, or further sections, can stand below that name.
+/// Returns true if settings, or further sections, can be below that name.
 pub(super) fn is_section(name: &str) -> bool {
     let below = |section: &str, key: &str| key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
     match name.strip_prefix("agents") {

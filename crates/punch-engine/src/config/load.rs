@@ -38,7 +38,7 @@ pub struct ConfigInputs {
 /// All settings, in general and per agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What holds for every agent without settings of its own.
+    /// The values for every agent without settings of its own.
     pub settings: Settings,
     agents: BTreeMap<String, Settings>,
     /// Settings of single agents that some source has.

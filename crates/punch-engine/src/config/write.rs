@@ -45,8 +45,8 @@ pub fn written(path: &Path, name: &str) -> Result<Option<String>, ConfigError> {
     check(name, &entry.scalar, || SettingOrigin::File { path: path.to_owned(), line: entry.line })
 }
 
-/// Takes the setting out of the file; tells whether it was there. Works for names that are not known too, so that a
-/// file can be fixed.
+/// Removes the setting from the file; returns whether it was there. Also works for unknown names, so that a file can be
+/// fixed.
 pub fn unset(path: &Path, scope: SettingScope, name: &str) -> Result<bool, ConfigError> {
     change(path, scope, |path, text| {
         let mut before = file::parse(path, text)?;

@@ -40,8 +40,8 @@ pub(crate) struct FleetSeats {
 }
 
 impl HandedIn {
-    /// Returns true if this is the work that the todo was reported with. A coordinator that took over the verification
-    /// claims the todo anew.
+    /// Returns true if the todo was reported with this work. A coordinator that takes over the verification claims the
+    /// todo again.
     fn fits(&self, todo: &Todo) -> bool {
         let of_coordinator = || todo.owner.as_deref().and_then(WorkerId::of).is_some_and(|owner| owner.fleet.is_none());
         todo.is_live() && todo.status.is_open() && todo.flags.reported && (todo.fence == self.fence || of_coordinator())

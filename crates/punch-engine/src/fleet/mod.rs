@@ -44,7 +44,7 @@ pub struct WorkerBody {
     pub host: String,
     /// The number of its process.
     pub process: u32,
-    /// The folder with its files. The lock in it tells on that machine whether the worker is alive.
+    /// The folder with its files. The lock in it shows on that machine whether the worker is alive.
     pub folder: String,
     /// The version of the program.
     pub version: String,
@@ -215,7 +215,7 @@ pub(crate) fn labels_of_fleet(snapshot: &dyn Snapshot, now: i64) -> Result<Optio
     Ok((!workers.is_empty()).then_some(labels))
 }
 
-/// Reads what a worker wrote. What another version wrote is read as far as possible.
+/// Reads a worker's record. A record from another version is read as far as possible.
 fn read(worker: &WorkerRecord) -> WorkerBody {
     serde_json::from_str(&worker.body).unwrap_or_default()
 }

@@ -12,7 +12,8 @@ use crate::{ActivityPage, Engine, EngineError};
 /// Events of one page; the rest comes with the next.
 const PAGE: usize = 1_000;
 
-/// Todos in one report of time that passed. If more have ended at once, the plan has to be read anew.
+/// The number of todos in one report of ended leases and timers. If more have ended at once, the plan has to be read
+/// again.
 const ENDED: usize = 1_000;
 
 /// An item that a follower delivers.
@@ -29,7 +30,7 @@ pub enum FollowerItem {
     },
     /// What happened around the plan, in order; only for a follower [with activity](Follower::with_activity).
     Activity(ActivityPage),
-    /// Revisions are missing: read the plan anew. The follower continues after the gap.
+    /// Revisions are missing: read the plan again. The follower continues after the gap.
     Gap(Gap),
 }
 

@@ -89,8 +89,8 @@ pub struct RevisionPage {
     pub more: bool,
 }
 
-/// The log does not reach from the cursor to the present: events were pruned, or the store is an older copy. Read the plan
-/// anew and continue after `revision`.
+/// The log does not reach from the cursor to the present: events were pruned, or the store is an older copy. Read the
+/// plan again and continue after `revision`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The last revision of the plan.

@@ -33,7 +33,7 @@ impl Git {
         String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect()
     }
 
-    /// The history ends somewhere: what is not found may lie beyond.
+    /// The known history ends somewhere: a commit that is not found may be beyond its end.
     fn is_shallow(&self) -> bool {
         self.ask(&["rev-parse", "--is-shallow-repository"], None, ANSWER)
             .is_ok_and(|answer| answer.starts_with(b"true"))

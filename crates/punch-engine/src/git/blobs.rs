@@ -12,7 +12,7 @@ const FILES: usize = 200;
 /// Larger ones are not read by the way.
 const LARGEST: u64 = 16 << 20;
 
-/// Commits that are looked through for what became of a file.
+/// The number of commits that are searched for what happened to a file.
 const COMMITS: &str = "--max-count=2000";
 
 impl Git {
@@ -44,7 +44,7 @@ impl Git {
         let answer = self.ask(&["hash-object", "--stdin-paths"], Some(input), ANSWER).unwrap_or_default();
         let names = String::from_utf8_lossy(&answer);
         let names: Vec<&str> = names.lines().collect();
-        // One that vanished meanwhile ends the answer: then nothing can be distinguished.
+        // If one vanished in between, there is no answer, because nothing can be distinguished.
         if names.len() != paths.len() {
             return Blobs::new();
         }
@@ -123,7 +123,8 @@ fn is_lost(blob: &str, now: Option<&str>, states: &[(String, String)]) -> bool {
     states[came..].iter().any(|(old, new)| old == now || (new == now && new != blob))
 }
 
-/// The glob for git: from the top of the worktree, `**` for any number of folders. A folder stands for what is in it.
+/// Returns the glob for git: from the top of the worktree, `**` for any number of folders. A folder includes its
+/// content.
 fn pathspec(glob: &str) -> Option<String> {
     let glob = glob.trim().trim_start_matches("./").trim_end_matches('/');
     let plain = !glob.is_empty() && !glob.starts_with(['/', ':']) && !glob.contains('\0') && !glob.contains("..");

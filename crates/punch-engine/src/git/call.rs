@@ -13,7 +13,7 @@ use crate::process;
 /// How long git may take. A checkout of a very large repository takes long; a git that waits forever must be ended.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// How many bytes of git's complaints are kept, counted from their end: there git says what made it fail.
+/// The number of bytes of git's error output that are kept, counted from the end, where git says why it failed.
 const COMPLAINT: usize = 2_000;
 
 /// Variables that lead git to another repository, index or object store than those of its folder. A hook of git has them.

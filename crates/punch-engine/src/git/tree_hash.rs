@@ -11,7 +11,7 @@ use super::repository::ANSWER;
 use super::{Git, status};
 use crate::verify::hex;
 
-/// Bytes of changed files that are read. Beyond that, size and time of a file stand for what is in it.
+/// The number of bytes of changed files that are read. Beyond that, size and time represent the content of a file.
 const READ: u64 = 64 << 20;
 
 impl Git {

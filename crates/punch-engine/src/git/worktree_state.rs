@@ -3,10 +3,10 @@
 use super::repository::ANSWER;
 use super::{Git, GitState, status};
 
-/// Bytes of a patch that is kept.
+/// The number of bytes of a patch that are kept.
 const PATCH: usize = 1 << 20;
 
-/// Names that are kept of each kind.
+/// The number of names of each kind that are kept.
 const NAMES: usize = 200;
 
 impl Git {

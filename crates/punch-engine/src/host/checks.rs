@@ -139,8 +139,8 @@ impl Listener<'_> {
         })
     }
 
-    /// What became of checks that the session waits for, for the model, where the agent passes on what it reads. A stop
-    /// names what failed by itself.
+    /// Returns for the model the results of checks that the session waits for, if the agent passes on what it reads. A
+    /// stop names failed checks separately.
     pub(super) fn ended_checks(&self, who: &mut PlanSession) -> Result<Option<String>, EngineError> {
         let is_heard = matches!(
             self.report.event,

@@ -26,7 +26,7 @@ const WHOLE: u64 = 20_000;
 const EVENTS: usize = 4_096;
 
 impl Listener<'_> {
-    /// The facts for a session; `whole` asks for what stands in the way too.
+    /// Returns the facts for a session; with `whole`, also what blocks the open todos.
     pub(super) fn facts(&self, who: &PlanSession, whole: bool) -> Result<PlanFacts, EngineError> {
         let cover = who.cover();
         let looked = FactQuery {
@@ -142,7 +142,7 @@ impl FactQuery<'_> {
         Ok(running)
     }
 
-    /// The best todo that can be started is nearly always enough; a few more show what conflicts with it.
+    /// The best todo that can be started is nearly always enough; a few more show the conflicts with it.
     fn select(&self, running: &[Todo]) -> Result<Selection, EngineError> {
         let query =
             ReadyQuery { owner: Some(self.owner), scope: None, offered: OfferedElsewhere::LeftOut, now: self.now };

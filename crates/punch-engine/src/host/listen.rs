@@ -32,7 +32,7 @@ pub(super) struct Listener<'a> {
     pub settings: &'a Settings,
     /// What the conversation used can be read.
     pub reads: bool,
-    /// What came before the turn in which the conversation stands.
+    /// The turns before the current one.
     pub before: &'a TurnBefore,
     pub now: i64,
     /// What is in progress, once it was read.
@@ -450,7 +450,7 @@ impl Listener<'_> {
     fn explain_copy(&self, notes: &Notes) -> Result<Option<String>, EngineError> {
         let mut out = Vec::new();
         if !self.report.checks.starts {
-            // A hook that starts checks explains what comes of them.
+            // A hook that starts checks explains their results.
             let unproven = self.unproven(&notes.unproven, NextRun::Shell)?;
             out.extend(Some(explain(&unproven)).filter(|text| !text.is_empty()));
         }
@@ -458,8 +458,8 @@ impl Listener<'_> {
         Ok((!out.is_empty()).then(|| out.join("\n")))
     }
 
-    /// What the agent should hand out to subagents after it wrote its own list, if the user wants that. Our own tools
-    /// say it in their answers.
+    /// Returns what the agent should hand out to subagents after it wrote its own list, if the user wants that. The
+    /// answers of our own tools already include it.
     fn parallel_work(&self, tool: &ToolUse, who: &PlanSession) -> Result<Option<String>, EngineError> {
         let own_list = tool.kind == ToolKind::HostTodo && tool.writes_todos() && who.bound();
         if !own_list || self.report.key.subagent().is_some() || who.state.role == Role::Worker {

@@ -31,7 +31,7 @@ impl Listener<'_> {
         let found = informing.uninformed(&who.state, since)?;
         informing.take_up(&mut who.state, &found)?;
         who.state.drive.told = found.until;
-        // The list shows what was added; the rest has to be said.
+        // The list shows todos that were added; other changes have to be mentioned.
         outcome.notice = match found.is_in_list() {
             true => {
                 who.state.unnamed.clear();

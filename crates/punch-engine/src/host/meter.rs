@@ -52,7 +52,7 @@ pub(crate) struct RunningTodo {
     pub since: i64,
 }
 
-/// What is kept of a session between two looks.
+/// The measurement that is stored with a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionMeter {

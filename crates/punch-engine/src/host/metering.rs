@@ -197,7 +197,7 @@ fn same(before: &[RunningTodo], now: &[Todo]) -> bool {
     before.len() == now.len() && now.iter().all(known)
 }
 
-/// A meter that was never used is not kept.
+/// A meter that was never used is not stored.
 pub(crate) fn is_unused(meter: &SessionMeter) -> bool {
     *meter == SessionMeter::default()
 }

@@ -64,7 +64,7 @@ pub struct HostReport {
     pub context: Option<ContextUse>,
     /// The host's own limit of continuations in a row that must not be reached.
     pub host_cap: Option<u32>,
-    /// The host's marker of the turn in which the conversation stands, where it has one.
+    /// The host's marker of the current turn, if it has one.
     pub turn: Option<String>,
     /// The worktree that the agent is in, where there is one.
     pub tree: Option<PathBuf>,
@@ -72,7 +72,7 @@ pub struct HostReport {
     pub earlier: Earlier,
     /// The runner asks itself, for an agent that it drives.
     pub by_runner: bool,
-    /// The call of one of our tools that this report announces, where the host tells our server no session.
+    /// The call of one of our tools that this report announces, if the host does not tell our server the session.
     pub upcoming: Option<UpcomingCall>,
     /// What the hook knows about the checks of todos that the session called done.
     pub checks: HookChecks,
@@ -107,8 +107,8 @@ impl Engine {
         Ok(self.process(report, settings, None, None)?.effect)
     }
 
-    /// Takes the report of an agent that wants to stop, and returns the decision with the facts that it follows from;
-    /// `None` where there is nobody to decide about: no session is named, or there is no plan.
+    /// Handles the report of an agent that wants to stop, and returns the decision with the facts that it follows from;
+    /// `None` if no session is named or there is no plan.
     pub fn observe_stop(
         &self,
         report: &HostReport,

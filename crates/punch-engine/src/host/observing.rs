@@ -48,7 +48,7 @@ impl Listener<'_> {
             let own = self.own_work(&who.owner, &who.state)?;
             return Ok(self.take_steps(steps, &own, &mut who.state, outcome));
         }
-        // A subagent without todos of its own works on those of its main agent.
+        // A subagent without todos works on those of its main agent.
         let helps = self.report.key.subagent().is_some() && who.state.role != Role::Worker;
         let Some(mut main) = self.main()?.filter(|_| helps) else { return Ok(None) };
         let own = self.own_work(self.report.key.session_id(), &main)?;
@@ -134,8 +134,8 @@ impl Listener<'_> {
         Ok(self.running()?.iter().filter(mine).cloned().collect())
     }
 
-    /// Adds to a continuation which todos stay open for want of a check that passes: those whose last check failed, and once
-    /// more those that no check was seen for.
+    /// Adds to a continuation which todos stay open because they lack a passing check: those whose last check failed,
+    /// and once more those for which no check was seen.
     pub(super) fn ask_again(&self, who: &mut PlanSession, outcome: &mut ReportOutcome) -> Result<(), EngineError> {
         let Some(text) = outcome.effect.go_on.as_mut().filter(|_| !who.state.asked.is_empty()) else { return Ok(()) };
         let running = self.own_work(&who.owner, &who.state)?;
@@ -206,7 +206,7 @@ fn files_of<'s>(todo: &'s Todo, state: &'s SessionState) -> impl Iterator<Item =
     seen.flat_map(|(_, seen)| &seen.files).chain(&todo.files).map(String::as_str)
 }
 
-/// Where the observation of a todo is kept; one of an earlier start is forgotten.
+/// Returns where the observation of a todo is stored; an observation of an earlier start is dropped.
 fn observation<'s>(state: &'s mut SessionState, todo: &Todo) -> &'s mut Observation {
     let fresh = || Observation { started_at: todo.started_at, ..Observation::default() };
     let at = match state.observed.iter().position(|(uid, _)| *uid == todo.uid) {
@@ -254,7 +254,8 @@ pub(super) fn drift_op(uid: Uid, seen: &Evidence) -> Op {
 }
 
 impl Engine {
-    /// Completes todos that the agent's own list calls done and that were refused for want of a check. What fails stays open.
+    /// Completes todos that the agent's own list calls done and that were refused for lack of a check. Todos whose
+    /// check failed stay open.
     pub(super) fn complete_asked(
         &self,
         plan: PlanId,

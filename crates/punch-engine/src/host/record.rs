@@ -19,7 +19,7 @@ pub(super) struct StoredDecision {
     pub decision: Decision,
 }
 
-/// A decision, or a report that was kept, as it is shown to the user.
+/// A stored decision or report, as it is shown to the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionRecord {
     /// Whose.

@@ -7,16 +7,16 @@ use punch_store::{Durability, PlanId, SessionKey, SessionRow, Snapshot};
 use super::record::StoredDecision;
 use crate::{Engine, EngineError, Role, SessionState, history, session};
 
-/// Sessions that said nothing for so long are not shown any more.
+/// How long a session must have been silent to be left out.
 pub(crate) const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Decisions in which a session is looked for that has no record of its own.
+/// The number of decisions that are searched for a session without a record.
 const RECENT: usize = 1_000;
 
 /// Reports of a session in which its last decision is looked for.
 const RECENT_REPORTS: usize = 20;
 
-/// A session that is kept going.
+/// A session that is being continued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Going {
     /// The session.
@@ -27,7 +27,7 @@ pub struct Going {
     pub counters: Counters,
 }
 
-/// A session on a plan, and what was decided when it last wanted to stop.
+/// A session on a plan, and the decision when it last wanted to stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionStatus {
     /// The session.
@@ -36,7 +36,7 @@ pub struct SessionStatus {
     pub agent: String,
     /// What is counted for it.
     pub counters: Counters,
-    /// What the user wants of it and of all sessions, together.
+    /// The user's choice for this session and for all sessions, combined.
     pub switch: Switch,
     /// The last decision, and when it was made; `None` if the session never wanted to stop.
     pub decision: Option<(i64, Decision)>,
@@ -97,7 +97,7 @@ impl Engine {
         })
     }
 
-    /// Sessions that are being kept going.
+    /// Returns the sessions that are being continued.
     pub fn going(&self) -> Result<Vec<Going>, EngineError> {
         let now = self.now();
         let sessions = self.browse(|catalogue| catalogue.sessions())?;
@@ -114,7 +114,7 @@ impl Engine {
             .collect())
     }
 
-    /// Sessions that work on a plan or were told something about continuing, the latest first, at most `most`.
+    /// Returns the sessions that work on a plan or got a decision about continuing, the latest first, at most `most`.
     pub fn sessions_on(&self, plan: PlanId, most: usize) -> Result<Vec<SessionStatus>, EngineError> {
         let now = self.now();
         let sessions = self.browse(|catalogue| catalogue.sessions())?;
@@ -156,7 +156,8 @@ impl Engine {
     }
 }
 
-/// Returns when and why a session was allowed to stop; `None` if it was not, or if the user has said something to it since.
+/// Returns when and why a session was allowed to stop; `None` if it was not, or if the user has sent it a message
+/// since.
 pub(crate) fn stop_of(
     snapshot: &dyn Snapshot,
     key: &SessionKey,

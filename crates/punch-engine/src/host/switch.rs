@@ -7,7 +7,7 @@ use punch_store::{Catalogue, ControlRecord, ControlScope, Durability, PlanId, Re
 use crate::activity::{self, ActivityKind, one_line};
 use crate::{Engine, EngineError};
 
-/// What was said, and about whom.
+/// The user's choice, and which sessions it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
     /// About every session.
@@ -28,12 +28,12 @@ impl Switches {
 }
 
 impl Engine {
-    /// What the user said about keep-going.
+    /// The user's choice about auto-continue.
     pub fn switches(&self, of: Option<&SessionKey>) -> Result<Switches, EngineError> {
         self.browse(|catalogue| switches(catalogue, of))
     }
 
-    /// Says something about all sessions, or about one. Switching on for all forgets what was said about all.
+    /// Sets the choice for all sessions or for one. Switching on for all removes the earlier choice for all.
     pub fn switch(&self, plan: PlanId, of: Option<&SessionKey>, to: Switch) -> Result<(), EngineError> {
         let wanted = match to {
             Switch::On => RequestedState::Go,

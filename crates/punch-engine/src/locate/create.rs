@@ -17,8 +17,8 @@ impl Location {
         builder.recursive(matches!(self.kind, LocationRule::Given | LocationRule::Server));
         match builder.create(&self.dir) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(self.read_only(&error)),
-            // Without this, power loss could take the folder and every acknowledged write with it. Not every file system
-            // can sync a folder; that is no failure.
+            // Without this sync, power loss could remove the folder and every acknowledged write in it. Not every file
+            // system can sync a folder; that is not an error.
             Ok(()) => drop(platform::sync_folder(platform::folder_of(&self.dir))),
             Err(_) => {}
         }

@@ -19,7 +19,7 @@ punch_core::errors! {
         Embedded { dir: PathBuf, outer: PathBuf }: "repository_embedded",
             ("`{dir}` is a bare repository tracked by `{outer}`, so anyone who commits could have written it"),
             ("change to another folder or, if you trust the store, choose it with `--store` or `PUNCH_STORE`");
-        /// A link stands where the store should be.
+        /// A link is where the store should be.
         Symlink { path: PathBuf }: "store_symlink",
             ("`{path}` is a symbolic link, not a store"),
             ("remove the link, or choose the real folder with `--store` or `PUNCH_STORE`");
@@ -27,11 +27,11 @@ punch_core::errors! {
         OtherOwner { path: PathBuf, owner: u32, user: u32 }: "store_other_owner",
             ("`{path}` belongs to user {owner}, not to you (user {user})"),
             ("another user can put anything into it: delete it, or choose another store with `PUNCH_STORE`");
-        /// Something else than a folder stands where the store should be.
+        /// Something other than a folder is where the store should be.
         NotAFolder { path: PathBuf }: "store_not_a_folder",
             ("`{path}` is not a folder"),
             ("move it away, or choose a folder with `--store` or `PUNCH_STORE`");
-        /// Something else than a file stands where the database should be.
+        /// Something other than a file is where the database should be.
         NotAFile { path: PathBuf }: "store_not_a_file",
             ("`{path}` is not a file"),
             ("move it away, or choose another store with `--store` or `PUNCH_STORE`");
@@ -53,7 +53,7 @@ punch_core::errors! {
             ("cannot write the store `{path}`: {cause}"),
             ("change the plan with the MCP tools (the server runs outside the sandbox), or set \
               `PUNCH_STORE` to a folder you can write");
-        /// The system does not tell what is there.
+        /// The system refused to show what is there.
         Unreadable { path: PathBuf, cause: String }: "store_unreadable",
             ("cannot read `{path}`: {cause}"),
             ("fix the permissions, or choose another store with `--store` or `PUNCH_STORE`");

@@ -26,7 +26,7 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// What tells this worktree from the others.
+    /// The identity of this worktree among the others.
     pub fn root(&self) -> &Path {
         self.top.as_deref().unwrap_or(&self.common)
     }

@@ -15,8 +15,8 @@ pub fn head_commit(work_tree: &Path) -> Option<String> {
     head_in(work_tree, &git_dir, &common, None)
 }
 
-/// The commit that the head in a git folder stands for. Where git has to be asked, it works with `recorded` folders, or
-/// with those that it finds from the worktree.
+/// Returns the commit that the head in a git folder refers to. If git has to be asked, it works with the `recorded`
+/// folders, or with those that it finds from the worktree.
 pub(crate) fn head_in(
     work_tree: &Path,
     git_dir: &Path,

@@ -70,7 +70,7 @@ punch_core::words! {
 }
 
 impl LocationRule {
-    /// Why the store lies there and what follows from it, in a sentence.
+    /// Explains in a sentence why the store is there and what follows from it.
     pub const fn why(self) -> &'static str {
         match self {
             Self::Git => "inside .git: shared by all worktrees, safe from `git clean` and `git stash`, never committed",
@@ -95,8 +95,8 @@ pub struct Location {
     pub kind: LocationRule,
     /// Whether there is a database.
     pub exists: bool,
-    /// The top of the worktree, or what contains the store folder where there is none: tells worktrees that share a
-    /// store apart.
+    /// The top of the worktree, or without one the parent of the store folder: distinguishes worktrees that share a
+    /// store.
     pub project_root: PathBuf,
     /// The server that holds the plans. `dir` then holds what belongs to this clone, and there is no file at `database`.
     pub server: Option<ServerPlace>,

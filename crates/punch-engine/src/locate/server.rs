@@ -25,7 +25,7 @@ pub struct ServerPlace {
 }
 
 impl ServerPlace {
-    /// What identifies the place to this user: approvals are kept under it.
+    /// The identity of the place for this user: approvals are stored under it.
     pub fn id(&self) -> String {
         format!("{}#{}", self.address, self.project)
     }

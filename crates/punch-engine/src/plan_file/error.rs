@@ -42,11 +42,11 @@ punch_core::errors! {
         NotText { path: PathBuf, byte: usize }: "plan_file_unclear",
             ("`{path}` is not UTF-8 text (byte {byte})"),
             ("save it as UTF-8");
-        /// What stands in it is not understood.
+        /// The content of the file is invalid.
         Unclear { path: PathBuf, what: Refusal }: "plan_file_unclear",
             ("`{path}`: {what}"),
             ("fix it and try again");
-        /// The system said no.
+        /// The system refused access.
         System { path: PathBuf, cause: String }: "plan_file_system",
             ("cannot use `{path}`: {cause}"),
             ("check the permissions of the file and its folder");

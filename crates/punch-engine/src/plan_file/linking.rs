@@ -26,7 +26,7 @@ impl Engine {
                 return Err(FileError::Taken { path: path.to_owned(), plan: other.name }.into());
             }
         }
-        // Before anything is kept: a file that cannot be used is not linked.
+        // Before anything is stored: a file that cannot be used is not linked.
         understood(path, &disk::read(path)?, &[])?;
         let known = self.plan_file(plan)?;
         let fresh = known.is_none();

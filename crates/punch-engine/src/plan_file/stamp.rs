@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What tells at a glance whether a file is still the same.
+/// The attributes that show quickly whether a file is still the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
     /// When it was written, in nanoseconds since the epoch.

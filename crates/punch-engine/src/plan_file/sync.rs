@@ -69,7 +69,7 @@ impl Engine {
         let commit = request.commit.map(str::to_owned).or_else(here);
         let request = &WriteRequest { commit: commit.as_deref(), ..request.clone() };
         let synced = self.bring_together(plan, request, how, &mut after);
-        // Only now that the file is let go: what follows is a write too, and tells the file.
+        // Only after the file is unlocked: what follows is a write too, and updates the file.
         self.follow_up(plan, Some(request), &after);
         synced
     }
@@ -116,7 +116,7 @@ impl Engine {
         Err(FileError::Busy { path }.into())
     }
 
-    /// Reads what people changed in the file, if it looks changed; used before a hook tells the agent what changed.
+    /// Reads the user's changes in the file, if it looks changed; used before a hook tells the agent what changed.
     pub(crate) fn read_back(&self, plan: PlanId, request: &WriteRequest<'_>) {
         let back = || -> Result<(), EngineError> {
             let Some(link) = self.plan_file(plan)? else { return Ok(()) };
@@ -130,7 +130,7 @@ impl Engine {
         }
     }
 
-    /// Writes what the file lacks, and settles what both agree on. False if the file was changed meanwhile.
+    /// Writes to the file what it lacks, and stores the common state. Returns false if the file was changed in between.
     fn give(
         &self,
         plan: PlanId,

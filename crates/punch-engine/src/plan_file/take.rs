@@ -25,7 +25,7 @@ pub(super) struct TakenChanges {
 }
 
 impl Engine {
-    /// What is left to do after the commit is added to `after_commit`, whatever comes of the rest.
+    /// Work that is left for after the commit is added to `after_commit`, whatever the result of the rest.
     pub(super) fn take(
         &self,
         plan: PlanId,
@@ -115,7 +115,7 @@ impl Engine {
     }
 }
 
-/// What people want of the plan.
+/// The changes that users request of the plan.
 #[derive(Clone, Copy)]
 struct FileEdits<'a> {
     before: &'a [PlanFileTodo],

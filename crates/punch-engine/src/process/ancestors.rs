@@ -43,7 +43,7 @@ mod linux {
     /// The largest environment that is read. The kernel allows less.
     const LARGEST: u64 = 16 << 20;
 
-    /// Returns this process and everything above it, nearest first; `None` if the system does not tell.
+    /// Returns this process and its parents, nearest first; `None` if the system does not provide them.
     pub fn ancestry() -> Option<Vec<ProcessFacts>> {
         let mut next = std::process::id();
         let mut out = Vec::new();
@@ -124,7 +124,7 @@ use linux::parents;
 use elsewhere::parents;
 
 /// Returns the program that started this process, past the shells in between: for a hook, its agent. `None` if there is
-/// no such program, or the system does not tell.
+/// no such program, or if the system does not show it.
 pub fn starter() -> Option<ProcessId> {
     first_program(parents()).filter(|found| found.pid > 1)
 }

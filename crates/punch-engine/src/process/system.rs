@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus};
 #[cfg(feature = "git")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What tells this process from all others that run now.
+/// The identity of this process among all that run now.
 #[cfg(feature = "git")]
 pub(crate) fn mark() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -77,9 +77,10 @@ mod unix {
 
     use super::{Child, Command, ExitStatus};
 
-    /// Waits until its input ends. Without the last word before, that was the end of the writer: then it ends the
-    /// group that it was told of and, where processes can be looked at, everything that carries the mark. What was
-    /// just being started may not carry it yet, so it looks until it found nothing three times in a row.
+    /// A shell script that waits until its input ends. If the last message is missing, the writer has died: the script
+    /// then kills the process group that it was given and, where processes can be inspected, every process with the
+    /// mark. A process that is just starting may not have the mark yet, so the script looks until it finds none three
+    /// times in a row.
     const GUARD: &str = r#"trap '' HUP INT QUIT TERM
 group=
 while read -r word; do

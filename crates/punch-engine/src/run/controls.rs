@@ -9,16 +9,16 @@ use punch_store::{ControlRecord, ControlScope, Durability, PlanId, RequestedStat
 use crate::activity::{self, ActivityKind};
 use crate::{Engine, EngineError};
 
-/// What the user wants of a run and of its seats.
+/// What the user requests of a run and of its seats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunControls {
-    /// What is wanted of the run as a whole.
+    /// The requested state of the run as a whole.
     pub run: RequestedState,
-    /// What is wanted of single seats, by number, where that is not [`RequestedState::Go`].
+    /// The requested state of single seats, by number, if it is not [`RequestedState::Go`].
     pub seats: BTreeMap<u32, RequestedState>,
 }
 
-/// What became of a control.
+/// The result of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlResult {
     /// The runner will find it.
@@ -32,7 +32,7 @@ pub enum ControlResult {
 }
 
 impl Engine {
-    /// Returns what the user wants of a run.
+    /// Returns what the user requests of a run.
     pub fn run_controls(&self, plan: PlanId, run: u64) -> Result<RunControls, EngineError> {
         self.read(plan, |snapshot| {
             let mut out = RunControls::default();
@@ -47,8 +47,8 @@ impl Engine {
         })
     }
 
-    /// Stores what the user wants of a run, or of one of its seats. The runner acts on it within a second. Resuming a
-    /// run leaves alone what was wanted of single seats.
+    /// Stores what the user requests of a run, or of one of its seats. The runner acts on it within a second. Resuming
+    /// a run does not change requests for single seats.
     pub fn control_run(
         &self,
         plan: PlanId,

@@ -27,7 +27,7 @@ pub(crate) struct HeldRun {
 pub struct RunHolder {
     /// The name of its machine.
     host: String,
-    /// The folder with the files of its runs. Its lock tells on that machine whether a runner is alive.
+    /// The folder with the files of its runs. Its lock shows on that machine whether a runner is alive.
     folder: String,
     /// The number of its process.
     process: u32,

@@ -145,7 +145,8 @@ impl Engine {
             run.body.epoch += 1;
             (run.body.outcome, run.body.to) = (None, None);
             run.body.because.clear();
-            // Ends an earlier part that was killed, with its seats and what was wanted of it: the user asks for work now.
+            // Ends an earlier part that was killed, and removes its seats and controls, because the user asks for work
+            // now.
             if !goes_on {
                 tx.put_run(&written(&RunRecord { ended_at: Some(now), ..run.clone() }))?;
             }

@@ -57,7 +57,7 @@ impl SeatStage {
     }
 }
 
-/// Where a seat of a run stands.
+/// The state of a seat of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct SeatStatus {
@@ -86,15 +86,15 @@ pub struct SeatStatus {
 }
 
 impl SeatStatus {
-    /// Returns true if both stand in the same place: everything but signs of life and usage is equal.
+    /// Returns true if both states are equal in everything but signs of life and usage.
     pub fn is_same_place(&self, other: &Self) -> bool {
         (self.stage, &self.todo, &self.agent, self.until) == (other.stage, &other.todo, &other.agent, other.until)
     }
 }
 
 impl Engine {
-    /// Stores events of a run and where its seats stand, in one transaction. A seat that does something else than
-    /// before also leaves an activity.
+    /// Stores events of a run and the state of its seats, in one transaction. A seat that does something new also adds
+    /// an activity.
     pub fn record_run(
         &self,
         plan: PlanId,
@@ -124,7 +124,7 @@ impl Engine {
         })
     }
 
-    /// Returns where the seats of a run stand, by number. Nothing if the run has ended.
+    /// Returns the state of the seats of a run, by number. Empty if the run has ended.
     pub fn seats(&self, plan: PlanId, run: u64) -> Result<Vec<SeatStatus>, EngineError> {
         self.read(plan, |snapshot| Ok(snapshot.seats(run)?.iter().map(read).collect()))
     }
@@ -166,7 +166,7 @@ impl Engine {
 /// Activities read from the store at a time.
 const PAGE: usize = 1_000;
 
-/// Reads where a seat stands. What another version wrote is read as far as possible.
+/// Reads the state of a seat. A state from another version is read as far as possible.
 fn read(row: &SeatRecord) -> SeatStatus {
     let body = serde_json::from_str(&row.body).unwrap_or_default();
     SeatStatus { seat: row.n, ..body }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use punch_core::Uid;
 use punch_store::{PlanId, create_own_folder, update_own};
 
-/// The file whose lock stands for the folder.
+/// The file whose lock protects the folder.
 const GUARD: &str = "folder.lock";
 
 /// How long a process waits for others that look at the folder. One that takes longer is stuck, and no hook waits for it.

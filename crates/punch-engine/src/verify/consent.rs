@@ -166,7 +166,7 @@ mod tests {
             self.folder.path().canonicalize().unwrap().join(name)
         }
 
-        /// A project with a store of its own.
+        /// A project with a separate store.
         fn store(&self, project: &str) {
             let dir = self.path(project).join(".punch");
             fs::create_dir_all(&dir).unwrap();

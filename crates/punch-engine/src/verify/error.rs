@@ -14,7 +14,7 @@ const LINES: usize = 50;
 const SHORT_LINES: usize = 15;
 const SHORT: usize = 1_200;
 
-/// Why a check did not speak for a todo. Nothing was changed.
+/// Why a check did not prove a todo. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerifyError {
     /// There is nothing to run.
@@ -31,7 +31,7 @@ pub enum VerifyError {
         /// An earlier version recorded an approval, which no longer counts.
         outdated: bool,
     },
-    /// It ran and said no.
+    /// The check ran and failed.
     Failed {
         /// The todo.
         id: String,

@@ -60,7 +60,7 @@ pub struct WorkTree {
 }
 
 impl WorkTree {
-    /// The commit that it stands on.
+    /// The commit that the worktree is at.
     pub fn commit(&self) -> Option<String> {
         commit_of(&self.root, self.git.as_ref())
     }
@@ -154,7 +154,7 @@ impl Checker<'_> {
         Err(std::io::Error::other("this program runs no commands"))
     }
 
-    /// The commit that the worktree stands on.
+    /// Returns the commit that the worktree is at.
     pub fn commit(&self) -> Option<String> {
         commit_of(&self.root, self.git.as_ref())
     }

@@ -48,8 +48,8 @@ impl PassedCheck {
 }
 
 impl Proofs {
-    /// The op with the proof of its todo, if it finishes one and there is one. What the worker says is kept beside
-    /// what the check printed.
+    /// Returns the op with the proof of its todo, if it finishes one and there is proof. The worker's words are stored
+    /// beside the output of the check.
     #[must_use]
     pub fn complete(&self, op: Op, plan: Option<&Plan>) -> Op {
         let Op::Done { target, evidence, fence } = op else { return op };
@@ -83,8 +83,8 @@ impl Proofs {
         self.found.push(proof);
     }
 
-    /// The first todo that is refused only for want of a check that is not here yet. One that is asked for again
-    /// although it is here has got another command.
+    /// Returns the first todo that is refused only because its check is missing. If it is refused again although its
+    /// check has run, its command has changed.
     pub fn wanting(&self, error: &EngineError) -> Option<String> {
         let EngineError::Refused(refusals) = error else { return None };
         let wanting = refusals.iter().find_map(|refusal| match refusal {
@@ -96,7 +96,7 @@ impl Proofs {
 }
 
 impl Engine {
-    /// Tries a write; for every todo that the rules refuse for want of evidence, runs its check and tries again with
+    /// Tries a write. For every todo that the rules refuse for lack of evidence, runs its check and tries again with
     /// the proof. The first check that does not pass ends it.
     pub fn proving<T>(
         &self,
@@ -123,9 +123,9 @@ impl Engine {
         self.prove_for(plan, None, checker, id)
     }
 
-    /// Runs the check of a todo that a session called done. Without proof the session remembers that the completion was
-    /// refused, and hears of it until the check passes. A failure in the same files still holds for a session: its check
-    /// does not run again.
+    /// Runs the check of a todo that a session called done. Without proof, the session remembers that the completion
+    /// was refused, and reads about it until the check passes. For a session, a failure with the same files still
+    /// counts: its check does not run again.
     pub fn prove_for(
         &self,
         plan: PlanId,

@@ -1,6 +1,6 @@
 //! The result of a check.
 
-/// Bytes of output that are kept.
+/// The number of bytes of output that are kept.
 pub const TAIL: usize = 8 * 1024;
 
 /// The way in which a check ended.

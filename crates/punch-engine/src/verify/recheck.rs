@@ -20,7 +20,7 @@ pub struct RecheckResult {
 }
 
 impl Engine {
-    /// Checks a completed todo again and records what came of it.
+    /// Checks a completed todo again and records the result.
     pub fn recheck(
         &self,
         plan: PlanId,
@@ -35,7 +35,7 @@ impl Engine {
         let first = punch_core::Footprint { todos: [uid].into(), ..Default::default() };
         let mut ask = |part: &Plan, _: i64| {
             let now = part.need(uid)?;
-            // Of a todo that was reopened or got another command meanwhile the check says nothing.
+            // The check does not count for a todo that was reopened or got another command in between.
             let same = now.status == Status::Completed && now.verify == todo.verify && now.is_live();
             let vouch = Op::Vouch { target: Ref::Uid(uid), stale: !passed, evidence: Some(evidence.clone()) };
             Ok(if same { vec![vouch] } else { Vec::new() })

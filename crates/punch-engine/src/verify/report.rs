@@ -15,7 +15,7 @@ pub enum ReportVerdict {
     Completed,
     /// It failed: the todo is no longer reported, and an attempt is counted.
     Refuted,
-    /// It passed, but the todo changed meanwhile: only the result is stored.
+    /// The check passed, but the todo has changed since: only the result is stored.
     Stored,
     /// There is nothing to decide: the todo is closed, gone, or has no check.
     Moot,

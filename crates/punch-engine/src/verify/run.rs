@@ -63,7 +63,7 @@ fn program(command: &Verify) -> io::Result<Command> {
     }
 }
 
-/// Reads until the last writer is gone, on a thread of its own.
+/// Reads on a separate thread until the last writer is gone.
 fn drain(mut pipe: io::PipeReader, output: Arc<Mutex<CheckOutput>>) -> io::Result<Receiver<()>> {
     let (send, drained) = channel();
     thread::Builder::new().name("check".into()).spawn(move || {

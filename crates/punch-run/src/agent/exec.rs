@@ -75,7 +75,7 @@ impl LimitSigns {
     }
 }
 
-/// What a program printed, as far as its end depends on it.
+/// The parts of a program's output that its result depends on.
 #[derive(Debug, Default)]
 struct ExecOutput {
     last: String,
@@ -145,7 +145,7 @@ fn begin(
         while !held().has_ended() {
             wait();
         }
-        // Whatever it left behind goes with it: nothing would read or end that later.
+        // Processes that it left behind are killed with it, because nothing would read or stop them later.
         let code = held().end();
         let finish = limits.finish(code, all_read.recv_timeout(GRACE).unwrap_or_default());
         sink.report(AgentEvent::TurnEnded { finish });
@@ -154,7 +154,7 @@ fn begin(
     Ok(Box::new(ExecProcess { running, printed }))
 }
 
-/// On a thread of its own: a program that does not read its input would stop us.
+/// On a separate thread, because a program that does not read its input would block us.
 fn feed(input: Option<ChildStdin>, prompt: String) -> io::Result<()> {
     let Some(mut input) = input else { return Ok(()) };
     thread::Builder::new().name("agent-input".into()).spawn(move || {

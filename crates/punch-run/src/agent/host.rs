@@ -104,7 +104,7 @@ impl HostProcess {
         while !lock(&self.kept).has_ended() {
             wait();
         }
-        // Whatever it left behind goes with it: nothing would read or end that later.
+        // Processes that it left behind are killed with it, because nothing would read or stop them later.
         let code = lock(&self.kept).end();
         let _ = all_read.recv_timeout(GRACE);
         let finish = lock(&self.listener).gone(code);
@@ -186,7 +186,7 @@ impl Drop for HostHold {
     }
 }
 
-/// Writes on a thread of its own: a host that does not read would stop us.
+/// Writes on a separate thread, because a host that does not read would block us.
 fn writer(mut stdin: ChildStdin) -> io::Result<SyncSender<String>> {
     let (send, lines) = sync_channel::<String>(WAITING);
     thread::Builder::new().name("agent-input".into()).spawn(move || {

@@ -27,7 +27,7 @@ pub struct AgentStart {
     pub prompt: String,
     /// The folder in which the agent works.
     pub folder: PathBuf,
-    /// Where what it prints is kept, within [`LOG_LIMIT`]. An existing log is added to.
+    /// The log of its output, limited to [`LOG_LIMIT`]. An existing log is appended to.
     pub log: PathBuf,
     /// The session file that the runner, our server and our hooks share.
     pub session: PathBuf,
@@ -61,12 +61,12 @@ pub trait AgentProgram: Send + Sync {
 
 /// An agent at work. Dropping it ends it with everything it has started.
 pub trait RunningAgent: Send {
-    /// Gives a further prompt in the same conversation after a turn has ended. False if it can take none: then the
-    /// caller starts it anew, with [`AgentStart::resume`] where the host has told its session.
+    /// Gives a further prompt in the same conversation after a turn has ended. Returns false if the agent cannot take
+    /// one: the caller then starts it again, with [`AgentStart::resume`] if the host has reported its session.
     fn say(&mut self, prompt: &str) -> io::Result<bool>;
 
-    /// Answers a permission request with one of its options; `None` refuses it in whatever way the agent knows.
-    /// Agents whose protocol has no room for the reason read it before the next prompt.
+    /// Answers a permission request with one of its options; `None` refuses it in whatever way the agent supports.
+    /// Agents whose protocol has no field for the reason read it before the next prompt.
     fn answer(&mut self, request: &str, option: Option<&str>, reason: Option<&str>) -> io::Result<()>;
 
     /// Asks it to stop its turn and end. It may not listen.

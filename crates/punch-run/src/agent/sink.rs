@@ -48,7 +48,7 @@ impl fmt::Debug for Sink {
     }
 }
 
-/// A channel of reports alone: makes a sink for every start, and the end that hears all of them.
+/// Creates a channel for reports: makes a sink for every start, and the receiver for all of them.
 pub fn reports() -> (impl Fn(u64) -> Sink, Receiver<AgentReport>) {
     let (send, receive) = sync_channel(WAITING);
     (move |from| Sink::new(from, send.clone(), |report| report), receive)

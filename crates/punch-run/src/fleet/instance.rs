@@ -9,7 +9,7 @@ use std::path::Path;
 
 use punch_store::update_own;
 
-/// Where Linux tells one start of the machine from another. A copy of a machine is started on its own.
+/// The value by which Linux distinguishes one boot of the machine from another. A copy of a machine boots separately.
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
 /// Returns a random number that is stored in the folder of a worker, as hexadecimal digits. A new one is made after each

@@ -30,7 +30,7 @@ pub(crate) struct WorkerProcess {
     pub labels: BTreeSet<Label>,
     /// The git remote of the fleet.
     pub remote: String,
-    /// How long it counts as alive unless it is heard of.
+    /// How long the worker counts as alive unless its record is renewed.
     pub lease: Duration,
     /// The folder for its files.
     pub folder: PathBuf,
@@ -52,7 +52,7 @@ pub(crate) struct WorkerProcess {
     passed_on: Mutex<BTreeSet<(PlanId, Uid, String)>>,
     /// Todos whose checks are not approved on this machine, already reported to the user.
     unapproved: Mutex<BTreeSet<(PlanId, Uid)>>,
-    /// A random number that tells copies of its machine apart.
+    /// A random number that distinguishes copies of its machine.
     pub instance: String,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct SeatPool {
     plans: Mutex<BTreeMap<PlanId, PlanSeats>>,
 }
 
-/// What a plan has of the seats, and wants.
+/// The seats that a plan has, and whether it needs more.
 #[derive(Clone, Copy, Debug, Default)]
 struct PlanSeats {
     taken: usize,

@@ -38,8 +38,8 @@ const LONG_PAUSE: Duration = Duration::from_secs(10);
 pub struct FleetProject<'a> {
     /// The project. Its plan is replaced by each plan of the worker.
     pub base: RunProject<'a>,
-    /// Opens the store once more. What a coordinator writes goes through a connection of its own, which carries the epoch of
-    /// its lease.
+    /// Opens the store once more. A coordinator writes through a separate connection, which carries the epoch of its
+    /// lease.
     pub open: &'a (dyn Fn() -> Result<Engine, EngineError> + Sync),
 }
 

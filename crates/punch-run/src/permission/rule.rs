@@ -6,15 +6,15 @@ use std::str::FromStr;
 
 use crate::agent::PermissionRequest;
 
-/// Characters with a meaning for shells. A `*` in a rule never stands for them; the rule has to contain them.
+/// Characters that have a meaning for shells. A `*` in a rule never matches them; the rule has to contain them.
 const SHELL: &[char] = &[';', '&', '|', '<', '>', '`', '$', '(', ')', '{', '}', '\\', '\n', '\r', '#', '~', '!'];
 
 /// A rule for what is allowed without asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Pattern for the name of the tool; `*` stands for any text.
+    /// Pattern for the name of the tool; `*` matches any text.
     tool: String,
-    /// Pattern for what the tool is used for; `*` stands for any text without special characters.
+    /// Pattern for the arguments of the tool; `*` matches any text without special characters.
     what: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Rule {
     }
 }
 
-/// Returns true if a `*` may stand for this text: no special characters, and no path out of a folder.
+/// Returns true if a `*` may match this text: no special characters, and no path out of a folder.
 fn is_plain(text: &str) -> bool {
     !text.contains(SHELL) && !text.split(['/', '\\', ' ', '=', ':', '"', '\'']).any(|part| part == "..")
 }

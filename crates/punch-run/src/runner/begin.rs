@@ -33,11 +33,11 @@ const WAITING: usize = 256;
 /// Number of todos named in the error about missing approvals.
 const NAMED: usize = 10;
 
-/// The right to run a plan, given up when dropped: the lease in the store counts for all machines, the lock file tells on
-/// this one whether the holder is alive.
+/// The right to run a plan, given up when dropped. The lease in the store counts for all machines; the lock file shows
+/// on this machine whether the holder is alive.
 pub(super) struct PlanLease<'e> {
     world: &'e RunProject<'e>,
-    /// A worker of a fleet has a lock of its own.
+    /// A worker of a fleet has a separate lock.
     _lock: Option<Lock>,
 }
 
@@ -52,7 +52,7 @@ impl<'e> PlanLease<'e> {
         Ok(Self { world, _lock: Some(lock) })
     }
 
-    /// Takes the plan for the coordinator of a fleet, whose worker holds the lock of its own folder.
+    /// Takes the plan for the coordinator of a fleet, whose worker holds the lock of its folder.
     pub(super) fn take_for(world: &'e RunProject<'e>, holder: &RunHolder) -> Result<Self, RunError> {
         world.engine.take_run(world.plan, holder)?;
         Ok(Self { world, _lock: None })
@@ -316,7 +316,7 @@ impl Runner<'_, '_> {
         Ok(true)
     }
 
-    /// Checks a todo that no agent of this run works on, on a seat of its own.
+    /// Checks a todo that no agent of this run works on, on a separate seat.
     pub(super) fn check_reported(&mut self, todo: Todo, owner: String) -> Result<(), RunError> {
         self.seats.push(Seat::for_check());
         self.dispatch(self.seats.len() - 1, SeatEvent::CheckReported { todo, owner })

@@ -196,7 +196,7 @@ impl Check<'_> {
                 CheckVerdict::Hold(format!("{}; {}", error.message(), error.hint()))
             }
             EngineError::Verify(error) => CheckVerdict::Failed(error.message()),
-            // The agent's own tests failed last, and the plan wants evidence.
+            // The agent's own tests failed last, and the plan requires evidence.
             EngineError::Refused(refusals) if refusals.iter().any(is_failing) => CheckVerdict::Failed(words(&refusals)),
             EngineError::Refused(refusals) => CheckVerdict::Lost(words(&refusals)),
             EngineError::NotFound { .. } => CheckVerdict::Lost("it is not in the plan any more".to_owned()),

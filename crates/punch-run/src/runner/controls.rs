@@ -8,7 +8,7 @@ use super::{Runner, StopCause};
 use crate::error::RunError;
 
 impl Runner<'_, '_> {
-    /// Reads what the user wants, and acts on what is new.
+    /// Reads the user's controls, and acts on new ones.
     pub(super) fn apply_controls(&mut self) -> Result<(), RunError> {
         let (plan, run) = (self.world.plan, self.run.id);
         let wanted = self.persist(|engine| engine.run_controls(plan, run))?;

@@ -41,7 +41,7 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Passes on what an agent reported. An agent that was dropped is not heard any more.
+    /// Passes on the reports of an agent. Reports of an agent that was dropped are ignored.
     pub(super) fn agent_reported(&mut self, report: AgentReport) -> Result<(), RunError> {
         let Some(at) = self.seat_of(report.from) else { return Ok(()) };
         if let AgentEvent::Exited { .. } = report.event {
@@ -144,7 +144,7 @@ impl Runner<'_, '_> {
         Ok(None)
     }
 
-    /// Submits an op of which a refusal needs no answer: what became of the todo is read later.
+    /// Submits an op whose refusal needs no handling, because the state of the todo is read later.
     pub(super) fn submit_if_allowed(&self, request: &WriteRequest<'_>, op: Op) -> Result<(), RunError> {
         match self.persist(|engine| engine.submit(self.world.plan, request, std::slice::from_ref(&op))) {
             Ok(_) | Err(EngineError::Refused(_)) => Ok(()),

@@ -155,7 +155,7 @@ impl Runner<'_, '_> {
                     1 => format!("1 commit is on `{branch}`"),
                     commits => format!("{commits} commits are on `{branch}`"),
                 });
-                // On a line of its own, so that it can be copied.
+                // On a separate line, so that it can be copied.
                 because.push(format!("to merge: `{command}`"));
                 Some(branch)
             }

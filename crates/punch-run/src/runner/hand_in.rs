@@ -51,7 +51,7 @@ impl Runner<'_, '_> {
     }
 }
 
-/// Verifies work that was handed in, in a lane of its own.
+/// Verifies handed-in work in a separate lane.
 fn verify<'e>(
     check: Check<'e>,
     lanes: &'e Lanes,
@@ -116,7 +116,8 @@ fn hand_in_once(check: &Check<'_>) -> Result<Option<CheckVerdict>, EngineError> 
     let message = format!("{}: {}", line(&todo.id), one_line(&todo.content));
     let (commit, is_merged) = match lanes.settle(lane, &message) {
         Ok(SettleResult::Ready { commit, .. } | SettleResult::Nothing { commit }) => (commit, true),
-        // The coordinator meets the same conflict and tells the user, who can then find both sides on the remote.
+        // The coordinator meets the same conflict and reports it to the user, who can then find both sides on the
+        // remote.
         Ok(SettleResult::Held(held)) if held.why == HeldReason::Conflict => match lanes.head(lane) {
             Ok(commit) => (commit, false),
             Err(error) => return Ok(Some(not_taken_in(&error))),

@@ -44,7 +44,7 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Asks agents to end if the user wants the run to stop, or its time is over.
+    /// Asks agents to exit if the user wants the run to stop, or its time is over.
     fn apply_stop_requests(&mut self) -> Result<(), RunError> {
         if self.interrupt.is_asked() {
             self.stop = Some(StopCause::Interrupted);

@@ -145,15 +145,15 @@ struct Runner<'s, 'e> {
     cache: PlanCache,
     /// The stamp of the store when the todos of seats were last compared with the plan.
     compared: Option<u64>,
-    /// The user was told that the run waits. Reset by the next message.
+    /// True if the user was informed that the run waits. Reset by the next message.
     waiting: bool,
     /// Questions that agents wait for, by number.
     questions: HashMap<u64, PendingQuestion>,
-    /// What the user wants of the run, as last read.
+    /// The user's controls of the run, as last read.
     controls: RunControls,
     /// Nothing new is started until the user resumes the run.
     paused: bool,
-    /// Where the seats stood when that was last stored, by number.
+    /// The last stored state of each seat, by number.
     published: HashMap<usize, PublishedSeat>,
     /// What has entered the inbox, for notifications.
     inbox: InboxWatch,

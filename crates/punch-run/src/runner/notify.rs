@@ -33,7 +33,7 @@ impl InboxWatch {
 impl Runner<'_, '_> {
     /// Notifies the user of what has entered the inbox.
     pub(super) fn notify_of_inbox(&mut self) -> Result<(), RunError> {
-        // In a fleet the coordinator tells the user.
+        // In a fleet the coordinator notifies the user.
         if self.world.settings.notify_command.value.is_none() || !self.inbox.is_due() || self.is_worker() {
             return Ok(());
         }
@@ -54,7 +54,7 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Runs the command of the user with a text, on a thread of its own.
+    /// Runs the user's command with a text, on a separate thread.
     pub(super) fn notify(&self, text: String) {
         let Some(command) = self.world.settings.notify_command.value.clone() else { return };
         let (root, journal) = (self.world.root.clone(), self.journal);

@@ -14,7 +14,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// The milliseconds by which two times of the same sign may differ.
 const SAME_SIGN: u64 = 1_000;
 
-/// Where a seat stood when it was last stored.
+/// The last stored state of a seat.
 pub(super) struct PublishedSeat {
     status: SeatStatus,
     at: Instant,

@@ -47,7 +47,7 @@ pub(super) struct Seat {
     pub failed_starts: u32,
     /// The error of the last failed start.
     pub start_error: String,
-    /// The seat was told to stop and starts nothing more.
+    /// The seat was asked to stop and starts nothing more.
     pub stop_requested: bool,
     /// The user paused the seat: it finishes its todo and gets no other.
     pub paused: bool,
@@ -96,8 +96,8 @@ pub(super) enum SeatState {
 /// How long a seat sleeps because the usage limit of its agent is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sleep {
-    /// When the seat wakes up, in milliseconds since the epoch; `None` if the run does not wait that long. A time of the
-    /// wall clock, because other clocks stand still while the computer sleeps.
+    /// When the seat wakes up, in milliseconds since the epoch; `None` if the run does not wait that long. A time of
+    /// the wall clock, because other clocks stop while the computer sleeps.
     pub until: Option<i64>,
     /// When the limit is reset, if the agent named a time.
     pub reset: Option<i64>,
@@ -200,7 +200,7 @@ impl Seat {
             && !self.is_stopped()
     }
 
-    /// Returns true if the seat gets no more todos: it was told to stop, or its agent failed to start too often.
+    /// Returns true if the seat gets no more todos: it was asked to stop, or its agent failed to start too often.
     pub const fn is_stopped(&self) -> bool {
         self.stop_requested || self.is_broken()
     }

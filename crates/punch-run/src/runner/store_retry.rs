@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The longest pause between two tries of a git remote.
 const LONGEST_OF_REMOTE: Duration = Duration::from_secs(10);
 
-/// Access to the store that retries while it does not answer. Agents keep working meanwhile.
+/// Access to the store that retries while it does not respond. Agents keep working while it does.
 #[derive(Clone, Copy)]
 pub(super) struct StoreRetry<'e> {
     pub world: &'e RunProject<'e>,

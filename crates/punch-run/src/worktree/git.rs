@@ -99,7 +99,7 @@ impl LaneGit {
         }
     }
 
-    /// Those records of its answer, each ended by a zero byte, that are wanted. However long the answer is, only they
+    /// Returns the requested records of git's output, each ended by a zero byte. However long the output is, only these
     /// are kept.
     pub fn records(
         &self,
@@ -131,7 +131,7 @@ impl LaneGit {
         Ok(self.run(arguments, None)?.status.success())
     }
 
-    /// The commit that a name stands for, if it stands for one.
+    /// Returns the commit that a name refers to, if any.
     pub fn commit(&self, name: &str) -> Result<Option<String>, WorktreeError> {
         let answer = self.run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")], None)?;
         let found = String::from_utf8_lossy(&answer.out).trim().to_owned();
@@ -188,8 +188,8 @@ impl LaneGit {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("`{}` is gone", self.root.display())));
         }
         let mut git = git_program(&self.root, self.folders.as_ref());
-        // Hooks may ask, wait or change what they look at, and nobody is there: a check that must hold is a todo's
-        // verify command. The same goes for a signature that wants a passphrase, and for work in the background.
+        // Hooks may ask, wait or change files, and no one is there to answer; a check that must pass is a todo's verify
+        // command. The same goes for a signature that needs a passphrase, and for background work.
         for setting in [
             "core.hooksPath=/dev/null",
             "commit.gpgSign=false",

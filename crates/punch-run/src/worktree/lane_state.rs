@@ -18,7 +18,7 @@ pub(super) struct LaneState {
     pub unmerged: Vec<String>,
     /// Changed submodules: the status that git prints, and the path.
     pub submodules: Vec<([u8; 3], String)>,
-    /// True if a folder in it may be a repository of its own.
+    /// True if a folder in it may be a separate repository.
     pub nests: bool,
     /// Submodules whose git folder is not the one that git created for this lane. If there are any, nothing else is
     /// read.
@@ -33,7 +33,7 @@ impl LaneState {
         if !foreign.is_empty() {
             return Ok(Self { foreign, ..Self::default() });
         }
-        // With every file listed, an entry that ends with a slash is a repository of its own.
+        // When every file is listed, an entry that ends with a slash is a separate repository.
         let ask = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"];
         let answer = git.read("look at a lane", &[&ask[..], &["--ignore-submodules=none"]].concat())?;
         let mut look = read(&answer);

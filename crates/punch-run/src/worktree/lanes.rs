@@ -188,7 +188,7 @@ impl Lanes {
             let tip = self.tip_of(&refs, &mut turn)?;
             let mut first = tip;
             if self.remote.is_some() {
-                // Putting a lane of this clone aside takes a turn of its own.
+                // Putting a lane of this clone aside takes a separate turn.
                 drop(turn);
                 first = self.first_commit(&lane, &first)?;
                 turn = self.turn();
@@ -225,8 +225,7 @@ impl Lanes {
         Ok(self.git.commit(&branch)?.is_some())
     }
 
-    /// Moves a lane without changes of its own to the result branch. Returns whether the lane is at the result branch
-    /// now.
+    /// Moves a lane without changes to the result branch. Returns true if the lane is at the result branch now.
     pub fn refresh(&self, lane: &Lane) -> Result<bool, WorktreeError> {
         let tip = self.tip(&mut self.turn())?;
         let git = self.lane_git(lane)?;

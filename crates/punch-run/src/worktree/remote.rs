@@ -60,7 +60,7 @@ pub enum RemotePart {
     Coordinator,
 }
 
-/// What became of the push of a lane.
+/// The result of the push of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushResult {
     /// The remote has the commit.

@@ -53,7 +53,8 @@ impl HookRunner<'_> {
         Ok(checks)
     }
 
-    /// Starts the checks of todos that the session has just called done, and explains what came of those that are over.
+    /// Starts the checks of todos that the session has just called done, and explains the results of those that are
+    /// over.
     pub(super) fn check_called_done(
         &self,
         engine: &Engine,

@@ -24,7 +24,7 @@ pub struct HookRunner<'a> {
     pub project: &'a dyn ProjectStore,
     /// The settings of the agent.
     pub settings: &'a Settings,
-    /// What tells worktrees that share a store apart.
+    /// The identity of a worktree among those that share a store.
     pub worktree: Option<String>,
     /// The worktree, whose commit completions keep.
     pub root: Option<PathBuf>,
@@ -40,7 +40,7 @@ pub struct HookRunner<'a> {
     pub checks: Option<&'a dyn BackgroundChecks>,
 }
 
-/// What came of a report.
+/// The result of a report.
 #[derive(Debug, Default)]
 pub struct HookResult {
     /// What the host is asked to do.
@@ -60,7 +60,7 @@ impl HookRunner<'_> {
             HostEvent::ToolEnded { tool } => Some(tool),
             _ => None,
         };
-        // Nobody's session: what is copied twice could not be told from what is new.
+        // Without a session, a repeated copy could not be distinguished from a new one.
         let named = !report.session.is_empty();
         let key = session_key(report);
         let update = used.filter(|_| named).and_then(|used| todo_update(report, &used.name));

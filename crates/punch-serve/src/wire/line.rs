@@ -19,7 +19,7 @@ pub struct InputLines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     limit: usize,
-    /// Set while a line that is too long goes by.
+    /// Set while a line that is too long is being skipped.
     passing: Option<IdScan>,
 }
 

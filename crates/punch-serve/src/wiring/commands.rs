@@ -26,7 +26,7 @@ pub fn is_our_server(server: &Value) -> bool {
     command.is_some_and(names_punch)
 }
 
-/// Our server as it is wanted, with the arguments of the one that is there unless others are asked for: the user may have
+/// Our server entry, with the arguments of the existing one unless others are requested, because the user may have
 /// chosen a dialect or more tools.
 pub fn with_kept_arguments(wanted: &Value, there: &Value) -> Value {
     let mut out = wanted.clone();

@@ -38,7 +38,7 @@ pub fn wire(text: &str, entries: &[SettingsEntry]) -> Result<String, SettingsFil
     Ok(text)
 }
 
-/// The text without any entry, and without what got empty by it except `kept`.
+/// Returns the text without any entry, and without what became empty, except `kept`.
 pub fn unwire(text: &str, entries: &[SettingsEntry], kept: &[Vec<String>]) -> Result<String, SettingsFileError> {
     if is_blank(text) {
         return Ok(text.to_owned());
@@ -148,7 +148,7 @@ fn drop_hooks(text: &str, agent: &str, except: &[&str], kept: &[Vec<String>]) ->
     Ok(text)
 }
 
-/// Returns true if a hook of ours stands in a group with others.
+/// Returns true if one of our hooks is in a group with others.
 fn is_mixed(value: &Value, event: &str, agent: &str) -> bool {
     let groups = value[HOOKS][event].as_array().map_or(&[][..], Vec::as_slice);
     groups.iter().filter(|group| !is_our_group(group, agent)).any(|group| {

@@ -8,7 +8,7 @@ use super::{SettingsFileError, foreign, json, lines, markdown, syntax, table};
 /// How far a file is as it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// All that is wanted is there.
+    /// Everything that we need is there.
     Yes,
     /// Some of it, or for another program.
     Partly,
@@ -18,11 +18,12 @@ pub enum ConnectionState {
 
 /// Edits one file.
 pub trait FileEditor {
-    /// A text with our part in it; the same text if it is there already. `None` stands for a file that is not there.
+    /// Returns a text with our part in it; the same text if it is there already. `None` represents a file that does not
+    /// exist.
     fn wire(&self, text: Option<&str>) -> Result<String, SettingsFileError>;
 
-    /// A text without our part; `None` if nothing but our own is in it. Objects and arrays that get empty by it go too,
-    /// unless they are among `kept`.
+    /// Returns a text without our part; `None` if nothing but our own is in it. Objects and arrays that become empty
+    /// are removed too, unless they are among `kept`.
     fn unwire(&self, text: &str, kept: &[Vec<String>]) -> Result<Option<String>, SettingsFileError>;
 
     /// The objects and arrays on the way to our parts that a text has by itself.
@@ -47,7 +48,7 @@ impl FileEditor for FileContent {
         match (self, text) {
             (Self::Json(agent, entries), text) => {
                 let text = text.unwrap_or_default();
-                // The place to be told is the one in the file as it is; an empty file is not even JSON.
+                // The place to report is the one in the file as it is; an empty file is not even JSON.
                 if !is_blank(text) {
                     syntax::check(agent, text)?;
                 }

@@ -67,7 +67,7 @@ impl AssignArgs {
     }
 }
 
-/// Hands todos out to a new session and tells what came of it. `noted` is called once they are someone's.
+/// Assigns todos to a new session and reports the result. `noted` is called once they are assigned.
 pub fn hand_out(
     open: &OpenProject,
     todos: &[Uid],

@@ -44,7 +44,7 @@ pub struct ControlTarget {
 }
 
 impl RunControl {
-    /// Stores what is wanted. The runner acts on it within a second.
+    /// Stores the user's request. The runner acts on it within a second.
     pub fn run(self, global: Global) -> Result<VerbReply, Failure> {
         let (target, wanted, verb) = match self {
             Self::List { limit } => return RunsArgs::list(limit).run(Project::find(global)?),

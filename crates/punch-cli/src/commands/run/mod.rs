@@ -149,7 +149,7 @@ impl RunArgs {
         Ok(exit(finished.outcome))
     }
 
-    /// Flags that stand for settings, by [`flag_of`]: their values are read and refused like those.
+    /// Flags that set settings, by [`flag_of`]: their values are parsed and refused like those.
     fn flags(&self) -> Vec<(String, String)> {
         let given = [
             ("run.agents", &self.agents),
@@ -202,7 +202,7 @@ impl RunArgs {
         options.skip_optional |= self.skip_optional;
         let resumed = last.as_ref().filter(|last| last.is_resumable() && !self.fresh);
         if self.agents.is_none() {
-            // A run goes the way it began, unless the user has said how many agents there are.
+            // A run continues as it began, unless the user has said how many agents there are.
             let before = repeated.or(resumed).filter(|_| settings.run_agents.source == SettingSource::Default);
             let before = before.and_then(|last| usize::try_from(last.body.options["agents"].as_u64()?).ok());
             options.seats = before.unwrap_or(options.seats).max(options.specs.len());
@@ -220,7 +220,7 @@ impl RunArgs {
     }
 }
 
-/// The flag that stands for a setting.
+/// Returns the flag for a setting.
 fn flag_of(key: &str) -> Option<String> {
     key.strip_prefix("run.").map(|name| format!("--{}", name.replace('_', "-")))
 }

@@ -123,7 +123,7 @@ impl RunScreen {
 
 /// Worth a line that stays.
 const fn stays_visible(event: &RunEvent) -> bool {
-    // That an agent asks is said again where the question is put.
+    // A question is printed again where it is asked.
     !matches!(
         event,
         RunEvent::Output { .. }

@@ -14,7 +14,7 @@ use crate::open_store;
 use crate::reply::VerbReply;
 use crate::safety::{Safety, count};
 
-/// How many stores that restores replaced are kept in `backups/`.
+/// The number of replaced stores that are kept in `backups/`.
 const MOST_REPLACED: usize = 10;
 
 /// The arguments of `punch store restore`.

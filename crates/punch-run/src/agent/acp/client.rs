@@ -19,7 +19,7 @@ const OPTIONS: usize = 10;
 
 /// A method that is not offered.
 const UNKNOWN_METHOD: i32 = -32601;
-/// The agent wants the user to log in.
+/// The agent requires the user to log in.
 const LOGIN: i64 = -32000;
 
 /// The client of one agent.
@@ -36,8 +36,8 @@ pub(super) struct AcpClient {
     session: Option<String>,
     cancelled: bool,
     permissions: BTreeMap<String, PendingPermission>,
-    /// Reasons of denials that the agent has not read yet: the protocol has no field for them, so they stand before the
-    /// next prompt.
+    /// Reasons of denials that the agent has not read yet. The protocol has no field for them, so they precede the next
+    /// prompt.
     reasons: Vec<String>,
     pub(super) words: LineAssembler,
     pub(super) meter: AcpMeter,
@@ -139,9 +139,9 @@ impl AcpClient {
         }
     }
 
-    /// A call of the server that was handed over with the session: it reports with it, which needs no permission. Told
-    /// by the tool's name (Claude Code, Qwen Code), or by a title that the host makes of server and tool (Gemini CLI);
-    /// what a model writes is in neither.
+    /// Returns true for a call of the server that was passed with the session: the agent reports with it, which needs
+    /// no permission. It is recognized by the tool's name (Claude Code, Qwen Code) or by a title that the host builds
+    /// from server and tool (Gemini CLI); neither contains what a model writes.
     fn is_ours(&self, call: &Value) -> bool {
         if str_of(call, "kind") != "other" || self.servers.as_array().is_none_or(Vec::is_empty) {
             return false;
@@ -227,7 +227,7 @@ impl AgentListener for AcpClient {
     fn hear(&mut self, said: &str) -> AgentOutput {
         let Some(said) = self.lines.read(said) else { return AgentOutput::default() };
         match (said["method"].as_str(), &said["id"]) {
-            // A session that is being loaded tells all that has happened in it before.
+            // A session that is being loaded repeats everything that has happened in it.
             (Some("session/update"), _) if self.session.is_none() => AgentOutput::default(),
             (Some("session/update"), _) => {
                 AgentOutput { events: self.updated(&said["params"]["update"]), ..AgentOutput::default() }

@@ -9,7 +9,7 @@ use punch_agents::headless::json::{count_of, micros};
 /// Adds up one session.
 #[derive(Debug)]
 pub(super) struct AcpMeter {
-    /// What single requests of this turn were said to take.
+    /// The reported usage of single requests of this turn.
     requests: TokenSpending,
     /// Cost of the session so far, in millionths of a dollar, and how much of it was reported. The sum includes
     /// what a resumed session had cost before, which is unknown.

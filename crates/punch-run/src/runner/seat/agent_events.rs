@@ -46,7 +46,7 @@ impl SeatStep<'_, '_> {
         self.report(RunEvent::Output { agent: self.seat.number, text });
     }
 
-    /// Reads the agent's own plan, as far as it is about the todo that it was given.
+    /// Reads the part of the agent's own plan that is about its todo.
     pub(super) fn plan_of_agent(&mut self, state: &SeatState, entries: &[AgentPlanEntry]) {
         let Some(job) = state.job_in_work() else { return };
         let done: Vec<&AgentPlanEntry> = entries.iter().filter(|entry| entry.status == "completed").collect();

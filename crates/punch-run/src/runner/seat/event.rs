@@ -16,7 +16,7 @@ use crate::worktree::Lane;
 /// Something that happened to a seat.
 #[derive(Clone, Debug)]
 pub(in crate::runner) enum SeatEvent {
-    /// The runner gives the seat a todo, in a `fresh` conversation if the open one has no room for it.
+    /// The runner gives the seat a todo, in a `fresh` conversation if the todo does not fit into the open one.
     Assign { uid: Uid, fresh: bool },
     /// The runner gives the seat a todo that is already reported and only has to be checked.
     CheckReported { todo: Todo, owner: String },
@@ -50,7 +50,7 @@ pub(in crate::runner) enum SeatEvent {
     NotPrompted(Option<String>),
     /// Result of [`SeatEffect::Inspect`]: the todo as it is now, if it is still in the plan.
     Inspected(Option<Todo>),
-    /// Result of [`SeatEffect::DecideContinuation`]: what to tell the agent, if it is to continue.
+    /// Result of [`SeatEffect::DecideContinuation`]: the text for the agent, if it should continue.
     Continuation(Option<String>),
     /// Result of [`SeatEffect::Fail`]: the todo afterwards, if the claim still held.
     AttemptFailed(Option<Todo>),
@@ -80,7 +80,7 @@ pub(in crate::runner) enum CheckVerdict {
 pub(in crate::runner) enum SeatEffect {
     /// Claim a todo for a worker, or for a new one.
     Claim { uid: Uid, worker: Option<WorkerIdentity> },
-    /// Prepare the lane of a todo on a thread of its own; [`SeatEvent::Prepared`] follows.
+    /// Prepare the lane of a todo on a separate thread; [`SeatEvent::Prepared`] follows.
     Prepare { start: u64, todo: Todo },
     /// Start the agent on a todo. With `resume`, continue an earlier conversation.
     Launch { worker: WorkerIdentity, todo: Todo, resume: Option<Resume> },
@@ -94,7 +94,7 @@ pub(in crate::runner) enum SeatEffect {
     Cancel(u64),
     /// Kill the agent; [`AgentEvent::Exited`] follows.
     Kill(u64),
-    /// Drop the agent, which kills it. Nothing more is heard from it.
+    /// Drop the agent, which kills it. No more reports come from it.
     EndAgent(u64),
     /// Read the todo from the store.
     Inspect(Uid),
@@ -102,7 +102,7 @@ pub(in crate::runner) enum SeatEffect {
     DecideContinuation { key: SessionKey, owner: String },
     /// Report the todo as done in the name of the worker.
     ReportDone { todo: Todo, owner: String, evidence: &'static str },
-    /// Check the todo on a thread of its own and complete it; [`SeatEvent::Checked`] follows.
+    /// Check the todo on a separate thread and complete it; [`SeatEvent::Checked`] follows.
     Check { todo: Todo, owner: String, lane: Option<Lane> },
     /// Record that the attempt failed.
     Fail { todo: Todo, owner: String, why: String },
@@ -161,7 +161,7 @@ pub(in crate::runner) struct SeatConditions<'a> {
 pub(in crate::runner) struct SeatRules {
     /// The number of the run.
     pub run: u64,
-    /// Every todo is worked on in a lane of its own.
+    /// True if every todo is worked on in a separate lane.
     pub lanes: bool,
     /// A lane is prepared before an agent starts in it.
     pub prepares: bool,

@@ -109,7 +109,7 @@ impl SeatStep<'_, '_> {
                 self.started(conversation, job)
             }
             (Starting { conversation: Some(conversation), job }, E::NotPrompted(_)) => {
-                // The agent takes no more todos: this one gets a conversation of its own.
+                // The agent takes no more todos: this one gets a new conversation.
                 self.end_agent(&conversation);
                 let uid = job.todo.uid;
                 self.effect(SeatEffect::Reopen(job.todo));

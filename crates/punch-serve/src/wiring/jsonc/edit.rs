@@ -137,7 +137,7 @@ fn comma_behind(text: &str, end: usize) -> Option<usize> {
     }
 }
 
-/// Behind the comments that stand on the same line.
+/// After the comments on the same line.
 fn remarks_end(text: &str, end: usize) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut behind) = (end, end);

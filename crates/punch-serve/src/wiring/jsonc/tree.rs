@@ -40,7 +40,7 @@ pub enum JsonKind {
 }
 
 impl JsonTree {
-    /// Reads a text; what is wrong with it and where, if it is no JSON.
+    /// Parses a text. If it is not JSON, returns what is wrong and where.
     pub fn read(text: &str) -> Result<Self, SettingsFileError> {
         let PlainJson { text: plain, comment, trailing_comma } = plain(text);
         let value: Value = serde_json::from_str(&plain).map_err(|error| {
