@@ -1,4 +1,4 @@
-//! Hooks in the form of Claude Code, which several agents have taken over with small differences.
+//! Hooks in the format of Claude Code, which several agents have adopted with small differences.
 
 use punch_core::drive::HostEffect;
 use serde_json::{Map, Value, json};

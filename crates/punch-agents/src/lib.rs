@@ -1,7 +1,7 @@
-//! What Punchlist knows about each coding agent, one file or folder for each: the names of its hook events and what they
-//! mean, its answers, its own todo tools, its transcripts, its settings files, its environment, and how it is driven
-//! without a terminal. A new agent is one file and one row in [`AGENTS`]. Facts that were found out by trying stand with
-//! the code that needs them.
+//! Everything that Punchlist knows about each coding agent, in one file or folder per agent: the names of its hook
+//! events and what they mean, its answers, its own todo tools, its transcripts, its settings files, its environment,
+//! and how it runs without a terminal. A new agent is one file and one row in [`AGENTS`]. Facts that were found by
+//! trying are next to the code that needs them.
 
 mod adapter;
 mod claude;

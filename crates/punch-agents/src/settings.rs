@@ -1,5 +1,4 @@
-//! What connects an agent: which files, and what is wanted in each. Only a description; reading and editing the files is
-//! the installer's part.
+//! Describes which files connect an agent, and what each must contain. The installer reads and edits the files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! What agents write down about a conversation, read at its end. Only regular files are opened (a pipe would never
-//! answer), and never more than some megabytes are read.
+//! Reads the end of an agent's transcript of a conversation. Only regular files are opened (a pipe would never answer),
+//! and never more than a few megabytes are read.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

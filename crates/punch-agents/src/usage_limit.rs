@@ -1,5 +1,5 @@
-//! Usage limits: the texts with which agents report that the user's plan allows no more work for now, and when it does
-//! again. Each adapter lists the texts of its agent with their source.
+//! Usage limits: the messages with which agents report that the user's subscription allows no more work for now, and
+//! when it will again. Each adapter lists the messages of its agent with their source.
 
 mod clock_time;
 

@@ -1,5 +1,5 @@
-//! Where a store is: the address of a server, and how to log in there. An address never holds a password; passwords come
-//! from the environment, a password file or a service file.
+//! The address of a server, and how to log in there. An address never contains a password; passwords come from the
+//! environment, a password file or a service file.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

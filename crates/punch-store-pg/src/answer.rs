@@ -1,4 +1,4 @@
-//! What the server answers: rows, and errors with their codes.
+//! The answers of the server: rows, and errors with their codes.
 
 use std::fmt;
 use std::io;

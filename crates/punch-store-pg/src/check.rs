@@ -1,4 +1,4 @@
-//! Whether columns and edges say what the bodies say, and writing them again if not. Plans are read in pages.
+//! Checks whether columns and edges agree with the bodies, and writes them again if not. Plans are read in pages.
 
 use std::collections::BTreeSet;
 

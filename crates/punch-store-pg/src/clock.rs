@@ -1,5 +1,5 @@
-//! The time of the server. All machines judge leases by this one clock; between round trips it is carried on by the monotonic
-//! clock of this machine, and never goes back.
+//! The time of the server. All machines judge leases by this one clock. Between round trips, the monotonic clock of
+//! this machine advances it, and it never goes backwards.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;

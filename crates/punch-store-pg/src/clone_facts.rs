@@ -1,5 +1,5 @@
-//! What is known about one clone: a file beside it, because a path means nothing on another machine. The file holds the facts
-//! of every store that the clone has used, by the identity of the store.
+//! Facts about one clone, in a file beside it, because a path is valid on one machine only. The file holds the facts
+//! for every store that the clone has used, by the identity of the store.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Runs requests to their end. The trait is synchronous; the client library is not. One single-threaded runtime per store handle
-//! drives all of its connections, on whichever thread waits.
+//! Runs requests to completion. The trait is synchronous; the client library is not. One single-threaded runtime per
+//! store handle drives all of its connections, on whichever thread waits.
 
 use std::future::Future;
 

@@ -1,5 +1,5 @@
-//! What the server and the network report, as errors that name the store. Messages of the server may quote parameters but
-//! never a password.
+//! Turns errors of the server and the network into errors that name the store. Messages of the server may quote
+//! parameters but never a password.
 
 use punch_store::{StoreError, StoreLabel, StoreObstacle};
 

@@ -1,6 +1,6 @@
-//! What a write knows of its plan without asking again. The plan is locked, so what was read stays as it is but for what this
-//! write changes, and that is known too. Together with what is fetched along with the lock, a write that completes a todo
-//! and claims the next one asks nothing in between.
+//! Caches what a write knows about its plan. The plan is locked, so what was read stays valid except for the changes of
+//! this write, which are known too. Together with what is fetched along with the lock, a write that completes a todo
+//! and claims the next one sends no queries in between.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! How to log in: what the environment says, password files and service files, in the forms that libpq reads.
+//! Finds out how to log in: from the environment, password files and service files, in the formats that libpq reads.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The questions of a snapshot. Each runs on an index, so that a large plan costs what its answer costs.
+//! The queries of a snapshot. Each runs on an index, so a large plan costs what its answer costs.
 
 use std::collections::BTreeSet;
 

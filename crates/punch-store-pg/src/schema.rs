@@ -1,5 +1,5 @@
-//! Which schema a database has, and how an older one becomes current. All steps run in one transaction under an advisory
-//! lock, so that many processes can try at once. Migrations are only added, never edited.
+//! Finds out which schema a database has, and upgrades an older one. All steps run in one transaction under an advisory
+//! lock, so many processes can try at once. Migrations are only added, never edited.
 
 use crate::answer::SqlRow;
 use punch_store::{OpenMode, SchemaVersion, StoreError, StoreObstacle, Upgrade};

@@ -1,5 +1,5 @@
-//! A commit whose answer was lost: the connection broke after COMMIT was sent. The server knows what became of the transaction,
-//! also after a crash, and so nothing is done twice and nothing is given up that was stored.
+//! Resolves a commit whose answer was lost because the connection broke after COMMIT was sent. The server knows what
+//! happened to the transaction, even after a crash, so nothing is done twice and nothing that was stored is given up.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A todo as a row: the body is the whole truth, the other columns repeat what questions are asked about. Rows are written in
+//! A todo as a row: the body contains everything, and the other columns repeat what queries need. Rows are written in
 //! sets, one statement for all of a kind.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,4 +1,4 @@
-//! How statements of transactions travel: on idle connections or new ones, within a deadline.
+//! Sends the statements of transactions on idle or new connections, within a deadline.
 
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};

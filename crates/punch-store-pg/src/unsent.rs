@@ -1,5 +1,5 @@
-//! Todos and events that a transaction has put and not sent yet. Several batches of one transaction, such as "complete one,
-//! claim the next", leave as one set of rows and one of events: the server is asked to write half as often.
+//! Todos and events that a transaction has put and not sent yet. Several batches of one transaction, such as "complete
+//! one, claim the next", are sent as one set of rows and one of events, so the server has to write half as often.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a write transaction can put down.
+//! The writes of a transaction.
 
 use punch_core::{Event, Outcome, Plan, Uid};
 use punch_store::{

@@ -1,4 +1,4 @@
-//! What a write is about to read.
+//! Announces what a write will read.
 
 use punch_core::Footprint;
 

@@ -1,4 +1,5 @@
-//! What a backend outside of this crate needs to keep the promises of [`crate::Store`] in the same way as the ones inside.
+//! The tools with which a backend outside of this crate keeps the promises of [`crate::Store`] in the same way as those
+//! inside.
 
 use punch_core::{Dep, Fields, HoldKind, Todo};
 use serde::{Serialize, Serializer};

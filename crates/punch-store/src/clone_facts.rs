@@ -1,6 +1,6 @@
-//! Facts about one clone of a repository, apart from what everybody who uses the store shares. They are paths, and a path
-//! means something on one machine only. A store that belongs to one clone, as a file inside `.git` does, keeps them in the
-//! same place as everything else; a store that several machines share must keep them beside the clone.
+//! Facts about one clone of a repository, separate from what everyone who uses the store shares. They are paths, and a
+//! path is valid on one machine only. A store that belongs to one clone, such as a file inside `.git`, stores them with
+//! everything else; a store that several machines share must store them beside the clone.
 
 use crate::{PlanId, StoreError};
 

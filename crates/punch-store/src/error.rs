@@ -1,4 +1,4 @@
-//! Why a store could not do it: a stable code, what is wrong with which store, and a way out.
+//! Errors of stores: a stable code, what is wrong with which store, and what to do.
 
 use std::fmt;
 

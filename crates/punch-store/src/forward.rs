@@ -1,6 +1,7 @@
-//! Which function of a backend answers which method of a transaction. Most methods are about one kind of record, and each
-//! kind has a module in every SQL backend: `activity`, `control`, `events`, `hand_out`, `ledger`, `load`, `question`,
-//! `reader` and `worker`. Their functions take the transaction first. Backends write these macros inside their `impl`s.
+//! Forwards the methods of a transaction to the functions of a backend. Most methods are about one kind of record, and
+//! each kind has a module in every SQL backend: `activity`, `control`, `events`, `hand_out`, `ledger`, `load`,
+//! `question`, `reader` and `worker`. Their functions take the transaction first. Backends use these macros inside
+//! their `impl`s.
 
 /// Writes methods that hand their arguments to functions of these modules.
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Tells the waiters of this process that something was committed.
+//! Notifies the waiters of this process that something was committed.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! The one way to open files that Punchlist keeps for itself: beside the store, and in the user's state folder. Others may
-//! be able to write there: an agent in the worktree of an in-tree store, whoever packed an archive. So a link in place of
-//! a file is never followed, a pipe never waited for, and whatever is created belongs to this user alone. Files that the
-//! user names on the command line are opened elsewhere.
+//! The only code that opens files that Punchlist keeps for itself: beside the store, and in the user's state folder.
+//! Others may be able to write there: an agent in the worktree of an in-tree store, or whoever packed an archive. So a
+//! link in place of a file is never followed, a pipe is never waited for, and whatever is created belongs to this user
+//! alone. Files that the user names on the command line are opened elsewhere.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! What the board knows: the plan and what happens around it. Plain values; `feed.rs` fills them in from the store.
+//! The data of the board: the plan and what happens around it. Plain values; `feed.rs` fills them in from the store.
 
 use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;

@@ -1,5 +1,5 @@
-//! Fills the board from the store: the plan todo by todo, and everything around it. A store that cannot be read leaves the
-//! last picture and is tried again.
+//! Fills the board from the store: the plan todo by todo, and everything around it. If the store cannot be read, the
+//! last state stays, and reading is tried again.
 
 use std::sync::Arc;
 

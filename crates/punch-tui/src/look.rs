@@ -1,5 +1,5 @@
-//! How the board looks: signs and styles. Colors are the 16 of the terminal's own palette and never carry a meaning alone,
-//! so that light, dark and colorless terminals all work.
+//! The appearance of the board: signs and styles. Colors are the 16 of the terminal's own palette and never carry a
+//! meaning alone, so that light, dark and colorless terminals all work.
 
 use punch_core::ShownStatus;
 use punch_core::inbox::InboxKind;

@@ -1,4 +1,4 @@
-//! What the board asks for. The board itself does nothing: requests are carried out elsewhere, and what came of them comes
+//! Requests of the board. The board itself does nothing: requests are carried out elsewhere, and their results come
 //! back as input.
 
 use punch_core::drive::Switch;

@@ -1,4 +1,4 @@
-//! The terminal: taken for the board, and given back however the board ends.
+//! Takes over the terminal for the board, and restores it however the board ends.
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, Stdout, Write};

@@ -1,5 +1,5 @@
-//! Carries out what the board asks for, on a thread of its own: a store that is busy or a check that takes minutes must not
-//! stop the picture.
+//! Carries out the requests of the board on a separate thread, because a busy store or a check that takes minutes must
+//! not freeze the board.
 
 use std::fmt::Write;
 use std::io::{self, Read, Seek, SeekFrom};

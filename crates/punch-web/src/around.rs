@@ -1,5 +1,5 @@
-//! What is shown beside the todos of a plan: what needs the user, questions, the last run with its seats, sessions, how far
-//! the user has looked. Read from the store whenever something was written.
+//! What is shown beside the todos of a plan: what needs the user, questions, the last run with its seats, sessions, and
+//! how far the user has looked. Read from the store after every write.
 
 use punch_core::Plan;
 use punch_core::drive::{Decision, Switch};

@@ -1,4 +1,5 @@
-//! Giving todos to a new agent. It starts a program on the user's machine, so it takes the same proof as answering a question.
+//! Gives todos to a new agent. This starts a program on the user's machine, so it requires the same proof as answering
+//! a question.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

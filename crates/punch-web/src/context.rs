@@ -1,4 +1,4 @@
-//! What a request is answered from: the server, who asks, and what the address and the body say.
+//! The context of a request: the server, the caller, and the parsed address and body.
 
 use std::sync::{Arc, MutexGuard};
 

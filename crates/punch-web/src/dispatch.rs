@@ -1,5 +1,5 @@
-//! From a request to its answer: who asks, whether that is allowed, what the body says, then the handler on a thread that may
-//! block.
+//! Handles a request: finds out who asks and whether that is allowed, reads the body, then runs the handler on a thread
+//! that may block.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,6 +1,5 @@
-//! One plan in memory for every client that looks at it: what its rows look like, what is beside them, and the stream of what
-//! changes. A thread waits for the store; requests bring the picture up to date themselves, so that a client reads what it
-//! has just written.
+//! One plan in memory for every client that looks at it: its rows, the facts around them, and the stream of changes. A
+//! thread waits for the store; requests update the feed themselves, so that a client reads what it has just written.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};

@@ -1,4 +1,4 @@
-//! The plans that someone looks at, each followed by a thread of its own while that lasts.
+//! The plans that someone looks at, each followed by a separate thread as long as that lasts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Punchlist in a browser: the web board, the HTTP API `/api/v1` and its stream of changes. It has no rules of its own: rows
-//! come from the views of the core, and changes take the road of every other change.
+//! Punchlist in a browser: the web board, the HTTP API `/api/v1` and its stream of changes. It has no rules of its own:
+//! rows come from the views of the core, and changes take the same path as all others.
 
 mod access;
 mod around;

@@ -1,4 +1,4 @@
-//! What the server counts about its requests, and how that and the state of the plans read as Prometheus text.
+//! Counts requests to the server, and formats these counts and the state of the plans as Prometheus text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,6 @@
-//! What operators ask: is the server alive, does its store answer, what does it do. `/healthz` and `/readyz` tell anyone who
-//! reaches the server yes or no, as probes of service managers carry no token; `/metrics` names plans and needs a token.
+//! Endpoints for operators: whether the server is alive, whether its store answers, and what it does. `/healthz` and
+//! `/readyz` answer yes or no to anyone who reaches the server, because probes of service managers carry no token;
+//! `/metrics` names plans and requires a token.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

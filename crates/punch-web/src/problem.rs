@@ -1,5 +1,5 @@
-//! Why a request could not be answered, as `application/problem+json`: the status, the code that programs match on, what is
-//! wrong and what to do about it.
+//! Errors of requests as `application/problem+json`: the status, the code that programs match on, what is wrong and
+//! what to do about it.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};

@@ -1,4 +1,4 @@
-//! Reads what stands behind `?` in an address.
+//! Reads the query string of an address.
 
 use crate::ApiProblem;
 

@@ -1,5 +1,5 @@
-//! One record per request, for the program around the server to write down. Records hold no secret: neither headers nor what
-//! stands behind `?` is in them.
+//! One record per request, which the calling program writes down. Records contain no secrets: neither headers nor the
+//! query string are in them.
 
 use std::time::Duration;
 

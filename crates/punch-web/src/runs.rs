@@ -1,4 +1,4 @@
-//! Runs and questions: what agents do and ask, and what the user wants of them.
+//! Runs and questions: what agents do and ask, and how the user controls them.
 
 use axum::http::StatusCode;
 use punch_core::Footprint;

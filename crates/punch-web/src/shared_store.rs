@@ -1,4 +1,4 @@
-//! The store behind all requests: opened when it is first needed, and again after it was away.
+//! The store that all requests share: opened when it is first needed, and again after it was unavailable.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

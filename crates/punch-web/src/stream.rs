@@ -1,5 +1,5 @@
-//! The stream of one client, as server-sent events. A client that reads slowly is sent the sum of what it missed; one that
-//! has gone is noticed when nothing more can be sent.
+//! The stream of one client, as server-sent events. A client that reads slowly gets the sum of what it missed; one that
+//! has left is noticed when nothing more can be sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! Changes of a plan: the one write, its rehearsal, undo, and read markers. Ops are those of the native dialect and take the
-//! same road as every other change.
+//! Changes of a plan: writes, rehearsals, undo, and read markers. Ops are those of the native dialect and take the same
+//! path as all other changes.
 
 use punch_core::dialect::native::{self, NativeCall, TextLimits};
 use punch_core::view::BoardRow;

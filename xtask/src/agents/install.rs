@@ -1,5 +1,6 @@
-//! Brings the agents from npm, each at the version the tests were written for, with npm configured as it is on this
-//! machine. One npm for all of them is quickest; if it fails each is tried alone, so that one cannot spoil the others.
+//! Installs the agents from npm, each at the version the tests were written for, with npm configured as it is on this
+//! machine. One npm for all of them is quickest; if it fails, each is tried alone, so that one failure does not affect
+//! the others.
 
 use std::env;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Runs the chosen pairs of agent and scenario, two at a time, and tells how each went as soon as it is known.
+//! Runs the chosen pairs of agent and scenario, two at a time, and prints each result as soon as it is known.
 
 use std::env;
 use std::process;

@@ -1,4 +1,4 @@
-//! A scenario: what is said to an agent, what the model answers, and how the plan must look afterwards.
+//! A scenario: what the user says to an agent, what the model answers, and how the plan must look afterwards.
 
 use std::collections::BTreeMap;
 use std::fs;

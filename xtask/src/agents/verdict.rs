@@ -1,4 +1,4 @@
-//! What must hold after a run and after a scenario, compared with what does.
+//! Compares what must hold after a run and after a scenario with what does.
 
 use std::fmt::Write;
 

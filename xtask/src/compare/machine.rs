@@ -1,4 +1,4 @@
-//! Where and when the figures were made.
+//! The place and time at which the figures were measured.
 
 use std::fs;
 

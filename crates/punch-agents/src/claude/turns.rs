@@ -1,5 +1,5 @@
-//! Which turn came before a turn in Claude Code's transcript. The file is only appended to: what the user rewound stays in
-//! it, and only the way back from its end tells what the model still sees.
+//! Finds the turn before a turn in Claude Code's transcript. The file is only appended to: what the user rewound stays
+//! in it, and only the path back from its end shows what the model still sees.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Codex without a terminal: `codex exec` for every turn, `codex exec resume` to continue. It asks for nothing: what it may
-//! do is decided before.
+//! Codex without a terminal: `codex exec` for every turn, `codex exec resume` to continue. It asks for no permission:
+//! what it may do is decided before it starts.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Which turn came before a turn in Codex's transcript. Turns are written in order, and so is how many of the last ones
-//! the user rewound.
+//! Finds the turn before a turn in Codex's transcript. Turns are written in order, and so is the number of last turns
+//! that the user rewound.
 
 use std::path::{Path, PathBuf};
 

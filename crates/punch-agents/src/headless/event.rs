@@ -1,4 +1,4 @@
-//! What agents report, in words that no host has. Text is clipped where it comes in: nothing here grows.
+//! Neutral events of agents. Text is clipped on arrival, so no event can grow without limit.
 
 use crate::usage_limit::UsageLimit;
 

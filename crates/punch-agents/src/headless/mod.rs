@@ -1,5 +1,5 @@
-//! Agents without a terminal, as a runner drives them: how one is started, and what the lines that it prints mean. Pure:
-//! starting processes and moving bytes is the runner's part.
+//! Agents without a terminal, as a runner drives them: how one is started, and what the lines that it prints mean.
+//! Pure: the runner starts processes and moves bytes.
 
 mod contexts;
 mod event;

@@ -1,6 +1,6 @@
-//! The answer to a report, in the agent's own form. Without an effect
-//! there is no output, which every agent takes as "continue". Answers go to standard output with exit code 0, because
-//! each agent gives other codes a meaning of its own.
+//! The answer to a report, in the agent's own format. Without an effect there is no output, which every agent
+//! understands as "continue". Answers go to standard output with exit code 0, because each agent gives other codes a
+//! different meaning.
 
 use punch_core::drive::HostEffect;
 use punch_core::text;

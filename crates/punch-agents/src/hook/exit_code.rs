@@ -1,5 +1,6 @@
-//! The exit code of a command, as agents report it: as a field, as an event of its own for failures, or as words around the
-//! output. What is not certain is not known: the words must stand where the agent writes them, not in the output itself.
+//! The exit code of a command, as agents report it: as a field, as a separate event for failures, or as words around
+//! the output. If there is any doubt, the code is unknown: the words must be where the agent writes them, not in the
+//! output itself.
 
 use serde_json::Value;
 

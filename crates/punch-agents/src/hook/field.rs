@@ -1,4 +1,4 @@
-//! Reading JSON from agents without ever failing: a field of another shape is a field that is not there.
+//! Reads JSON from agents without ever failing: a field of the wrong type counts as absent.
 
 use punch_core::text;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Hook reports: an agent's JSON read into the neutral words of [`punch_core::drive`], and the effect written back in the
-//! agent's form. Nothing an agent sends is an error: what is not understood says nothing.
+//! Hook reports: reads an agent's JSON as the neutral events of [`punch_core::drive`], and writes the effect in the
+//! agent's format. Nothing that an agent sends is an error: what cannot be understood is ignored.
 
 mod answer;
 pub(crate) mod exit_code;

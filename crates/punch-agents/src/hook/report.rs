@@ -1,4 +1,4 @@
-//! An agent's report in neutral words.
+//! Reads an agent's report as a neutral event.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Calls of agents' own todo tools, read as far as possible. A call that says nothing about todos is none.
+//! Reads calls of agents' own todo tools, as far as possible. A call that is not about todos is ignored.
 
 use punch_core::dialect::mirror::{HostListUpdate, HostRow, HostRowChange, HostStatus, MAX_ROWS};
 use serde_json::Value;

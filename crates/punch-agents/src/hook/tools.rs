@@ -1,5 +1,5 @@
-//! What a tool means to us, by the names that agents give it. Most agents use some of the same names; those of one agent
-//! alone are in its own file.
+//! Classifies tools by the names that agents give them. Most agents share some names; those of a single agent are in
+//! its own file.
 
 use punch_core::drive::ToolKind;
 use serde_json::Value;

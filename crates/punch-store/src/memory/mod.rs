@@ -1,6 +1,6 @@
-//! A store that lives as long as the process: for tests and for plans that are thrown away. The plainest possible
-//! version of every promise, so that other backends can be compared with it. A write works on a copy, which shares with the
-//! original what only grows.
+//! A store that lives as long as the process, for tests and temporary plans. It is the simplest possible implementation
+//! of every promise, with which other backends can be compared. A write works on a copy, which shares append-only data
+//! with the original.
 
 mod hand_out;
 mod live;

@@ -1,4 +1,4 @@
-//! Reading from memory: every question answered by looking at everything.
+//! Reads from memory: every query looks at everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! What the user wants of runs and sessions, and where the seats of a run stand.
+//! The user's controls of runs and sessions, and the state of the seats of a run.
 
 use crate::PlanId;
 

@@ -1,4 +1,4 @@
-//! What a store keeps besides todos and events, and the words of its questions.
+//! Records other than todos and events, and the types of queries.
 
 mod activity;
 mod control;

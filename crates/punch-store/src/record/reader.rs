@@ -1,4 +1,4 @@
-//! Read markers: up to where a reader has looked at a plan.
+//! Read markers: how far a reader has looked at a plan.
 
 use serde::{Deserialize, Serialize};
 

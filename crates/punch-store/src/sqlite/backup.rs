@@ -1,4 +1,4 @@
-//! Copies of a store: one consistent moment, complete before it has its name, for this user only.
+//! Copies of a store: one consistent moment, complete before it gets its name, readable by this user only.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The notes of todos, in a table of their own: adding the thousandth note writes one row.
+//! The notes of todos, in a separate table: adding the thousandth note writes one row.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Opening and making a store file. Everything suspicious is refused before SQLite sees the file; opening an existing
+//! Opens and creates a store file. Everything suspicious is refused before SQLite sees the file; opening an existing
 //! current store reads its header and its schema and nothing else.
 
 use std::fs;

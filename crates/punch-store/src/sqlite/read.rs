@@ -1,5 +1,5 @@
-//! The questions of a snapshot. Each names the index it runs on, so that a plan of 100,000 todos costs what its
-//! answer costs; SQLite refuses the statement if the index cannot serve it.
+//! The queries of a snapshot. Each names the index it runs on, so a plan of 100,000 todos costs what its answer costs;
+//! SQLite refuses the statement if the index cannot serve it.
 
 use std::collections::BTreeSet;
 

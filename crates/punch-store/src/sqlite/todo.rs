@@ -1,4 +1,4 @@
-//! A todo as a row: the body is the whole truth but for the notes, the other columns repeat what questions are asked about.
+//! A todo as a row: the body contains everything but the notes, and the other columns repeat what queries need.
 
 use std::collections::BTreeSet;
 

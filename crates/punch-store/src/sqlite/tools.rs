@@ -1,4 +1,4 @@
-//! For `doctor` and the `store` commands: look at a store as a file, copy it, bring a copy back.
+//! For `doctor` and the `store` commands: inspects a store as a file, copies it, restores a copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Actions: what each key leads to.
+//! Actions: what each key does.
 
 use punch_core::{Add, Dep, Edit, Hold, HoldKind, Keep, ListPosition, Op, Ref, Status, Uid};
 use punch_engine::QuestionReply;

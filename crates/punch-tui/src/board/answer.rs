@@ -1,5 +1,5 @@
-//! When a question or an approval may be answered: only if it is selected, was on screen in full, and has been there for
-//! half a second, so that a key that was meant for something else answers nothing.
+//! Decides when a question or an approval may be answered: only if it is selected, was on screen in full, and has been
+//! there for half a second, so that a key meant for something else answers nothing.
 
 use punch_core::Verify;
 use punch_engine::QuestionReply;

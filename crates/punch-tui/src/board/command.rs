@@ -1,4 +1,4 @@
-//! Commands of punch that are typed into the board.
+//! Punch commands that are typed into the board.
 
 use super::Board;
 use crate::request::BoardRequest;

@@ -1,4 +1,4 @@
-//! What happens to the board, and what it is told about requests.
+//! Input of the board: events, and the results of requests.
 
 use crossterm::event::KeyEvent;
 use punch_core::Uid;

@@ -1,4 +1,4 @@
-//! What the board says by itself: changes by others, failed writes of agents, and what newly needs the user.
+//! What the board reports unasked: changes by others, failed writes of agents, and what newly needs the user.
 
 use punch_core::inbox::InboxItem;
 

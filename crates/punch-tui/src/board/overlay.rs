@@ -1,4 +1,4 @@
-//! What covers the board or takes its keys: a line to type, a menu, a question before something is destroyed, a text.
+//! Overlays, which cover the board or take its keys: a line to type, a menu, a confirmation, a text.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use punch_core::drive::Switch;

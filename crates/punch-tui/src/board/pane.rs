@@ -1,4 +1,4 @@
-//! Rows with a cursor. The cursor stays on what it is on when rows come and go.
+//! Rows with a cursor. The cursor stays on its row when rows are added or removed.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Where everything is on the screen: a pure function of the board, used to draw it and to find what the mouse points at.
+//! The layout of the screen: a pure function of the board, used to draw it and to find what the mouse points at.
 
 use punch_core::view::width::columns;
 use ratatui::layout::Rect;

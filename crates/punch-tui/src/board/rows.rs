@@ -1,4 +1,4 @@
-//! Which rows each panel has. Rows are keys; what they look like is drawn from the data.
+//! The rows of each panel. Rows are keys; their appearance is drawn from the data.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! What is selected: a todo, an item of the inbox, a question; and the marks.
+//! The selection: a todo, an item of the inbox, a question; and the marks.
 
 use punch_core::inbox::{InboxItem, InboxKind};
 use punch_core::{HoldKind, Todo, Uid, Verify};

@@ -1,5 +1,5 @@
-//! Everything about what is selected. What the user is asked comes first and in full: it can only be answered once all of it
-//! has been on screen.
+//! Draws everything about what is selected. A question to the user comes first and in full, because it can be answered
+//! only once all of it has been on screen.
 
 use punch_core::reason::PlanReader;
 use punch_core::text::neutral;

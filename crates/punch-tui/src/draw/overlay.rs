@@ -1,4 +1,4 @@
-//! Menus, questions before something is destroyed, and texts to read.
+//! Draws menus, confirmations and texts to read.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

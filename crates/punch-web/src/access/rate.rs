@@ -1,9 +1,9 @@
-//! How often others may ask. Only beyond loopback: here every program of the machine could use up what is meant for the
-//! user's browser.
+//! Limits how often others may send requests. Applies only beyond loopback, because any program on this machine could
+//! otherwise use up what is meant for the user's browser.
 //!
-//! Callers are counted by their token or session, and addresses only for what they ask without a valid one: behind a proxy
-//! everyone has the same address, and no client must be able to lock the others out. A right token gets in whatever its address
-//! did before. That does not help to guess one, because secrets have 256 random bits.
+//! Callers are counted by their token or session, and addresses only for requests without a valid one: behind a proxy
+//! everyone has the same address, and no client must be able to lock the others out. A valid token gets in whatever its
+//! address did before. That does not help with guessing one, because secrets have 256 random bits.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,5 +1,5 @@
-//! Sessions of browsers and programs, and the links that open them. Only hashes are kept, in memory: they end with the
-//! server.
+//! Sessions of browsers and programs, and the links that open them. Only hashes are stored, in memory, so they end with
+//! the server.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

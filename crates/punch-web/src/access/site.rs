@@ -1,5 +1,5 @@
-//! Under which names the server is reached, and which requests come from its own pages. The host is judged before anything
-//! else: a name that was pointed at this machine by someone else's DNS is not ours.
+//! The names under which the server is reached, and which requests come from its own pages. The host is checked before
+//! anything else: a name that someone else's DNS pointed at this machine is not ours.
 
 use std::net::SocketAddr;
 

@@ -1,5 +1,5 @@
-//! Tokens that the user makes for other machines and programs: names, roles and ends, in a file of the user's state folder.
-//! The file has only their hashes.
+//! Tokens that the user creates for other machines and programs: names, roles and expiry dates, in a file in the user's
+//! state folder. The file contains only their hashes.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the API shows of runs, workers and sessions.
+//! The schemas of runs, workers and sessions in the API.
 
 use punch_core::schema::{self as core, about, count, list, named, object, or_null, text, time, word, yes_no};
 use punch_engine::TurnEnd;

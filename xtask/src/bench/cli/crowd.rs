@@ -1,4 +1,4 @@
-//! Eight at once: how many durable changes a second, and how long the unluckiest waits.
+//! Eight processes at once: how many durable changes they make in a second, and how long the slowest one waits.
 
 use std::process::Command;
 use std::thread;

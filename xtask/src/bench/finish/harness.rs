@@ -1,4 +1,4 @@
-//! What stands around the model: who hears of its work, what it gets to read, and whether it may stop.
+//! The harness around the model: who is informed about its work, what it gets to read, and whether it may stop.
 
 use std::path::Path;
 
