@@ -1,5 +1,5 @@
 //! Finds out which schema a database has, and upgrades an older one. All steps run in one transaction under an advisory
-//! lock, so many processes can try at once. Migrations are only added, never edited.
+//! lock, so any number of processes can try at once. Migrations are only added, never edited.
 
 use crate::answer::SqlRow;
 use punch_store::{OpenMode, SchemaVersion, StoreError, StoreObstacle, Upgrade};
