@@ -189,7 +189,7 @@ impl Explanation {
         }
         // Where waiting has only one step the beginnings are the same list again.
         if self.roots != self.waits_for && self.roots.total > 0 {
-            out += &format!("\nthe waiting begins with {}", self.roots.words(WaitReason::text));
+            out += &format!("\nultimately waiting for {}", self.roots.words(WaitReason::text));
         }
         out
     }
@@ -256,7 +256,7 @@ impl Unblocks {
         };
         match (self.ready.total, self.waiting) {
             (0, 0) => format!("nothing is waiting for {id}"),
-            (0, _) => format!("finishing {id} unblocks nothing directly; {waiting}"),
+            (0, _) => format!("finishing {id} alone unblocks nothing; {waiting}"),
             (_, _) => format!("finishing {id} unblocks {}; {waiting}", self.ready.words(|id| shown(id))),
         }
     }

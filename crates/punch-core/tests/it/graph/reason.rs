@@ -45,7 +45,7 @@ fn a_chain_begins_with_its_first_todo() {
     let plan = plan(vec![todo(1, &[]), todo(2, &[1]), todo(3, &[2])]);
     let Some(answer) = why(&plan, Uid(3), NOW) else { panic!("it is there") };
     assert_eq!(answer.shown, ShownStatus::Waiting);
-    assert_eq!(answer.text(), "T-3 is waiting for T-2 (waiting)\nthe waiting begins with T-1 (ready)");
+    assert_eq!(answer.text(), "T-3 is waiting for T-2 (waiting)\nultimately waiting for T-1 (ready)");
     assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is ready".to_owned()));
     assert_eq!(why(&plan, Uid(9), NOW), None);
     let one = unblocks(&plan, Uid(1), NOW).map(|u| u.text());
@@ -80,7 +80,7 @@ fn every_kind_of_waiting_is_named() {
     assert_eq!(
         answer.text(),
         "T-5 is stuck\non hold: budget\nit is waiting for 4 todos: T-1 (cancelled), T-2 (in progress), \
-         T-3 (waiting for you: ask ␛[31mAnn now), T-4 (waiting)\nthe waiting begins with T-1 (cancelled), \
+         T-3 (waiting for you: ask ␛[31mAnn now), T-4 (waiting)\nultimately waiting for T-1 (cancelled), \
          T-2 (in progress), T-3 (waiting for you: ask ␛[31mAnn now), T-5 (in a cycle with T-4, on hold: budget), \
          deploy (no such todo)"
     );
