@@ -94,7 +94,7 @@ fn key(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<Option<String>
         Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= KEY => {
             Ok(Some(format!("http:{}:{key}", at.caller.id())))
         }
-        Some(_) => Err(ApiProblem::bad_request(format!("`key` must be a text of 1 to {KEY} characters"))),
+        Some(_) => Err(ApiProblem::bad_request(format!("`key` must be a string of 1 to {KEY} characters"))),
     }
 }
 

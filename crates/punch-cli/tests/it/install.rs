@@ -165,7 +165,7 @@ fn an_invalid_file_is_refused_with_its_place_and_nothing_is_written() {
     for (text, place) in [
         ("{\n  \"a\": 1\n  \"b\": 2\n}\n", "line 3, column 3"),
         ("{\n  \"hooks\": [] }", "line 2, column 12"),
-        ("{ \"hooks\": {}, \"hooks\": {} }", "occurs a second time"),
+        ("{ \"hooks\": {}, \"hooks\": {} }", "occurs twice"),
         ("[1]", "line 1, column 1"),
         ("{\n  // mine\n}", "line 2, column 3: a comment: Claude Code ignores the whole file"),
     ] {
