@@ -88,7 +88,7 @@ fn run_event(event: &RunEvent) -> Option<String> {
                 false => format!("{todo} is done: {content} ({took})"),
             }
         }
-        RunEvent::Retrying { todo, why, .. } => format!("{todo} failed and is tried again: {why}"),
+        RunEvent::Retrying { todo, why, .. } => format!("{todo} failed, retrying: {why}"),
         RunEvent::Failed { todo, why, .. } => format!("{todo} failed: {why}"),
         RunEvent::Held { todo, why, .. } => format!("{todo} is waiting for you: {why}"),
         RunEvent::Asks { agent, todo, what } => format!("[{agent}] asks about {todo}: {what}"),

@@ -224,7 +224,7 @@ fn unavailable_hint(reason: StoreObstacle, store: &StoreLabel) -> String {
         (StoreObstacle::Full, _) => "free some space, then try again; nothing was changed".into(),
         (StoreObstacle::Foreign, Medium::Server) => "choose another database or schema".into(),
         (StoreObstacle::Foreign, _) => format!("move `{store}` away, or set PUNCH_STORE to another place"),
-        (StoreObstacle::Symlink, _) => "replace the link by the store itself, or set PUNCH_STORE to its real path".into(),
+        (StoreObstacle::Symlink, _) => "replace the link with the store itself, or set PUNCH_STORE to its real path".into(),
         (StoreObstacle::Owner, Medium::Server) => {
             "check the user and the password: PGPASSWORD, a password file or a service file; `punch doctor` shows details"
                 .into()

@@ -183,7 +183,7 @@ fn answer_question(
 
 fn approve(setup: &BoardSetup, opened: &BoardStore, command: &punch_core::Verify) -> Result<String, RequestProblem> {
     let Some(consents) = setup.consents() else {
-        return Err(failed("there is no state folder to keep an approval in", "set HOME or XDG_STATE_HOME"));
+        return Err(failed("there is no state folder to store approvals in", "set HOME or XDG_STATE_HOME"));
     };
     let by = user(setup, opened)?;
     let done = opened.engine.approve_check(opened.plan, consents, command, &by);

@@ -54,7 +54,7 @@ enum ExportTarget {
 /// The name of the report.
 const HTML: &str = "html";
 /// What it is.
-const REPORT: &str = "one page with plan, graph and history, for readers; no script in it";
+const REPORT: &str = "one page with plan, graph and history, without scripts";
 /// Revisions that a report shows.
 const REVISIONS: u64 = 200;
 

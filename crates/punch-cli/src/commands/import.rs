@@ -105,7 +105,7 @@ impl ImportArgs {
         match all.saturating_sub(changed) {
             0 => {}
             same if lines.is_empty() => {
-                lines.push(format!("Nothing changed: the plan has {} of this file already.", all_of(same)));
+                lines.push(format!("Nothing changed: the plan already has {} from this file.", all_of(same)));
             }
             same => lines.push(format!("{} unchanged", safety::count(same, "todo"))),
         }

@@ -89,7 +89,7 @@ fn allow(project: &Project, todos: &[Todo]) -> Result<VerbReply, Failure> {
     guard::only_user("approve commands")?;
     let Some(consents) = project.consents() else {
         let hint = "set HOME or XDG_STATE_HOME";
-        return Err(Failure::refused("needs_consent", "there is no state folder to keep an approval in", hint));
+        return Err(Failure::refused("needs_consent", "there is no state folder to store approvals in", hint));
     };
     let command = |todo: &Todo| {
         let missing = || EngineError::from(VerifyError::NoCommand { id: todo.id.clone() });

@@ -18,7 +18,7 @@ impl Cause {
             Self::Hold => "on hold",
             Self::Timer => "on hold until a set time",
             Self::Parked => "parked",
-            Self::Dropped if about.is_empty() => "given up",
+            Self::Dropped if about.is_empty() => "cancelled or failed",
             Self::Dropped => return about.to_owned(),
             Self::Missing => "no such todo",
             Self::Cycle => "in a cycle",
@@ -75,7 +75,7 @@ pub fn summary(reasons: &[WaitReason], named: usize) -> Vec<String> {
         let how = match first.status {
             Some(Status::Failed) => "which failed".to_owned(),
             Some(status) => format!("which is {}", status.name()),
-            None => "which was given up".to_owned(),
+            None => "which is cancelled or failed".to_owned(),
         };
         let more = match dropped.len() {
             1 => String::new(),
@@ -268,7 +268,7 @@ impl TodoConflict {
         let (first, second) = (shown(&self.ids.0), shown(&self.ids.1));
         let name = |glob: &str| neutral(&clip(glob, 60)).into_owned();
         match &self.clash {
-            Clash::Content => format!("{second} says the same as {first}"),
+            Clash::Content => format!("{second} has the same text as {first}"),
             Clash::Files(a, b) if a == b => format!("{second} and {first} both touch {}", name(a)),
             Clash::Files(a, b) => format!("{second} touches {}, {first} touches {}", name(b), name(a)),
         }

@@ -237,7 +237,7 @@ impl FleetView {
         }
         for claim in &self.stuck {
             lines.push(format!(
-                "stuck: {} of plan {} is claimed by {}, which is gone; the coordinator opens it again",
+                "stuck: {} of plan {} is claimed by {}, which is gone; the coordinator reopens it",
                 claim.todo, claim.plan, claim.worker
             ));
         }

@@ -43,7 +43,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
     let path = settle(path, mode)?;
     if !exists(&path)? {
         match mode {
-            OpenMode::Existing => return Err(fail::unavailable(&path, StoreObstacle::Missing, "there is none")),
+            OpenMode::Existing => return Err(fail::unavailable(&path, StoreObstacle::Missing, "it does not exist")),
             OpenMode::Create => create(&path, deadline)?,
         }
     }
@@ -112,7 +112,7 @@ fn look(path: &Path, wait: Duration) -> Result<StoreProbe, StoreError> {
         Err(StoreError::Unavailable { reason: StoreObstacle::System | StoreObstacle::ReadOnly, .. })
             if log_is_empty() =>
         {
-            still(fail::unavailable(path, StoreObstacle::ReadOnly, "its folder cannot be written"))
+            still(fail::unavailable(path, StoreObstacle::ReadOnly, "its folder is not writable"))
         }
         Err(error) => Err(error),
     }
@@ -122,7 +122,8 @@ fn library_is_new_enough(path: &Path, found: i32) -> Result<(), StoreError> {
     if found >= OLDEST_LIBRARY {
         return Ok(());
     }
-    let why = format!("the SQLite library has number {found}, at least {OLDEST_LIBRARY} is needed: it can lose writes");
+    let why =
+        format!("the SQLite library is version {found}, which can lose writes; {OLDEST_LIBRARY} or newer is needed");
     Err(fail::failed(path, why))
 }
 

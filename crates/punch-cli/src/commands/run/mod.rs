@@ -213,8 +213,8 @@ impl RunArgs {
             options.worktrees |= last.has_worktrees() && !has_chosen;
             let place = if options.worktrees { ", in worktrees" } else { ", in this folder" };
             let agents = safety::count(options.seats as u64, "agent");
-            let before = format!("as in run {}: {agents} ({}){place}", last.id, named.join(", "));
-            output::remark(&format!("note: no agent given, so this works {before}"));
+            let before = format!("{agents} ({}){place}", named.join(", "));
+            output::remark(&format!("note: no agent given; using the options of run {}: {before}", last.id));
         }
         Ok((options, open))
     }

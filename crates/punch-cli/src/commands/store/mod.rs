@@ -111,6 +111,6 @@ fn need(location: &Location) -> Result<(), Failure> {
     if location.exists {
         return Ok(());
     }
-    let (store, why) = (StoreLabel::file(&location.database), "there is none yet".to_owned());
+    let (store, why) = (StoreLabel::file(&location.database), "it does not exist yet".to_owned());
     Err(StoreError::Unavailable { store, reason: StoreObstacle::Missing, why }.into())
 }

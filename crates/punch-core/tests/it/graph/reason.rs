@@ -125,7 +125,7 @@ fn the_same_words_conflict() {
     let found = conflicts(&plan, NOW);
     let pairs: Vec<_> = found.pairs.list.iter().map(|c| (c.first.0, c.second.0)).collect();
     assert_eq!(pairs, [(3, 1), (3, 2)]);
-    assert_eq!(found.text(), "2 in conflict: T-1 says the same as T-3, T-2 says the same as T-3");
+    assert_eq!(found.text(), "2 in conflict: T-1 has the same text as T-3, T-2 has the same text as T-3");
 }
 
 #[test]
