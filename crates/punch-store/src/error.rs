@@ -33,8 +33,8 @@ impl fmt::Display for LostWrites {
         for (n, LostPlan { name, recorded, found }) in self.plans.iter().enumerate() {
             f.write_str(if n == 0 { ": " } else { ", " })?;
             match found {
-                Some(found) => write!(f, "plan `{name}` was at revision {recorded}, the file has {found}")?,
-                None => write!(f, "plan `{name}` was at revision {recorded}, the file does not have the plan")?,
+                Some(found) => write!(f, "plan `{name}` was at revision {recorded}, but the file has {found}")?,
+                None => write!(f, "plan `{name}` was at revision {recorded}, but it is missing from the file")?,
             }
         }
         Ok(())
@@ -212,7 +212,7 @@ fn unavailable_hint(reason: StoreObstacle, store: &StoreLabel) -> String {
         (StoreObstacle::Missing, Medium::Server) => {
             "`punch init --store URL --project NAME` sets it up; check the name of the database".into()
         }
-        (StoreObstacle::Missing, _) => "run `punch init`, or make a first change".into(),
+        (StoreObstacle::Missing, _) => "run `punch init`, or `punch add` a first todo".into(),
         (StoreObstacle::Busy, _) => "another process is writing to it; try again in a moment".into(),
         (StoreObstacle::ReadOnly, Medium::Server) => {
             "connect to the primary server, with a role that may write; nothing was changed".into()

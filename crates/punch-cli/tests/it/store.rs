@@ -245,7 +245,7 @@ fn the_store_is_copied_restored_and_pruned() {
     holds: nothing yet; the first change creates it
     $ punch store backup
     2> error: cannot use the store `$ROOT/p/.punch/store.db`: it does not exist yet
-    2> hint: run `punch init`, or make a first change
+    2> hint: run `punch init`, or `punch add` a first todo
     exit 1
     $ punch store restore nothing.db
     2> error: no copy at `nothing.db`
@@ -265,7 +265,7 @@ fn the_store_is_copied_restored_and_pruned() {
     exit 2
     $ punch store prune
     2> error: cannot use the store `$ROOT/p/.punch/store.db`: it does not exist yet
-    2> hint: run `punch init`, or make a first change
+    2> hint: run `punch init`, or `punch add` a first todo
     exit 1
     ");
     world.ok(&["add", "a", "b"]);
@@ -294,7 +294,7 @@ fn the_store_is_copied_restored_and_pruned() {
     $ punch store backup ../copy.db
     Copied to `../copy.db` (N bytes).
     $ punch store backup ../copy.db
-    2> error: `../copy.db` exists already
+    2> error: `../copy.db` already exists
     2> hint: choose another name, or replace it with `--force`
     exit 1
     $ punch store backup ../copy.db --force

@@ -134,7 +134,7 @@ fn settle(path: &Path, mode: OpenMode) -> Result<PathBuf, StoreError> {
     };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if mode == OpenMode::Create {
-        platform::create_private_folders(folder).map_err(|e| fail::io(path, "make its folder", &e))?;
+        platform::create_private_folders(folder).map_err(|e| fail::io(path, "create its folder", &e))?;
     }
     let folder = fs::canonicalize(folder).map_err(|e| fail::io(path, "find its folder", &e))?;
     Ok(folder.join(name))
@@ -169,16 +169,16 @@ fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
         return Ok(());
     }
     let fresh = path.with_extension("new");
-    remove_with_companions(&fresh).map_err(|e| fail::io(&fresh, "clear an unfinished one away", &e))?;
-    let file = platform::create_private(&fresh).map_err(|e| fail::io(path, "make it", &e))?;
+    remove_with_companions(&fresh).map_err(|e| fail::io(&fresh, "remove an unfinished one", &e))?;
+    let file = platform::create_private(&fresh).map_err(|e| fail::io(path, "create it", &e))?;
     {
-        let mut conn = Connection::open(&fresh).map_err(|e| fail::sql(path, "make it", &e))?;
-        connection::prepare(&conn, Duration::ZERO).map_err(|e| fail::sql(path, "make it", &e))?;
-        use_wal(&conn).map_err(|e| fail::sql(path, "make it", &e))?;
+        let mut conn = Connection::open(&fresh).map_err(|e| fail::sql(path, "create it", &e))?;
+        connection::prepare(&conn, Duration::ZERO).map_err(|e| fail::sql(path, "create it", &e))?;
+        use_wal(&conn).map_err(|e| fail::sql(path, "create it", &e))?;
         schema::create(&mut conn, path)?;
     }
     // The log of a store that is gone would be taken for the log of this one.
-    remove_companions(path).map_err(|e| fail::io(path, "clear what an earlier one left", &e))?;
+    remove_companions(path).map_err(|e| fail::io(path, "remove what an earlier one left", &e))?;
     // So would its record, if the new file got the number of the old one.
     let _ = CommitRecord::forget(&turn.file);
     let placed = file.sync_all().and_then(|()| fs::rename(&fresh, path));

@@ -101,7 +101,7 @@ fn in_file(location: Location) -> Result<Location, Failure> {
 /// Fails if something is there already.
 fn refuse_taken(path: &std::path::Path, hint: &str) -> Result<(), Failure> {
     match path.symlink_metadata() {
-        Ok(_) => Err(Failure::refused("file_exists", format!("`{}` exists already", path.display()), hint)),
+        Ok(_) => Err(Failure::refused("file_exists", format!("`{}` already exists", path.display()), hint)),
         Err(_) => Ok(()),
     }
 }
