@@ -145,7 +145,7 @@ fn submit(
     };
     let stored = if completes {
         let _place =
-            at.app.checks.try_acquire().map_err(|_| ApiProblem::busy("busy", "too many checks run at the moment"))?;
+            at.app.checks.try_acquire().map_err(|_| ApiProblem::busy("busy", "too many checks are running"))?;
         let ends = || at.app.end.is_cancelled();
         let checker = setup.tree.checker(setup.settings.verify_timeout.value, &ends);
         at.on(|engine| engine.proving(at.id(), &checker, attempt))?
