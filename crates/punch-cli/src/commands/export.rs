@@ -28,7 +28,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ExportArgs {
-    /// The file, written whole or not at all; `-` or nothing is standard output
+    /// The file to write; standard output if it is omitted or `-`
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The format; without it the file name decides: `.md`, `.plan.md`, `.json`, `.jsonl`, `.html`

@@ -36,7 +36,7 @@ pub struct ImportArgs {
     /// The file, or a folder of tasks; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The format; without it, text and file name decide
+    /// The format; detected from content and file name if omitted
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
     /// Show what would be imported, and change nothing

@@ -187,7 +187,7 @@ fn the_whole_plan_is_edited_as_markdown() {
     assert_snapshot!(calm(&shown(&world, &run)), @r#"
     exit 0
     --- stdout
-    <!-- One line for each todo; change, tick, move, add or delete lines, then save and close.
+    <!-- One line per todo; change, tick, move, add or delete lines, then save and close.
          - [ ] T-4  Write the parser  p1 ~20k #core needs: T-2, T-3
          [ ] open, [>] in progress, [x] done, [-] cancelled, [!] failed; a line without an id is a new todo;
          a deleted line archives its todo; `# name` begins a phase. `punch edit T-4` shows everything about one todo. -->
