@@ -71,8 +71,10 @@ impl CostArgs {
         if let (Some(path), Some(dialect)) = (&self.replay, self.dialect) {
             let spent = recorded(path, dialect)?;
             lines.push(format!(
-                "{} calls: {} tokens written, {} tokens read",
-                spent.calls, spent.arguments, spent.results
+                "{}: {} tokens written, {} tokens read",
+                crate::safety::count(spent.calls as u64, "call"),
+                spent.arguments,
+                spent.results
             ));
             json["replay"] = json!({"calls": spent.calls, "arguments": spent.arguments, "results": spent.results});
         }

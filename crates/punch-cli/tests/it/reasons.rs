@@ -301,7 +301,7 @@ fn graph_draws_layers() {
       [ ] tidy  Tidy up
     group 2
     +2 more
-    2> 2 todos are not shown; `punch graph --limit 6` shows all
+    2> 2 more todos not shown; `punch graph --limit 6` shows all
     $ punch graph --format mermaid
     flowchart LR
       classDef ready fill:#d9ecff,stroke:#666,color:#000

@@ -142,7 +142,7 @@ pub(crate) fn read(text: &str) -> Outline<'_> {
     }
     out.entries.iter_mut().for_each(OutlineItem::settle);
     if out.skipped > NAMED {
-        record::ignore(&mut out.ignored, &format!("{} more lines", out.skipped - NAMED));
+        record::ignore(&mut out.ignored, &crate::text::counted(out.skipped - NAMED, "more line"));
     }
     out
 }

@@ -388,6 +388,7 @@ impl fmt::Display for LaneRemark {
             Self::Uncommitted(n) => {
                 write!(f, "{} from the last commit; agents in worktrees do not see that", files(*n))
             }
+            Self::Submodules(1) => f.write_str("the folder of 1 submodule is empty in the worktrees of agents"),
             Self::Submodules(n) => write!(f, "the folders of {n} submodules are empty in the worktrees of agents"),
         }
     }
