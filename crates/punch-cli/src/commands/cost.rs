@@ -53,7 +53,7 @@ impl CostArgs {
             let more = Price::of(&ToolOffers::new(Dialect::Native, &ToolGroup::ALL));
             let extra = more.offered() - Price::of(&ToolOffers::new(Dialect::Native, &[])).offered();
             let groups = ToolGroup::ALL.map(ToolGroup::name).join(",");
-            lines.push(format!("{:<10} {extra:>5} tokens more with `punch mcp --tools {groups}`", ""));
+            lines.push(format!("{:<10} {extra:>5} more tokens with `punch mcp --tools {groups}`", ""));
         }
         let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
         // Prices are known without a project; what was spent is shown where there is one.
@@ -78,7 +78,7 @@ impl CostArgs {
             ));
             json["replay"] = json!({"calls": spent.calls, "arguments": spent.arguments, "results": spent.results});
         }
-        lines.push("Estimated at four bytes a token.".into());
+        lines.push("Estimated at four bytes per token.".into());
         Ok(VerbReply::new(lines.join("\n"), json))
     }
 }

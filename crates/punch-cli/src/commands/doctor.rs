@@ -211,7 +211,7 @@ fn copy(location: &Location, wanted: bool) -> Finding {
             let detail = "none: the store is too large for automatic copies; `punch store backup FILE` copies it";
             say(Severity::Note, detail.to_owned())
         }
-        None => say(Severity::Note, "none yet; the next change makes one".to_owned()),
+        None => say(Severity::Note, "none yet; the next change creates one".to_owned()),
     }
 }
 

@@ -199,7 +199,7 @@ fn what_a_person_changed_meanwhile_stays_and_ours_goes() {
     edit(".codex/config.toml", "b = 1", "b = 2\r\n\r\n[mcp_servers.punch.env]\r\nA = \"1\"");
     edit(".opencode/plugin/punch.js", "10_000", "20_000");
     let said = world.ok(&["uninstall", "--shared", "claude", "codex", "opencode", "-y"]);
-    assert!(said.contains("note: `.opencode/plugin/punch.js` was edited by hand and stays"), "{said}");
+    assert!(said.contains("note: `.opencode/plugin/punch.js` was edited by hand and was left as it is"), "{said}");
     let read = |path: &str| fs::read_to_string(world.project.join(path)).unwrap();
     let expected = "{\n  \"theme\": \"dark\",\n   \"mcpServers\": {\"other\": {\"command\": \"x\"}},\n\n \"hooks\": {\n    \"Stop\": []\n  }}\n";
     assert_eq!(read(".claude/settings.json"), expected);

@@ -191,7 +191,7 @@ fn doctor_tells_what_it_looked_at() {
     assert_snapshot!(world.script("doctor"), @r#"
     $ punch doctor
     note      store: none at `$ROOT/p/.git/punch/store.db` (git) yet; the first change creates it
-    note      copy: none yet; the next change makes one
+    note      copy: none yet; the next change creates one
     note      agents: none on PATH; `punch install NAME` connects one anyway
     No problems found.
     "#);

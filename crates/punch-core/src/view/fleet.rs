@@ -122,7 +122,7 @@ pub struct FleetClaim {
 impl FleetClaim {
     /// Where the work stands, in words.
     pub const fn standing(&self) -> &'static str {
-        if self.reported { "handed in, waits for its check" } else { "in progress" }
+        if self.reported { "handed in, waiting for its check" } else { "in progress" }
     }
 }
 

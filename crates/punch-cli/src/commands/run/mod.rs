@@ -235,7 +235,7 @@ fn answerer(open: &OpenProject, as_json: bool) -> Result<Option<Answerer>, Failu
         Ok(answerer) => Ok(Some(answerer)),
         Err(NotTheUser::NoTerminal) => Ok(None),
         Err(doubt) => {
-            output::remark(&format!("note: questions of agents cannot be answered here: {doubt}"));
+            output::remark(&format!("note: agents' questions cannot be answered here: {doubt}"));
             Ok(None)
         }
     }
