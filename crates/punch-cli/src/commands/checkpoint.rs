@@ -35,7 +35,7 @@ pub struct CheckpointArgs {
 enum CheckpointCommand {
     /// Save the state of the plan and the code
     Save {
-        /// A remark
+        /// A note
         #[arg(value_name = "NOTE")]
         note: Option<String>,
         /// The older way to give the remark

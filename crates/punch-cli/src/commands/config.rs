@@ -47,7 +47,7 @@ enum ConfigCommand {
         #[arg(value_parser = name_in_files)]
         key: String,
     },
-    /// Change one setting in the project's file, or the user's
+    /// Change one setting in the project's file, or in yours
     Set {
         /// Its name, for example `view.ascii`
         #[arg(value_parser = name_in_files)]
@@ -55,7 +55,7 @@ enum ConfigCommand {
         /// The value
         #[arg(allow_hyphen_values = true)]
         value: String,
-        /// For every project of this user
+        /// For all your projects
         #[arg(long)]
         user: bool,
     },
@@ -64,7 +64,7 @@ enum ConfigCommand {
         /// Its name, for example `view.ascii`
         #[arg(value_parser = name_in_files)]
         key: String,
-        /// For every project of this user
+        /// For all your projects
         #[arg(long)]
         user: bool,
     },

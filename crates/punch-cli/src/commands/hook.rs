@@ -34,7 +34,7 @@ pub const LONG_ABOUT: &str = "\
 Handle an agent's hook event and answer in the agent's own format.
 
 Agents call this, not you. The event is JSON on standard input. Without a store, and for \
-events that do not matter to the plan, nothing is printed. Errors go to `punch/hook.log` in the user's state folder, never \
+events that do not matter to the plan, nothing is printed. Errors go to `punch/hook.log` in your state folder, never \
 to the agent.";
 
 const EXAMPLES: &str = "\

@@ -20,7 +20,7 @@ Examples:
   punch log
   punch log --limit 100 --json
   punch log T-3                        # what happened to one todo
-  punch log --new                      # since you last looked; what it shows is no longer new
+  punch log --new                      # since you last looked; marks what it shows as seen
   punch log --follow                   # print changes as they happen, of every process
   punch log --follow --limit 0 --json  # only new ones, one JSON object a line
   punch log --turn                     # since the last message to an agent, and what was open then";

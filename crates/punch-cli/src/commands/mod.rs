@@ -161,7 +161,7 @@ pub enum Command {
     Move(DeferredArgs<move_to::MoveArgs>),
     /// Claim the best ready todo, or a named one
     Claim(DeferredArgs<claim::ClaimArgs>),
-    /// Give claims back
+    /// Release claims
     Unclaim(DeferredArgs<simple_verbs::Unclaim>),
     /// Extend a claim
     #[command(hide = true)]

@@ -41,7 +41,7 @@ Examples:
   punch run --agent 'acp:opencode acp' --worktrees --permission deny --allow 'mcp__punch__*'
   punch run --agents 4 --agent claude --dry-run      # who would work on what; nothing is started
   punch run pause                                    # from another terminal
-  punch run list                                     # past runs; `run show` is about one
+  punch run list                                     # past runs; `run show` shows one of them
 Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
 
 /// The arguments of `punch run`.

@@ -25,7 +25,7 @@ Examples:
   punch store backup                       # into `backups/` beside the store
   punch store backup ../plan.db
   punch store restore ../plan.db           # keeps the current one beside it
-  punch store restore --copy               # from the hourly copy in the state folder
+  punch store restore --copy               # from the hourly copy in your state folder
   punch store accept                       # continue after a damaged or deleted `store.db-wal`
   punch store copy .git/punch postgres://db/plans
   punch store prune --before 500 --export events.jsonl

@@ -24,7 +24,7 @@ pub struct RestoreArgs {
     /// The copy to restore
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The hourly copy in the user's state folder
+    /// The hourly copy in your state folder
     #[arg(long)]
     copy: bool,
 }
