@@ -37,7 +37,7 @@ fn an_agent_that_restores_is_told_how_the_code_comes_back() {
     assert!(!restored.contains("git restore"), "it is there: {restored}");
     world.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
     let restored = client.call("todo_checkpoint", json!({"action": "restore"}));
-    let command = format!("comes back with: git restore --source={} --worktree --staged :/\n", commit.trim());
+    let command = format!("restore its code too: git restore --source={} --worktree --staged :/\n", commit.trim());
     assert!(restored.contains(&command), "{restored}");
 }
 
