@@ -458,7 +458,7 @@ fn rules_hold_for_what_is_edited() {
     error: `code` is blocked by `design` (ready)
     error: line 9: needs: no todo `desing`
     error: cannot start both `design` and `code`: only one todo may be in progress (`policy.in_progress`)
-    error: content is 600 characters long, the limit is 500
+    error: text too long: 600 characters (limit 500)
     error: line 14: not a todo: write `- [ ] text`, or `# name` for a phase
     error: dependencies form a cycle: ship -> code -> design -> ship
     "#);

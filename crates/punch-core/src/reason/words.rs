@@ -93,7 +93,7 @@ pub fn summary(reasons: &[WaitReason], named: usize) -> Vec<String> {
         match reason.cause {
             Cause::Person if reason.about.is_some() => out.push(Cause::Hold.words(&about(reason))),
             Cause::Person | Cause::Hold | Cause::Timer | Cause::Parked => out.push(reason.words()),
-            Cause::Blank => out.push("empty: nothing to do until it has content".to_owned()),
+            Cause::Blank => out.push("empty: it has no text".to_owned()),
             Cause::Reported | Cause::Oversize | Cause::Optional => out.push(reason.words()),
             Cause::Elsewhere | Cause::Running | Cause::Ready | Cause::Waiting => {}
             Cause::Dropped | Cause::Missing | Cause::Cycle | Cause::Files => {}
@@ -168,7 +168,7 @@ impl Explanation {
         };
         if let Some(own) = &self.own {
             out += &match own.cause {
-                Cause::Blank => ": it has no content".to_owned(),
+                Cause::Blank => ": it has no text".to_owned(),
                 Cause::Elsewhere => match own.until {
                     Some(until) => format!(", claimed by {} until {}", about(own), time::utc(until)),
                     None => format!(", claimed by {}", about(own)),

@@ -105,7 +105,11 @@ fn code_that_nothing_closes_is_told() {
     for text in ["- [ ] a\n```sh\nx\n- [ ] b\n", "- [ ] a\n<!-- x\n- [ ] b\n"] {
         let parsed = Format::Checklist.read(text).unwrap();
         assert_eq!(parsed.document.records.len(), 1);
-        assert!(parsed.ignored.iter().any(|told| told.starts_with("line 2 and everything below it")), "{:?}", parsed.ignored);
+        assert!(
+            parsed.ignored.iter().any(|told| told.starts_with("line 2 and everything below it")),
+            "{:?}",
+            parsed.ignored
+        );
     }
     let parsed = Format::Checklist.read("```\nx\n```\n- [ ] a <!-- b -->\n").unwrap();
     assert_eq!(parsed.ignored.into_iter().collect::<Vec<_>>(), ["line 1"]);
