@@ -125,7 +125,7 @@ fn the_same_words_conflict() {
     let found = conflicts(&plan, NOW);
     let pairs: Vec<_> = found.pairs.list.iter().map(|c| (c.first.0, c.second.0)).collect();
     assert_eq!(pairs, [(3, 1), (3, 2)]);
-    assert_eq!(found.text(), "2 in conflict: T-1 says the same as T-3, T-2 says the same as T-3");
+    assert_eq!(found.text(), "2 in conflict: T-1 has the same text as T-3, T-2 has the same text as T-3");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_todo_without_content_is_not_ready_and_not_open_work() {
     let reader = PlanReader::new(&plan, NOW);
     assert_eq!(reader.shown(plan.get(Uid(1)).unwrap()), ShownStatus::Empty);
     assert!(!reader.is_ready(plan.get(Uid(1)).unwrap()));
-    assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is empty: it has no content".to_owned()));
+    assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is empty: it has no text".to_owned()));
     let still = standstill(&plan, NOW);
     assert_eq!((still.open, still.ready.total, still.roots.list[0].reason.cause), (1, 0, Cause::Blank));
 }
