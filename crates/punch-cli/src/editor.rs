@@ -71,7 +71,7 @@ impl EditorDraft {
 
     /// Tells where the text is, for a text that cannot be continued by a command.
     pub fn leave(&self) {
-        output::remark(&format!("your text is kept in {}", self.file.display()));
+        output::remark(&format!("your text was saved in {}", self.file.display()));
     }
 
     /// Throws the text away: it was taken over, or nothing was changed.

@@ -46,8 +46,10 @@ pub fn check_id(id: &str) -> Result<(), Failure> {
     if !id.is_empty() && !id.starts_with('-') && !id.contains(between) {
         return Ok(());
     }
-    let message =
-        format!("invalid id `{}`: an id has no blanks, no commas and no `-` in front", punch_core::text::neutral(id));
+    let message = format!(
+        "invalid id `{}`: an id cannot contain spaces or commas, or begin with `-`",
+        punch_core::text::neutral(id)
+    );
     let words: Vec<&str> = id.split(between).filter(|word| !word.is_empty()).collect();
     Err(Failure::usage(
         &message,

@@ -66,7 +66,7 @@ pub fn usage(mut answer: clap::Error, as_json: bool) -> Exit {
     if as_json {
         let text = answer.render().to_string();
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-        failure(&Failure::usage(message, "`punch help VERB` shows the arguments, with examples"), as_json);
+        failure(&Failure::usage(message, "`punch help COMMAND` shows the arguments, with examples"), as_json);
     } else {
         let _ = answer.print();
     }

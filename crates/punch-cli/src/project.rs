@@ -50,7 +50,7 @@ fn engine(store: Box<dyn StoreAdmin>) -> Engine {
             let what = if matches!(error, EngineError::PlanFile(_)) { "the plan file was not updated: " } else { "" };
             output::remark(&format!("note: {what}{}\nhint: {}", error.message(), error.hint()));
         }
-        News::Checkpoint(saved) => output::remark(&format!("checkpoint {}: a batch of work has ended", saved.id)),
+        News::Checkpoint(saved) => output::remark(&format!("checkpoint {}: a batch of work is done", saved.id)),
     };
     Engine::new(store, environment::clock()).telling(Box::new(tell))
 }

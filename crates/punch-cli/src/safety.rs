@@ -95,7 +95,7 @@ impl Safety {
         if let Ok(aside) = copies::put_aside(&self.copy) {
             let (store, aside) = (self.store.display(), aside.display());
             output::remark(&format!(
-                "note: `{store}` was missing, so punch created a new one; a copy of the earlier one is kept\n\
+                "note: `{store}` was missing, so punch created a new one; a copy of the previous one was kept\n\
                  hint: `punch store restore '{aside}'` restores it"
             ));
         }

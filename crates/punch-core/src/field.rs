@@ -206,6 +206,7 @@ macro_rules! fields {
 pub(crate) fn in_words(field: &'static str) -> &'static str {
     match field {
         "content" => "text",
+        "verificationCriteria" => "criteria",
         "active_form" => "active form",
         "depends_on" => "dependencies",
         "complexity" => "size",

@@ -322,7 +322,7 @@ impl Refusal {
             }
             Self::RemovedInBatch { id } => format!("{} is removed in the same batch", name(id)),
             Self::TooLong { field, length, limit } => {
-                format!("{field} is {length} characters long, the limit is {limit}")
+                format!("{} too long: {length} characters (limit {limit})", in_words(field))
             }
             Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
             Self::RevertConflict { revision, redo, fields } => {
@@ -355,7 +355,7 @@ impl Refusal {
             }
             Self::InvalidLabel { label } => format!("invalid label {}", name(label)),
             Self::TooManyLabels { id, count } => {
-                format!("{} would have {count} labels, the limit is {}", name(id), Label::MOST)
+                format!("{} would have {count} labels (limit {})", name(id), Label::MOST)
             }
             Self::Conflict { expected, current } => {
                 format!("the plan has changed: expected revision {expected}, found {current}")

@@ -245,7 +245,7 @@ fn phases_command(memory: &mut Memory, command: &Value) -> Value {
         Some(line) => match phases::run(&shown, line) {
             phases::CommandReply::Said(said) => said,
             phases::CommandReply::Effect(_) => phases::CommandOutput {
-                output: "Files are out of reach in a replay.".into(),
+                output: "Files are not available in a replay.".into(),
                 phases: shown.clone(),
                 refused: true,
             },

@@ -204,6 +204,11 @@ fn distance(a: &[char], b: &str) -> usize {
     row[b.len()]
 }
 
+/// A number with its noun: `1 more error`, `2 more errors`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// A number with separators between thousands: `140,000`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -25,7 +25,7 @@ fn activity(record: &ActivityRecord) -> Option<String> {
     let of = |agent: &str| format!("{agent} {}", source.as_deref().unwrap_or_default()).trim().to_owned();
     Some(match &record.kind {
         ActivityKind::SessionStarted { agent, how } if how.is_empty() => format!("{} was first seen", of(agent)),
-        ActivityKind::SessionStarted { agent, how } => format!("{} began ({how})", of(agent)),
+        ActivityKind::SessionStarted { agent, how } => format!("{} started ({how})", of(agent)),
         ActivityKind::SessionEnded { agent } => format!("{} ended", of(agent)),
         ActivityKind::Decision { agent, continues: true, reason } => {
             format!("{} was told to continue ({reason})", of(agent))
@@ -48,7 +48,7 @@ fn activity(record: &ActivityRecord) -> Option<String> {
             format!("run {run} {}, {completed} completed{because}", outcome.words())
         }
         ActivityKind::Run { run, event } => format!("run {run}: {}", event.words()?),
-        ActivityKind::Asked { question, agent, text } => format!("question {question} of {agent}: {text}"),
+        ActivityKind::Asked { question, agent, text } => format!("question {question} from {agent}: {text}"),
         ActivityKind::Answered { question, answer, by, via } => {
             format!("question {question} was answered: {answer} (by {by}, {via})")
         }
@@ -88,7 +88,7 @@ fn run_event(event: &RunEvent) -> Option<String> {
                 false => format!("{todo} is done: {content} ({took})"),
             }
         }
-        RunEvent::Retrying { todo, why, .. } => format!("{todo} failed and is tried again: {why}"),
+        RunEvent::Retrying { todo, why, .. } => format!("{todo} failed, retrying: {why}"),
         RunEvent::Failed { todo, why, .. } => format!("{todo} failed: {why}"),
         RunEvent::Held { todo, why, .. } => format!("{todo} is waiting for you: {why}"),
         RunEvent::Asks { agent, todo, what } => format!("[{agent}] asks about {todo}: {what}"),

@@ -67,9 +67,16 @@ impl Engine {
                 tx.put(&Outcome { rows, plan: derived.row, ..Outcome::default() })?;
                 Ok(count)
             })?;
-            findings.push(Finding::new(what, Severity::Repaired, format!("rebuilt {rows} rows")));
+            findings.push(Finding::new(
+                what,
+                Severity::Repaired,
+                format!("rebuilt {}", if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }),
+            ));
         } else {
-            let detail = format!("{} rows are inconsistent; run `punch doctor --repair` to rebuild them", wrong.len());
+            let detail = match wrong.len() {
+                1 => "1 row is inconsistent; run `punch doctor --repair` to rebuild it".to_owned(),
+                rows => format!("{rows} rows are inconsistent; run `punch doctor --repair` to rebuild them"),
+            };
             findings.push(Finding::new(what, Severity::Damaged, detail));
         }
         Ok(findings)

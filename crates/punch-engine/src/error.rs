@@ -36,7 +36,7 @@ punch_core::errors! {
             ("report only on the todos assigned to you: start, done, fail, note, hold");
         /// The plan would have more open todos than a request may make.
         TooMany { open: u64, limit: u64 }: "too_many",
-            ("the plan would have {open} open todos, the limit is {limit}"),
+            ("the plan would have {open} open todos (limit {limit})"),
             ("finish or remove some first, or combine steps into one todo");
         /// Work is not handed out here (rule 40).
         SubagentsOff: "subagents_off",

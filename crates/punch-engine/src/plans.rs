@@ -102,6 +102,6 @@ fn check_name(name: &str) -> Result<(), EngineError> {
     if fits && text::neutral(name) == name {
         return Ok(());
     }
-    let what = format!("has 1 to {LONGEST} characters on one line, no space at its ends");
+    let what = format!("must be 1 to {LONGEST} characters on one line, with no spaces at the ends");
     Err(Refusal::Invalid { at: "the name of a plan".into(), what }.into())
 }

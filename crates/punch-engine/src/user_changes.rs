@@ -284,7 +284,7 @@ impl InformedSession {
         };
         match self.at {
             Some(at) => format!("{who} {}", ago(now.saturating_sub(at))),
-            None => format!("{who} not yet: at its next tool call"),
+            None => format!("{who}, at its next tool call"),
         }
     }
 }

@@ -15,7 +15,7 @@ punch_core::errors! {
     pub enum RunError {
         /// A worker did not reach the store in time, so its agents were ended.
         CutOff: "worker_cut_off",
-            ("the store was out of reach for too long, so the agents of this worker were ended"),
+            ("the store could not be reached for too long, so this worker ended its agents"),
             ("the worker continues once the store answers again; others may have taken over its todos");
         /// Another worker works in the same clone of the repository.
         CloneTaken { by: String }: "worker_clone_taken",
@@ -30,7 +30,7 @@ punch_core::errors! {
         /// A file of the run could not be read or written.
         File(error: io::Error) => "run_files",
             format!("cannot write the files of the run: {error}"),
-            "`punch store` shows the folder; check its permissions and the free space".to_owned();
+            "`punch store info` shows the folder; check its permissions and the free space".to_owned();
         /// An agent of the options is unknown.
         Spec(error: SpecError) => "no_agent", error.message(), error.hint();
         /// A permission rule is invalid.

@@ -30,9 +30,9 @@ impl RunLimits {
         let cost = self.cost.filter(|most| sum.cost >= *most);
         let turns = self.turns.filter(|most| sum.turns >= *most);
         let time = self.time.filter(|most| time >= *most);
-        cost.map(|most| format!("{} of {} are spent", dollars(sum.cost), dollars(most)))
-            .or_else(|| tokens.map(|most| format!("{} of {most} tokens are used{guess}", sum.tokens)))
-            .or_else(|| turns.map(|most| format!("{} of {most} turns are used", sum.turns)))
+        cost.map(|most| format!("{} of {} spent", dollars(sum.cost), dollars(most)))
+            .or_else(|| tokens.map(|most| format!("{} of {most} tokens used{guess}", sum.tokens)))
+            .or_else(|| turns.map(|most| format!("{} of {most} turns used", sum.turns)))
             .or_else(|| {
                 time.map(|most| format!("the time limit of {} was reached", punch_engine::config::print_duration(most)))
             })
@@ -133,8 +133,8 @@ mod tests {
         let sum = |tokens, cost| Sum { tokens, cost, estimated: tokens, ..Sum::default() };
         assert_eq!(limits.reached(&sum(99, 1_499_999), Duration::MAX), None);
         let told = limits.reached(&sum(100, 0), Duration::ZERO).unwrap();
-        assert_eq!(told, "100 of 100 tokens are used (100 of them estimated)");
-        assert_eq!(limits.reached(&sum(0, 1_500_000), Duration::ZERO).unwrap(), "$1.50 of $1.50 are spent");
+        assert_eq!(told, "100 of 100 tokens used (100 of them estimated)");
+        assert_eq!(limits.reached(&sum(0, 1_500_000), Duration::ZERO).unwrap(), "$1.50 of $1.50 spent");
         assert_eq!(RunLimits::default().reached(&sum(u64::MAX, u64::MAX), Duration::MAX), None);
     }
 

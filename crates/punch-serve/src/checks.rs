@@ -33,5 +33,5 @@ pub async fn make(
         .name("checks".into())
         .spawn(check)
         .map_err(|cause| failed(format!("no thread for the check: {cause}")))?;
-    wait.await.unwrap_or_else(|_| Err(failed("the check ended in a bug".into())))
+    wait.await.unwrap_or_else(|_| Err(failed("a bug in punch ended the check".into())))
 }

@@ -164,14 +164,14 @@ impl Server {
         let name = Plain::clipped(name, 80);
         let text = match known.is_empty() {
             true => format!("no tool `{name}`: tools are switched off here"),
-            false => format!("no tool `{name}`; there is {}", known.join(", ")),
+            false => format!("no tool `{name}`; available: {}", known.join(", ")),
         };
         ErrorData::invalid_params(text, None)
     }
 
     fn unknown_resource(uri: &str) -> ErrorData {
         let uri = Plain::clipped(uri, 200);
-        let text = format!("no resource `{uri}`; there is punch://plan and punch://todo/ID");
+        let text = format!("no resource `{uri}`; available: punch://plan and punch://todo/ID");
         ErrorData::resource_not_found(text, Some(json!({"uri": uri})))
     }
 
@@ -350,7 +350,7 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         if request.name != guide::CONTINUE {
             let name = punch_core::text::clip(&request.name, 80);
-            return Err(ErrorData::invalid_params(format!("no prompt `{name}`; there is continue"), None));
+            return Err(ErrorData::invalid_params(format!("no prompt `{name}`; available: continue"), None));
         }
         let plan = self.reading(PlanResource::Plan, context.ct).await?.unwrap_or_default();
         let message = PromptMessage::new_text(Role::User, guide::continue_with(&plan));

@@ -81,7 +81,7 @@ impl ServiceThread {
     }
 }
 
-const BUG: &str = "a call ended in a bug; the server continues";
+const BUG: &str = "a bug in punch ended the call; the server continues";
 
 fn gone() -> ServeProblem {
     ServeProblem::new("cancelled", "the call was cancelled", "call the tool again if you still need it")

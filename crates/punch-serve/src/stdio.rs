@@ -20,7 +20,7 @@ pub fn stdio(server: Server, limit: usize, log: &ServeLog) -> std::io::Result<()
             // The client left before it began.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => {
-                log.say(&format!("the conversation did not begin: {error}"));
+                log.say(&format!("the session could not begin: {error}"));
                 Ok(())
             }
         }

@@ -72,7 +72,7 @@ impl CloneFile {
             return Ok(());
         };
         let failed = |what: &str, error: &std::io::Error| self.failed(path, what, error);
-        create_own_folder(platform::folder_of(path)).map_err(|e| failed("make the folder of", &e))?;
+        create_own_folder(platform::folder_of(path)).map_err(|e| failed("create the folder of", &e))?;
         let lock = update_own(&path.with_added_extension("lock")).map_err(|e| failed("lock", &e))?;
         // A file system without locks: the last one wins, and what is lost is a preference of this clone.
         let _ = lock.lock();

@@ -29,7 +29,7 @@ pub fn put(view: &PgTransaction<'_>, control: &ControlRecord) -> Result<(), Stor
     const PUT: &str = "INSERT INTO punch.control (project, plan, run, seat, session, wanted, by, at) \
                        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
                        ON CONFLICT (project, plan, run, seat, session) DO UPDATE SET wanted = $6, by = $7, at = $8";
-    let (what, project) = ("keep a control", view.store.project);
+    let (what, project) = ("store a control", view.store.project);
     let (plan, run, seat, session) = control_key(&control.scope);
     match control.wanted {
         RequestedState::Go => view.enqueue(ask!(what, FORGET, project, plan, run, seat, session)),
@@ -51,7 +51,7 @@ pub fn seats(view: &PgTransaction<'_>, run: u64) -> Result<Vec<SeatRecord>, Stor
 pub fn put_seat(view: &PgTransaction<'_>, seat: &SeatRecord) -> Result<(), StoreError> {
     const PUT: &str = "INSERT INTO punch.seat (plan, run, n, at, body) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (plan, run, n) DO UPDATE SET at = $4, body = $5";
-    view.enqueue(ask!("keep a seat", PUT, view.plan.0, most(seat.run), i64::from(seat.n), seat.at, &seat.body));
+    view.enqueue(ask!("store a seat", PUT, view.plan.0, most(seat.run), i64::from(seat.n), seat.at, &seat.body));
     Ok(())
 }
 
@@ -80,7 +80,7 @@ pub fn take(view: &PgTransaction<'_>, holder: &str, lease_ms: i64, now: i64) -> 
         return Ok(RunGrant::HeldBy(held));
     }
     let until = now.saturating_add(lease_ms);
-    view.enqueue(ask!("take the plan for a runner", PUT, view.plan.0, holder, most(epoch), until));
+    view.enqueue(ask!("reserve the plan for a runner", PUT, view.plan.0, holder, most(epoch), until));
     Ok(RunGrant::Granted { epoch })
 }
 

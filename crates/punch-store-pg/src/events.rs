@@ -159,7 +159,7 @@ pub fn prune(view: &PgTransaction<'_>, before: u64, export: &mut dyn Write) -> R
     hand_out::prune_completed_files(view, at);
     put_baseline(view, &folded, touched.iter().filter_map(|uid| folded.get(*uid)))?;
     view.change_plan(|info, _| info.pruned = last);
-    let what = "forget events";
+    let what = "delete events";
     view.enqueue(ask!(what, "DELETE FROM punch.event WHERE plan = $1 AND revision <= $2", view.plan.0, most(last)));
     Ok(counted)
 }

@@ -28,7 +28,7 @@ pub fn put_batch(view: &PgTransaction<'_>, batch: &HandOut) -> Result<(), StoreE
                        ON CONFLICT (plan, owner) DO UPDATE SET at = $3, todos = $4";
     const OLD: &str = "DELETE FROM punch.batch WHERE plan = $1 AND owner IN (SELECT owner FROM punch.batch WHERE plan = $1 \
                        ORDER BY at DESC, owner DESC OFFSET $2)";
-    let what = "keep a batch";
+    let what = "store a batch";
     let todos = view.to_json("a batch", &batch.todos)?;
     view.enqueue(ask!(what, PUT, view.plan.0, &batch.owner, batch.at, todos));
     view.enqueue(ask!(what, OLD, view.plan.0, count(BATCHES_KEPT)));
@@ -37,7 +37,7 @@ pub fn put_batch(view: &PgTransaction<'_>, batch: &HandOut) -> Result<(), StoreE
 
 /// Forgets a batch.
 pub fn forget_batch(view: &PgTransaction<'_>, owner: &str) -> Result<(), StoreError> {
-    view.enqueue(ask!("forget a batch", "DELETE FROM punch.batch WHERE plan = $1 AND owner = $2", view.plan.0, owner));
+    view.enqueue(ask!("delete a batch", "DELETE FROM punch.batch WHERE plan = $1 AND owner = $2", view.plan.0, owner));
     Ok(())
 }
 
@@ -58,7 +58,7 @@ pub fn put_offer(view: &PgTransaction<'_>, offer: &TodoOffer) -> Result<(), Stor
                        ON CONFLICT (plan, owner) DO UPDATE SET todo = $3, at = $4";
     const SURPLUS: &str = "DELETE FROM punch.offer WHERE plan = $1 AND owner IN (SELECT owner FROM punch.offer \
                            WHERE plan = $1 ORDER BY at DESC, owner DESC OFFSET $2)";
-    let what = "keep an offer";
+    let what = "store an offer";
     view.enqueue(ask!(what, OLD, view.plan.0, offer.at.saturating_sub(OFFER_MS), offer.at));
     view.enqueue(ask!(what, PUT, view.plan.0, &offer.owner, most(offer.uid.0), offer.at));
     view.enqueue(ask!(what, SURPLUS, view.plan.0, count(OFFERS_KEPT)));
@@ -67,7 +67,7 @@ pub fn put_offer(view: &PgTransaction<'_>, offer: &TodoOffer) -> Result<(), Stor
 
 /// Forgets an offer.
 pub fn forget_offer(view: &PgTransaction<'_>, owner: &str) -> Result<(), StoreError> {
-    view.enqueue(ask!("forget an offer", "DELETE FROM punch.offer WHERE plan = $1 AND owner = $2", view.plan.0, owner));
+    view.enqueue(ask!("delete an offer", "DELETE FROM punch.offer WHERE plan = $1 AND owner = $2", view.plan.0, owner));
     Ok(())
 }
 
@@ -85,7 +85,7 @@ pub fn put_mirrored(view: &PgTransaction<'_>, todos: &[Uid]) -> Result<(), Store
     const PUT: &str =
         "INSERT INTO punch.mirrored (plan, todos) VALUES ($1, $2) ON CONFLICT (plan) DO UPDATE SET todos = $2";
     let todos = view.to_json("the list of mirrored todos", &todos)?;
-    view.enqueue(ask!("keep mirrored todos", PUT, view.plan.0, todos));
+    view.enqueue(ask!("store mirrored todos", PUT, view.plan.0, todos));
     Ok(())
 }
 
@@ -104,7 +104,7 @@ pub fn put_completed_files(view: &PgTransaction<'_>, files: &CompletedFiles) -> 
                        WHERE project = $1 AND seq <= (SELECT max(seq) FROM punch.completed_files WHERE project = $1) - $2 \
                        LIMIT 500 FOR UPDATE SKIP LOCKED))";
     let (what, project, plan, todo) =
-        ("keep files of a completed todo", view.store.project, view.plan.0, most(files.todo.0));
+        ("store files of a completed todo", view.store.project, view.plan.0, most(files.todo.0));
     view.enqueue(ask!(what, FORGET, plan, todo));
     view.enqueue(ask!(what, PUT, project, plan, todo, files.at, &files.blobs));
     view.enqueue(ask!(what, OLD, project, most(COMPLETED_FILES_KEPT)));
@@ -115,7 +115,7 @@ pub fn put_completed_files(view: &PgTransaction<'_>, files: &CompletedFiles) -> 
 pub fn prune_completed_files(view: &PgTransaction<'_>, until: i64) {
     const SQL: &str = "DELETE FROM punch.completed_files WHERE plan = $1 AND (at <= $2 OR todo IN \
                        (SELECT uid FROM punch.todo WHERE plan = $1 AND removed IS NOT NULL))";
-    view.enqueue(ask!("forget files of completed todos", SQL, view.plan.0, until));
+    view.enqueue(ask!("delete files of completed todos", SQL, view.plan.0, until));
 }
 
 /// Announced calls, oldest first.
@@ -131,7 +131,7 @@ pub fn put_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) -> Resul
                        VALUES ($1, $2, $3, $4, $5, $6, $7)";
     const OLD: &str = "DELETE FROM punch.expected_call WHERE seq = ANY (ARRAY (SELECT seq FROM punch.expected_call \
                        WHERE project = $1 ORDER BY seq DESC OFFSET $2 FOR UPDATE SKIP LOCKED))";
-    let (what, project) = ("keep an announced call", view.store.project);
+    let (what, project) = ("store an announced call", view.store.project);
     let (host, subagent) = (call.session.session_id(), call.session.subagent().unwrap_or_default());
     let ExpectedCall { plan, call: id, fingerprint, at, .. } = call;
     view.enqueue(ask!(what, PUT, project, host, subagent, plan.0, id.as_deref(), fingerprint, *at));
@@ -144,6 +144,6 @@ pub fn forget_expected_call(view: &PgTransaction<'_>, call: &ExpectedCall) -> Re
     const SQL: &str = "DELETE FROM punch.expected_call WHERE project = $1 AND seq = $2 AND host = $3 AND fingerprint = $4 \
                        AND at = $5";
     let (host, seq) = (call.session.session_id(), most(call.seq));
-    view.enqueue(ask!("forget an announced call", SQL, view.store.project, seq, host, &call.fingerprint, call.at));
+    view.enqueue(ask!("delete an announced call", SQL, view.store.project, seq, host, &call.fingerprint, call.at));
     Ok(())
 }

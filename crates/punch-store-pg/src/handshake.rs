@@ -17,7 +17,7 @@ use crate::wire::PgWire;
 /// Connects to the first host that answers and is of the wanted kind. Each has the time that `connect_timeout` gives it, for
 /// the login too.
 pub async fn connect(address: &Address) -> Result<PgWire, WireError> {
-    let mut failed = WireError::Login("the address names no host".into());
+    let mut failed = WireError::Login("the address has no host".into());
     for target in socket::targets(&address.config) {
         let opened = async {
             let mut wire = PgWire::new(socket::connect(address, &target).await?);
@@ -38,8 +38,8 @@ fn fits(wire: &PgWire, wanted: TargetSessionAttrs) -> Result<(), WireError> {
     let is_on = |name| wire.parameter(name) == Some("on");
     let reads_only = is_on("in_hot_standby") || is_on("default_transaction_read_only");
     match wanted {
-        TargetSessionAttrs::ReadWrite if reads_only => Err(WireError::Login("the server takes no writes".into())),
-        TargetSessionAttrs::ReadOnly if !reads_only => Err(WireError::Login("the server takes writes".into())),
+        TargetSessionAttrs::ReadWrite if reads_only => Err(WireError::Login("the server is read-only".into())),
+        TargetSessionAttrs::ReadOnly if !reads_only => Err(WireError::Login("the server is not read-only".into())),
         _ => Ok(()),
     }
 }
@@ -95,7 +95,7 @@ async fn log_in(wire: &mut PgWire, config: &Config) -> Result<(), WireError> {
                 scram.take().ok_or_else(WireError::unexpected)?.finish(body.data())?;
             }
             Message::ErrorResponse(body) => return Err(WireError::server(&body)),
-            _ => return Err(WireError::Login("the server asks for a login that is not supported".into())),
+            _ => return Err(WireError::Login("the server requires a login method that is not supported".into())),
         }
     }
 }
@@ -107,7 +107,7 @@ fn knows_scram(body: &AuthenticationSaslBody) -> Result<(), WireError> {
             return Ok(());
         }
     }
-    Err(WireError::Login("the server asks for a login that is not supported".into()))
+    Err(WireError::Login("the server requires a login method that is not supported".into()))
 }
 
 /// Logins are not bound to the TLS connection.

@@ -80,6 +80,6 @@ pub fn one(view: &PgTransaction<'_>, id: u64) -> Result<Option<StoredRun>, Store
 pub fn put(view: &PgTransaction<'_>, run: &StoredRun) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO punch.run (plan, id, started_at, ended_at, body) VALUES ($1, $2, $3, $4, $5) \
                        ON CONFLICT (plan, id) DO UPDATE SET started_at = $3, ended_at = $4, body = $5";
-    view.enqueue(ask!("keep a run", SQL, view.plan.0, most(run.id), run.started_at, run.ended_at, &run.body));
+    view.enqueue(ask!("store a run", SQL, view.plan.0, most(run.id), run.started_at, run.ended_at, &run.body));
     Ok(())
 }

@@ -250,7 +250,7 @@ impl ServerLink {
 fn judge(address: &Address, wire: &PgWire) -> Result<(), StoreError> {
     let version = wire.parameter("server_version").unwrap_or_default();
     if wire.parameter("crdb_version").is_some() || version.contains("-YB-") {
-        let why = "the server speaks the protocol of PostgreSQL but is another database, which is not supported";
+        let why = "the server speaks PostgreSQL's protocol but is a different database, which is not supported";
         return Err(fail::unavailable(&address.label, StoreObstacle::Foreign, why));
     }
     let major: String = version.chars().take_while(char::is_ascii_digit).collect();

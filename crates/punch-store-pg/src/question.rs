@@ -39,7 +39,7 @@ pub fn append(view: &PgTransaction<'_>, question: &Question) -> Result<u64, Stor
                        SELECT $1, 1 + coalesce(max(id), 0), $2, $3, $4, $5, $6, $7, $8, $9, 'open' FROM punch.question \
                        WHERE plan = $1 RETURNING id";
     const OLD: &str = "DELETE FROM punch.question WHERE plan = $1 AND id <= $2 AND state <> 'open'";
-    let what = "keep a question";
+    let what = "store a question";
     let added = ask!(
         what,
         ADD,
@@ -75,7 +75,7 @@ pub fn settle(view: &PgTransaction<'_>, id: u64, state: &QuestionState) -> Resul
 pub fn take(view: &PgTransaction<'_>, id: u64, now: i64) -> Result<bool, StoreError> {
     const TAKE: &str = "UPDATE punch.question SET taken_at = $3 WHERE plan = $1 AND id = $2 AND state = 'answered' \
                         AND taken_at IS NULL RETURNING id";
-    Ok(view.change(ask!("take an answer", TAKE, view.plan.0, most(id), now), |row| row.int(0))?.is_some())
+    Ok(view.change(ask!("store an answer", TAKE, view.plan.0, most(id), now), |row| row.int(0))?.is_some())
 }
 
 fn settled(view: &PgTransaction<'_>, id: u64, state: &QuestionState) {
@@ -83,7 +83,7 @@ fn settled(view: &PgTransaction<'_>, id: u64, state: &QuestionState) {
                             reason = $7 WHERE plan = $1 AND id = $2 AND state = 'open'";
     const CLOSED: &str = "UPDATE punch.question SET state = 'closed', settled_at = $3, reason = $4 \
                           WHERE plan = $1 AND id = $2 AND state = 'open'";
-    let (what, plan, id) = ("settle a question", view.plan.0, most(id));
+    let (what, plan, id) = ("close a question", view.plan.0, most(id));
     match state {
         QuestionState::Open => {}
         QuestionState::Answered(QuestionAnswer { answer, by, via, reason, at, taken_at: _ }) => {

@@ -25,7 +25,7 @@ pub fn put(view: &PgTransaction<'_>, marker: &ReadMarker) -> Result<(), StoreErr
                        ON CONFLICT (plan, name) DO UPDATE SET revision = $3, at = $4";
     const OLD: &str = "DELETE FROM punch.reader WHERE plan = $1 AND name <> $2 AND name IN (SELECT name FROM punch.reader \
                        WHERE plan = $1 AND name <> $2 ORDER BY at DESC, name DESC OFFSET $3)";
-    let what = "keep a read marker";
+    let what = "store a read marker";
     view.enqueue(ask!(what, PUT, view.plan.0, &marker.reader, most(marker.revision), marker.at));
     view.enqueue(ask!(what, OLD, view.plan.0, &marker.reader, count(READERS_KEPT - 1)));
     Ok(())

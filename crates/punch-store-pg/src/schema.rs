@@ -56,7 +56,7 @@ pub async fn examine(
     let mut found = look(link, address, project).await?;
     if found.as_ref().is_none_or(|meta| meta.version < KNOWN) {
         if found.is_none() && mode == OpenMode::Existing {
-            let why = format!("the database has no schema `{}` of punch", address.schema);
+            let why = format!("the database has no punch schema `{}`", address.schema);
             return Err(fail::unavailable(&address.label, StoreObstacle::Missing, why));
         }
         let from = migrate(link, address).await?;
@@ -64,7 +64,7 @@ pub async fn examine(
         found = look(link, address, project).await?;
     }
     let Some(meta) = found else {
-        return Err(fail::failed(&address.label, "the schema was made and is not there"));
+        return Err(fail::failed(&address.label, "the schema was created but cannot be found"));
     };
     if meta.version.major > KNOWN.major {
         return Err(StoreError::TooNew { store: address.label.clone(), found: meta.version, known: KNOWN });
@@ -88,7 +88,7 @@ async fn look(link: &mut ServerLink, address: &Address, project: &str) -> Result
             return Ok(None);
         }
         Err((_, error)) if error.code().is_some_and(|code| code == "42703") => {
-            let why = format!("the schema `{}` has other tables than those that punch makes", address.schema);
+            let why = format!("the schema `{}` has tables that punch did not create", address.schema);
             return Err(fail::unavailable(&address.label, StoreObstacle::Foreign, why));
         }
         Err((_, error)) => return Err(fail::sql(&address.label, what, &error)),
@@ -131,7 +131,7 @@ async fn migrate_locked(link: &mut ServerLink, address: &Address) -> Result<Opti
     let (has_schema, has_meta, has_tables) =
         state.unwrap_or(Ok((false, false, false))).map_err(|error| failed(&error))?;
     if has_tables && !has_meta {
-        let why = format!("the schema `{}` has other tables than those that punch makes", address.schema);
+        let why = format!("the schema `{}` has tables that punch did not create", address.schema);
         return Err(fail::unavailable(&address.label, StoreObstacle::Foreign, why));
     }
     let from = if has_meta { look(link, address, "").await?.map(|meta| meta.version) } else { None };
@@ -170,12 +170,13 @@ async fn make_project(
     const INSERT: &str = "INSERT INTO punch.project (name, identity, created_at) \
                           VALUES ($1, replace(gen_random_uuid()::text, '-', ''), $2) ON CONFLICT (name) DO NOTHING";
     const FIND: &str = "SELECT id, identity FROM punch.project WHERE name = $1";
-    let what = "make the project";
+    let what = "create the project";
     let asks = [ask!(what, INSERT, project, now), ask!(what, FIND, project)];
     let rows = link.send(&asks).await.map_err(|(_, error)| fail::sql(&address.label, what, &error))?;
     let row = rows.last().and_then(|rows| rows.first());
     let read = |row: &SqlRow| Ok((row.int(0)?, row.text(1)?));
-    let read = row.map(read).ok_or_else(|| fail::failed(&address.label, "the project was made and is not there"))?;
+    let read =
+        row.map(read).ok_or_else(|| fail::failed(&address.label, "the project was created but cannot be found"))?;
     read.map_err(|error| fail::sql(&address.label, what, &error))
 }
 

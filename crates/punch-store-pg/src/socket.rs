@@ -68,7 +68,7 @@ pub async fn connect(address: &Address, target: &SocketTarget<'_>) -> io::Result
 }
 
 async fn first_of(found: &[SocketAddr]) -> io::Result<TcpStream> {
-    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in found {
         match TcpStream::connect(address).await {
             Ok(stream) => return Ok(stream),

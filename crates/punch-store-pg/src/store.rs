@@ -169,19 +169,19 @@ impl Store for PgStore {
         const INSERT: &str = "INSERT INTO punch.plan (project, name, created_at, body, receipt) VALUES ($1, $2, $3, $4, $5) \
                               RETURNING id, pg_current_xact_id()::text";
         let row = serde_json::to_string(&PlanRow::default())
-            .map_err(|e| fail::failed(self.label(), format!("cannot make a plan: {e}")))?;
-        let taken = [ask!("look for the name", TAKEN, self.project, name)];
+            .map_err(|e| fail::failed(self.label(), format!("cannot create a plan: {e}")))?;
+        let taken = [ask!("look up the name", TAKEN, self.project, name)];
         let (mut link, rows) = self.begin(&self.begin_write(), &taken)?;
         if rows.iter().any(|rows| !rows.is_empty()) {
             self.rollback(link);
             return Err(punch_store::backend::name_taken(name));
         }
         let number = self.watch.random();
-        let insert = [ask!("make a plan", INSERT, self.project, name, now, row, number)];
+        let insert = [ask!("create a plan", INSERT, self.project, name, now, row, number)];
         let made = self.send(&mut link, &insert)?;
         let made = made.first().and_then(|rows| rows.first());
         let read = |row: &SqlRow| Ok((row.int(0)?, row.text(1)?));
-        let failed = |e: crate::answer::WireError| fail::sql(self.label(), "make a plan", &e);
+        let failed = |e: crate::answer::WireError| fail::sql(self.label(), "create a plan", &e);
         let (id, xid) = made
             .ok_or_else(|| fail::failed(self.label(), "no plan was made"))
             .and_then(|row| read(row).map_err(failed))?;

@@ -64,7 +64,7 @@ impl StoreAdmin for PgStore {
         };
         let folder = punch_store::platform::folder_of(to).to_owned();
         let scratch = folder.join(format!(".punch-copy-{}", std::process::id()));
-        punch_store::create_own_folder(&scratch).map_err(|e| failed("make a folder for", &e))?;
+        punch_store::create_own_folder(&scratch).map_err(|e| failed("create a folder for", &e))?;
         let part = scratch.join("store.db");
         let copied = SqliteStore::open(&part, OpenMode::Create).and_then(|file| {
             copy_store(self, &file)?;

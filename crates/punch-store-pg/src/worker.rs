@@ -20,7 +20,7 @@ pub fn put(view: &PgTransaction<'_>, worker: &WorkerRecord) -> Result<bool, Stor
                        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project, name) DO UPDATE \
                        SET epoch = $3, seen_at = $4, until = $5, body = $6 WHERE known.epoch <= $3 RETURNING epoch";
     const OLD: &str = "DELETE FROM punch.worker WHERE project = $1 AND seen_at < $2 AND name <> $3";
-    let (what, project) = ("keep a worker", view.store.project);
+    let (what, project) = ("store a worker", view.store.project);
     let WorkerRecord { name, epoch, seen_at, until, body } = worker;
     let kept = view.first(ask!(what, PUT, project, name, most(*epoch), *seen_at, *until, body), |row| row.int(0))?;
     view.enqueue(ask!(what, OLD, project, seen_at.saturating_sub(WORKER_LIFETIME_MS), name));

@@ -16,7 +16,7 @@ impl PgTransaction<'_> {
     fn name_is_free(&self, name: &str) -> Result<(), StoreError> {
         const TAKEN: &str =
             "SELECT id FROM punch.plan WHERE project = $1 AND name = $2 AND archived IS NULL AND id <> $3";
-        let taken = ask!("look for the name", TAKEN, self.store.project, name, self.plan.0);
+        let taken = ask!("look up the name", TAKEN, self.store.project, name, self.plan.0);
         if self.ask(taken)?.is_empty() { Ok(()) } else { Err(backend::name_taken(name)) }
     }
 }
@@ -70,8 +70,8 @@ impl Tx for PgTransaction<'_> {
                            WHERE at <= $1 ORDER BY at LIMIT 500 FOR UPDATE SKIP LOCKED))";
         const PUT: &str = "INSERT INTO punch.answer (plan, key, at, body) VALUES ($1, $2, $3, $4) \
                            ON CONFLICT (plan, key) DO UPDATE SET at = $3, body = $4";
-        self.enqueue(ask!("keep an answer", OLD, now - ANSWER_LIFETIME_MS));
-        self.enqueue(ask!("keep an answer", PUT, self.plan.0, key, now, body));
+        self.enqueue(ask!("store an answer", OLD, now - ANSWER_LIFETIME_MS));
+        self.enqueue(ask!("store an answer", PUT, self.plan.0, key, now, body));
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl Tx for PgTransaction<'_> {
         let (host, subagent) = (session.key.session_id(), session.key.subagent().unwrap_or_default());
         let plan = session.plan.map(|plan| plan.0);
         self.enqueue(ask!(
-            "keep a session",
+            "store a session",
             PUT,
             self.store.project,
             host,
@@ -104,7 +104,7 @@ impl Tx for PgTransaction<'_> {
                            WHERE project = $1 AND at <= $2 ORDER BY at LIMIT 5000 FOR UPDATE SKIP LOCKED))";
         const SURPLUS: &str =
             "DELETE FROM punch.decision WHERE project = $1 AND host = $2 AND subagent = $3 AND seq <= $4";
-        let what = "keep a decision";
+        let what = "store a decision";
         let (project, host, subagent) = (self.store.project, of.session_id(), of.subagent().unwrap_or_default());
         self.enqueue(ask!(what, LOCK, project, host, subagent));
         let seq = self.change(ask!(what, PUT, project, host, subagent, now, body), |row| row.int(0))?.unwrap_or(1);
@@ -121,13 +121,13 @@ impl Tx for PgTransaction<'_> {
         const PUT: &str = "INSERT INTO punch.checkpoint (plan, id, at, body) VALUES ($1, $2, $3, $4) \
                            ON CONFLICT (plan, id) DO UPDATE SET at = $3, body = $4";
         let CheckpointRow { id, at, body } = checkpoint;
-        self.enqueue(ask!("keep a checkpoint", PUT, self.plan.0, id, *at, body));
+        self.enqueue(ask!("store a checkpoint", PUT, self.plan.0, id, *at, body));
         Ok(())
     }
 
     fn forget_checkpoint(&mut self, id: &str) -> Result<(), StoreError> {
         const FORGET: &str = "DELETE FROM punch.checkpoint WHERE plan = $1 AND id = $2";
-        self.enqueue(ask!("forget a checkpoint", FORGET, self.plan.0, id));
+        self.enqueue(ask!("delete a checkpoint", FORGET, self.plan.0, id));
         Ok(())
     }
 }

@@ -33,8 +33,8 @@ impl fmt::Display for LostWrites {
         for (n, LostPlan { name, recorded, found }) in self.plans.iter().enumerate() {
             f.write_str(if n == 0 { ": " } else { ", " })?;
             match found {
-                Some(found) => write!(f, "plan `{name}` was at revision {recorded}, the file has {found}")?,
-                None => write!(f, "plan `{name}` was at revision {recorded}, the file does not have the plan")?,
+                Some(found) => write!(f, "plan `{name}` was at revision {recorded}, but the file has {found}")?,
+                None => write!(f, "plan `{name}` was at revision {recorded}, but it is missing from the file")?,
             }
         }
         Ok(())
@@ -212,7 +212,7 @@ fn unavailable_hint(reason: StoreObstacle, store: &StoreLabel) -> String {
         (StoreObstacle::Missing, Medium::Server) => {
             "`punch init --store URL --project NAME` sets it up; check the name of the database".into()
         }
-        (StoreObstacle::Missing, _) => "run `punch init`, or make a first change".into(),
+        (StoreObstacle::Missing, _) => "run `punch init`, or `punch add` a first todo".into(),
         (StoreObstacle::Busy, _) => "another process is writing to it; try again in a moment".into(),
         (StoreObstacle::ReadOnly, Medium::Server) => {
             "connect to the primary server, with a role that may write; nothing was changed".into()
@@ -224,7 +224,7 @@ fn unavailable_hint(reason: StoreObstacle, store: &StoreLabel) -> String {
         (StoreObstacle::Full, _) => "free some space, then try again; nothing was changed".into(),
         (StoreObstacle::Foreign, Medium::Server) => "choose another database or schema".into(),
         (StoreObstacle::Foreign, _) => format!("move `{store}` away, or set PUNCH_STORE to another place"),
-        (StoreObstacle::Symlink, _) => "replace the link by the store itself, or set PUNCH_STORE to its real path".into(),
+        (StoreObstacle::Symlink, _) => "replace the link with the store itself, or set PUNCH_STORE to its real path".into(),
         (StoreObstacle::Owner, Medium::Server) => {
             "check the user and the password: PGPASSWORD, a password file or a service file; `punch doctor` shows details"
                 .into()

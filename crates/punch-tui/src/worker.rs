@@ -138,7 +138,7 @@ fn submit(setup: &BoardSetup, opened: &BoardStore, ops: &[Op], what: &str) -> Re
 
 fn undone_words(undone: Option<&Undone>) -> String {
     match undone {
-        Some(undone) if undone.redo => format!("Revision {} is in force again.", undone.change),
+        Some(undone) if undone.redo => format!("Redid revision {}.", undone.change),
         Some(undone) => format!("Undid revision {}.", undone.change),
         None => "Nothing was undone.".to_owned(),
     }
@@ -149,7 +149,7 @@ fn user(setup: &BoardSetup, opened: &BoardStore) -> Result<punch_engine::Answere
     let found = opened.engine.user_at_terminal(opened.plan, &setup.marks, setup.own_mark);
     found
         .map_err(|error| problem(&error))?
-        .map_err(|doubt| failed(format!("only you can answer: {doubt}"), "open the board in a terminal of your own"))
+        .map_err(|doubt| failed(format!("only you can answer: {doubt}"), "open the board in your own terminal"))
 }
 
 fn answer_question(
@@ -183,7 +183,7 @@ fn answer_question(
 
 fn approve(setup: &BoardSetup, opened: &BoardStore, command: &punch_core::Verify) -> Result<String, RequestProblem> {
     let Some(consents) = setup.consents() else {
-        return Err(failed("there is no state folder to keep an approval in", "set HOME or XDG_STATE_HOME"));
+        return Err(failed("there is no state folder to store approvals in", "set HOME or XDG_STATE_HOME"));
     };
     let by = user(setup, opened)?;
     let done = opened.engine.approve_check(opened.plan, consents, command, &by);
@@ -214,7 +214,7 @@ fn keep_going(opened: &BoardStore, session: &str, to: Switch) -> Result<String, 
     let key = SessionKey::new(session, None);
     opened.engine.switch(opened.plan, Some(&key), to).map_err(|error| problem(&error))?;
     Ok(match to {
-        Switch::On => "The session is sent back to work when it stops early.",
+        Switch::On => "The session will be sent back to work when it stops early.",
         Switch::Paused => "The session may stop, until you resume it.",
         Switch::Off => "The session may stop.",
     }
@@ -252,7 +252,7 @@ fn with_todo(opened: &BoardStore, uid: Uid, body: impl FnOnce(&Todo) -> BoardInp
     match opened.engine.slice(opened.plan, &footprint) {
         Ok(slice) => match slice.get(uid) {
             Some(todo) => body(todo),
-            None => BoardInput::Done(Err(failed("this todo is gone", ""))),
+            None => BoardInput::Done(Err(failed("this todo no longer exists", ""))),
         },
         Err(error) => BoardInput::Done(Err(problem(&error))),
     }

@@ -103,7 +103,7 @@ impl PlanContext<'_> {
     pub fn the_user(&self, what: &str, otherwise: &str) -> Result<Answerer, ApiProblem> {
         self.caller.answerer().ok_or_else(|| {
             let message = format!("this session may not {what}");
-            let hint = format!("open the link that `punch serve` prints in a terminal of your own, or {otherwise}");
+            let hint = format!("open the link that `punch serve` prints in your own terminal, or {otherwise}");
             ApiProblem::new(StatusCode::FORBIDDEN, "not_the_user", message, hint)
         })
     }

@@ -199,7 +199,7 @@ async fn events(
 fn login(app: &App, head: &Parts, body: &Value, now: i64) -> Result<Response<Body>, ApiProblem> {
     let access = &app.access;
     let secret = body.get("token").and_then(Value::as_str);
-    let secret = secret.ok_or_else(|| ApiProblem::bad_request("`token` must be a text"))?;
+    let secret = secret.ok_or_else(|| ApiProblem::bad_request("`token` must be a string"))?;
     let (rights, token) = match access.sessions.redeem(secret, now) {
         Some(rights) => (rights, None),
         None => match access.by_secret(secret, now) {

@@ -37,7 +37,7 @@ impl Feeds {
             return Ok(Arc::clone(feed));
         }
         if by_plan.len() >= PLANS {
-            return Err(ApiProblem::busy("too_many_plans", format!("{PLANS} plans are being looked at already")));
+            return Err(ApiProblem::busy("too_many_plans", format!("{PLANS} plans already have viewers")));
         }
         let feed = Arc::new(PlanFeed::new(Arc::clone(engine), info, Arc::clone(&self.setup)));
         let (own, store, all) = (Arc::clone(&feed), Arc::clone(&self.store), Arc::clone(&self.by_plan));

@@ -73,7 +73,7 @@ impl ApiProblem {
 
     /// A bug in the server: it continues.
     pub fn bug() -> Self {
-        let message = "the request ended in a bug; the server continues";
+        let message = "a bug in punch ended the request; the server continues";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", message, "please report it with what you did")
     }
 

@@ -197,7 +197,7 @@ pub(crate) fn diff(at: &PlanContext<'_>) -> ApiResult {
     })?;
     let patch = (lane.patch)().map_err(|why| {
         let message = format!("git cannot show the diff: {why}");
-        ApiProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "no_diff", message, "look into the worktree of the todo")
+        ApiProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "no_diff", message, "look at the worktree of the todo itself")
     })?;
     let shown = shown_text(patch.as_bytes(), LONGEST, PageEnd::First);
     Ok(json!({"schema": 1, "todo": todo.id, "diff": shown.0, "cut": shown.1}))

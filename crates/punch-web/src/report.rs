@@ -130,7 +130,8 @@ impl PlanReport<'_> {
         out.push_str("</svg>\n</div>\n");
         let left = self.plan.live().len().saturating_sub(NODES);
         if left > 0 {
-            let _ = writeln!(out, "<p>{left} more todos are not in the graph.</p>");
+            let are = if left == 1 { "todo is" } else { "todos are" };
+            let _ = writeln!(out, "<p>{left} more {are} not in the graph.</p>");
         }
     }
 

@@ -94,7 +94,7 @@ fn key(at: &PlanContext<'_>, body: &Map<String, Value>) -> Result<Option<String>
         Some(Value::String(key)) if !key.is_empty() && key.chars().count() <= KEY => {
             Ok(Some(format!("http:{}:{key}", at.caller.id())))
         }
-        Some(_) => Err(ApiProblem::bad_request(format!("`key` must be a text of 1 to {KEY} characters"))),
+        Some(_) => Err(ApiProblem::bad_request(format!("`key` must be a string of 1 to {KEY} characters"))),
     }
 }
 
@@ -145,7 +145,7 @@ fn submit(
     };
     let stored = if completes {
         let _place =
-            at.app.checks.try_acquire().map_err(|_| ApiProblem::busy("busy", "too many checks run at the moment"))?;
+            at.app.checks.try_acquire().map_err(|_| ApiProblem::busy("busy", "too many checks are running"))?;
         let ends = || at.app.end.is_cancelled();
         let checker = setup.tree.checker(setup.settings.verify_timeout.value, &ends);
         at.on(|engine| engine.proving(at.id(), &checker, attempt))?

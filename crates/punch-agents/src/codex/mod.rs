@@ -62,11 +62,11 @@ pub(crate) static ADAPTER: Adapter = Adapter {
         note: |level| {
             Some(match level {
                 ConnectionLevel::User => {
-                    "Codex runs hooks only once you trust them: start `codex`, type `/hooks` and trust those of punch"
+                    "Codex runs hooks only once you trust them: start `codex`, type `/hooks` and trust punch's hooks"
                 }
                 ConnectionLevel::Personal | ConnectionLevel::Shared => {
                     "Codex reads this only in a project that you trust, and runs hooks only once you trust them: start \
-                     `codex` here, type `/hooks` and trust those of punch"
+                     `codex` here, type `/hooks` and trust punch's hooks"
                 }
             })
         },
@@ -79,8 +79,8 @@ pub(crate) static ADAPTER: Adapter = Adapter {
                 (user_folder(roots).join("config.toml"), "[plugins.\"punch-codex@punchlist\"]".to_owned())
             }),
             notes: |roots| {
-                let add = "then `codex plugin add punch-codex@punchlist`, start `codex`, type `/hooks` and trust those \
-                           of punch";
+                let add = "then `codex plugin add punch-codex@punchlist`, start `codex`, type `/hooks` and trust \
+                           punch's hooks";
                 let folder = marketplace::folder(roots);
                 vec![format!("now run `codex plugin marketplace add '{}'`", folder.display()), add.to_owned()]
             },

@@ -50,7 +50,7 @@ pub struct FieldFlags {
     /// A todo that needs this one (repeatable)
     #[arg(long, value_name = "ID")]
     pub blocks: Vec<String>,
-    /// The phase it belongs to; created if there is none of that name
+    /// The phase it belongs to; created if it does not exist
     #[arg(long, value_name = "NAME")]
     pub phase: Option<String>,
     /// 1 (most urgent) to 5, or urgent, high, medium, low, lowest

@@ -35,7 +35,7 @@ pub struct CheckpointArgs {
 enum CheckpointCommand {
     /// Save the state of the plan and the code
     Save {
-        /// A remark
+        /// A note
         #[arg(value_name = "NOTE")]
         note: Option<String>,
         /// The older way to give the remark
@@ -135,7 +135,7 @@ fn print_patch(saved: &SavedCheckpoint) -> Result<VerbReply, Failure> {
     let git = saved.git.as_ref();
     if let Some(why) = git.and_then(|git| git.patch_left_out.as_deref()) {
         let hint = "`punch checkpoint show` lists the files";
-        return Err(Failure::refused("no_patch", format!("the patch was not kept: {}", text::neutral(why)), hint));
+        return Err(Failure::refused("no_patch", format!("the patch was not stored: {}", text::neutral(why)), hint));
     }
     output::document(git.and_then(|git| git.patch.as_deref()).unwrap_or_default())?;
     Ok(VerbReply::printed())
@@ -163,8 +163,8 @@ fn restore(open: &OpenProject, id: &str, force: bool) -> Result<VerbReply, Failu
 
 fn pruned(ids: &[String]) -> VerbReply {
     let text = match ids.len() {
-        0 => "Nothing to forget.".to_owned(),
-        n => format!("Forgot {}.", crate::safety::count(n as u64, "checkpoint")),
+        0 => "No checkpoints to delete.".to_owned(),
+        n => format!("Deleted {}.", crate::safety::count(n as u64, "checkpoint")),
     };
     VerbReply { wrote: !ids.is_empty(), ..VerbReply::new(text, json!({"forgotten": ids})) }
 }

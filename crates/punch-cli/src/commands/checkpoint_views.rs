@@ -69,7 +69,7 @@ pub fn whole(saved: &SavedCheckpoint) -> String {
             out.push(format!("not committed: {}", some(&git.modified, git.modified_total)));
         }
         if let Some(why) = &git.patch_left_out {
-            out.push(format!("the patch was not kept: {}", text::neutral(why)));
+            out.push(format!("the patch was not stored: {}", text::neutral(why)));
         }
         if git.untracked_total > 0 {
             out.push(format!("untracked: {}", some(&git.untracked, git.untracked_total)));
@@ -114,14 +114,14 @@ pub fn diff(saved: &SavedCheckpoint, differs: &[Differs], code: &Code) -> VerbRe
 /// What a restore did.
 pub fn restored(restored: &RestoreResult, code: &Code) -> String {
     let mut out = vec![match &restored.safety {
-        Some(safety) => format!("restored {}; the state before is {safety}", restored.saved.id),
-        None => format!("restored {}; nothing had to change", restored.saved.id),
+        Some(safety) => format!("restored {}; the previous state is {safety}", restored.saved.id),
+        None => format!("restored {}; nothing needed to change", restored.saved.id),
     }];
     for (verdict, files_lost, why) in [
         (CommitVerdict::Valid, false, "the commit is in the history"),
         (CommitVerdict::Stale, false, "the commit is not in the history"),
-        (CommitVerdict::Stale, true, "the files have lost what was done"),
-        (CommitVerdict::Unknown, false, "nothing to judge by"),
+        (CommitVerdict::Stale, true, "the files no longer contain the work"),
+        (CommitVerdict::Unknown, false, "no commit to check"),
     ] {
         let is = |judged: &&RestoredTodo| (judged.verdict, judged.files_lost) == (verdict, files_lost);
         let ids: Vec<String> = restored.judged.iter().filter(is).map(|judged| judged.id.clone()).collect();
@@ -129,20 +129,20 @@ pub fn restored(restored: &RestoreResult, code: &Code) -> String {
             out.push(format!("{:8} {} ({why})", verdict.name(), names(&ids)));
         }
     }
-    for (name, ids) in [("reopened", &restored.reopened), ("newer, as they are", &restored.newer)] {
+    for (name, ids) in [("reopened", &restored.reopened), ("newer, unchanged", &restored.newer)] {
         if !ids.is_empty() {
             out.push(format!("{name}: {}", names(ids)));
         }
     }
     if !restored.gone.is_empty() {
-        out.push(format!("archived since, and left so: {}", count(restored.gone.len() as u64, "todo")));
+        out.push(format!("archived since, left archived: {}", count(restored.gone.len() as u64, "todo")));
     }
     if let Some(next) = &restored.next {
         out.push(format!("next: {}", text::neutral(next)));
     }
     let commands = restored.saved.way_back(code);
     if !commands.is_empty() {
-        out.push("your files are as they were; the code of the checkpoint comes back with".into());
+        out.push("your files were not touched; to restore the code of the checkpoint, run".into());
         out.extend(commands.into_iter().map(|command| format!("  {command}")));
     }
     out.join("\n")

@@ -47,7 +47,7 @@ enum ConfigCommand {
         #[arg(value_parser = name_in_files)]
         key: String,
     },
-    /// Change one setting in the project's file, or the user's
+    /// Change one setting in the project's file, or in yours
     Set {
         /// Its name, for example `view.ascii`
         #[arg(value_parser = name_in_files)]
@@ -55,7 +55,7 @@ enum ConfigCommand {
         /// The value
         #[arg(allow_hyphen_values = true)]
         value: String,
-        /// For every project of this user
+        /// For all your projects
         #[arg(long)]
         user: bool,
     },
@@ -64,7 +64,7 @@ enum ConfigCommand {
         /// Its name, for example `view.ascii`
         #[arg(value_parser = name_in_files)]
         key: String,
-        /// For every project of this user
+        /// For all your projects
         #[arg(long)]
         user: bool,
     },
@@ -150,7 +150,7 @@ fn unknown_agent(key: &str) -> Option<String> {
     }
     let near = text::nearest(agent, punch_agents::AGENTS.iter().map(|known| known.name), 1);
     let near = near.first().map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-    Some(format!("no agent that `punch install` connects is called `{}`{near}", text::neutral(agent)))
+    Some(format!("unknown agent `{}`{near}", text::neutral(agent)))
 }
 
 /// Refuses to change a setting inside an agent that only the user decides about.
@@ -176,7 +176,7 @@ fn approve(global: &Global, location: &Location, key: &str) -> Result<(), Failur
     let Some(value) = written(&location.config, key)? else { return Ok(()) };
     let Some(approvals) = environment::approvals(location) else {
         let hint = "set HOME or XDG_STATE_HOME, or use `--user`";
-        return Err(Failure::refused("needs_consent", "there is no state folder to keep an approval in", hint));
+        return Err(Failure::refused("needs_consent", "there is no state folder to store approvals in", hint));
     };
     if !location.exists {
         let config = Settings::load(&ConfigInputs::default())?;
@@ -234,7 +234,7 @@ fn change_reply(
         SettingSource::Default => false,
     });
     if let Some(row) = louder {
-        message.push_str(&format!("\nnote: in use is {}", text::neutral(&row.to_string())));
+        message.push_str(&format!("\nnote: in effect: {}", text::neutral(&row.to_string())));
     }
     let mut json = json!({"file": file, "changed": changed});
     json["setting"] = known.as_ref().map_or(Value::Null, as_json);

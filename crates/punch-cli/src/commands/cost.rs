@@ -53,7 +53,7 @@ impl CostArgs {
             let more = Price::of(&ToolOffers::new(Dialect::Native, &ToolGroup::ALL));
             let extra = more.offered() - Price::of(&ToolOffers::new(Dialect::Native, &[])).offered();
             let groups = ToolGroup::ALL.map(ToolGroup::name).join(",");
-            lines.push(format!("{:<10} {extra:>5} tokens more with `punch mcp --tools {groups}`", ""));
+            lines.push(format!("{:<10} {extra:>5} more tokens with `punch mcp --tools {groups}`", ""));
         }
         let mut json = json!({"estimate": "bytes / 4", "surfaces": rows});
         // Prices are known without a project; what was spent is shown where there is one.
@@ -71,12 +71,14 @@ impl CostArgs {
         if let (Some(path), Some(dialect)) = (&self.replay, self.dialect) {
             let spent = recorded(path, dialect)?;
             lines.push(format!(
-                "{} calls: {} tokens written, {} tokens read",
-                spent.calls, spent.arguments, spent.results
+                "{}: {} tokens written, {} tokens read",
+                crate::safety::count(spent.calls as u64, "call"),
+                spent.arguments,
+                spent.results
             ));
             json["replay"] = json!({"calls": spent.calls, "arguments": spent.arguments, "results": spent.results});
         }
-        lines.push("Estimated at four bytes a token.".into());
+        lines.push("Estimated at four bytes per token.".into());
         Ok(VerbReply::new(lines.join("\n"), json))
     }
 }

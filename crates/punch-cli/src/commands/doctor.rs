@@ -99,7 +99,7 @@ impl DoctorArgs {
         let wrong = store.check()?;
         if wrong.is_empty() {
             let sound = match on_server {
-                true => "the tables are sound; the tools of the server check its files",
+                true => "the tables are sound; the server's own tools check its files",
                 false => "the database file is sound",
             };
             return Ok(Finding::new(what, Severity::Ok, sound));
@@ -117,7 +117,7 @@ impl DoctorArgs {
             }
             return Ok(Finding::new(what, Severity::Damaged, summary(&left)));
         }
-        let hint = "`punch doctor --repair` writes columns and edges again";
+        let hint = "`punch doctor --repair` rebuilds columns and edges";
         Ok(Finding::new(what, Severity::Damaged, format!("{}; {hint}", summary(&wrong))))
     }
 }
@@ -161,7 +161,8 @@ fn permissions(location: &Location) -> Finding {
     match (location.writable(), location.open_to_others()) {
         (Err(error), _) => Finding::new(what, Severity::Note, error.message()),
         (Ok(()), Some(true)) => {
-            let detail = format!("other users can read it; `chmod -R go= '{}'` closes it", location.dir.display());
+            let detail =
+                format!("other users can read it; `chmod -R go= '{}'` makes it private", location.dir.display());
             Finding::new(what, Severity::Note, detail)
         }
         (Ok(()), _) => Finding::new(what, Severity::Ok, "writable, and private to this user"),
@@ -172,7 +173,7 @@ fn permissions(location: &Location) -> Finding {
 fn writes(location: &Location, store: &dyn StoreAdmin) -> Finding {
     let what = "writes";
     let Some(lost) = store.lost() else {
-        return Finding::new(what, Severity::Ok, "nothing that was stored is missing");
+        return Finding::new(what, Severity::Ok, "no stored changes are missing");
     };
     let way_out = Safety::of(location).map_or_else(String::new, |safety| safety.way_out(lost));
     Finding::new(what, Severity::Damaged, format!("{lost}\n{way_out}"))
@@ -207,10 +208,10 @@ fn copy(location: &Location, wanted: bool) -> Finding {
         }
         None if !wanted => say(Severity::Note, "none: the setting `store.copy` is false".to_owned()),
         None if size > copies::LARGEST => {
-            let detail = "none: the store is too large to be copied on the way; `punch store backup FILE` copies it";
+            let detail = "none: the store is too large for automatic copies; `punch store backup FILE` copies it";
             say(Severity::Note, detail.to_owned())
         }
-        None => say(Severity::Note, "none yet; the next change makes one".to_owned()),
+        None => say(Severity::Note, "none yet; the next change creates one".to_owned()),
     }
 }
 

@@ -22,7 +22,7 @@ pub fn report(global: &Global) -> (Vec<Finding>, Value) {
     let seen = |standing: &&Standing| standing.program.is_some() || standing.is_wired();
     let mut findings: Vec<Finding> = standings.iter().filter(seen).map(finding).collect();
     if findings.is_empty() {
-        let detail = "none on PATH; `punch install NAME` prepares one all the same";
+        let detail = "none on PATH; `punch install NAME` connects one anyway";
         findings.push(Finding::new("agents", Severity::Note, detail));
     }
     let server = standings.iter().any(Standing::is_wired).then(|| reachable(&place));
@@ -30,7 +30,11 @@ pub fn report(global: &Global) -> (Vec<Finding>, Value) {
         let command = &place.program.0;
         findings.push(match server {
             Some(name) => Finding::new("server", Severity::Ok, format!("`{command} mcp` answers: {name}")),
-            None => Finding::new("server", Severity::Note, format!("`{command} mcp` does not answer: try it by hand")),
+            None => Finding::new(
+                "server",
+                Severity::Note,
+                format!("`{command} mcp` does not answer: run it yourself to see why"),
+            ),
         });
     }
     let agents: Vec<Value> = standings.iter().map(as_json).collect();

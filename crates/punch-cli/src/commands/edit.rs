@@ -30,7 +30,7 @@ Examples:
   punch edit T-3 --label docs --no-label draft
   punch edit T-3 --new-id parser --clear description
   punch edit T-3                                # one todo in $VISUAL or $EDITOR
-  punch edit                                    # the whole plan, one line for each todo";
+  punch edit                                    # the whole plan, one line per todo";
 
 /// The arguments of `punch edit`.
 #[derive(Args, Default)]

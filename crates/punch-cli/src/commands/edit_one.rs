@@ -80,7 +80,7 @@ impl TodoText {
                 return Err(format!("line {number}: unknown field `{}`; fields are {fields}", text::neutral(&name)));
             }
             if out.fields.iter().any(|(known, _)| *known == name) {
-                return Err(format!("line {number}: `{name}` is there twice"));
+                return Err(format!("line {number}: `{name}` occurs twice"));
             }
             out.fields.push((name, value.trim().to_owned()));
         }

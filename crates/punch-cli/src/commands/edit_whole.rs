@@ -18,7 +18,7 @@ use crate::reply::VerbReply;
 
 /// The text above the plan; removed before the text is parsed.
 const HEADER: &str = "\
-<!-- One line for each todo; change, tick, move, add or delete lines, then save and close.
+<!-- One line per todo; change, tick, move, add or delete lines, then save and close.
      - [ ] T-4  Write the parser  p1 ~20k #core needs: T-2, T-3
      [ ] open, [>] in progress, [x] done, [-] cancelled, [!] failed; a line without an id is a new todo;
      a deleted line archives its todo; `# name` begins a phase. `punch edit T-4` shows everything about one todo. -->";

@@ -28,7 +28,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ExportArgs {
-    /// The file, written whole or not at all; `-` or nothing is standard output
+    /// The file to write; standard output if it is omitted or `-`
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The format; without it the file name decides: `.md`, `.plan.md`, `.json`, `.jsonl`, `.html`
@@ -54,7 +54,7 @@ enum ExportTarget {
 /// The name of the report.
 const HTML: &str = "html";
 /// What it is.
-const REPORT: &str = "one page with plan, graph and history, for readers; no script in it";
+const REPORT: &str = "one page with plan, graph and history, without scripts";
 /// Revisions that a report shows.
 const REVISIONS: u64 = 200;
 

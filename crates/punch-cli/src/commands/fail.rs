@@ -39,7 +39,7 @@ impl FailArgs {
         let counted = changed.outcome.events.iter().any(|event| event.kind == EventKind::Failed);
         if let Some(todo) = uids.first().and_then(|uid| changed.plan.get(*uid)) {
             reply.body.push(match todo.status.is_open() {
-                _ if !counted => "it had failed already; only the text is new".to_owned(),
+                _ if !counted => "it had already failed; only the error was updated".to_owned(),
                 true => format!("attempt {} of {ATTEMPTS} failed; it can be tried once more", todo.attempts),
                 false => format!("failed after {}", safety::count(u64::from(todo.attempts), "attempt")),
             });

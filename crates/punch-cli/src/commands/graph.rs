@@ -67,7 +67,10 @@ impl GraphArgs {
                 let (lines, left) = Layers { width: Some(width), glyphs, cap }.draw(&layout);
                 if left > 0 {
                     let all = todos.len().saturating_mul(2);
-                    output::remark(&format!("{left} todos are not shown; `punch graph --limit {all}` shows all"));
+                    output::remark(&format!(
+                        "{} not shown; `punch graph --limit {all}` shows all",
+                        crate::safety::count(left as u64, "more todo")
+                    ));
                 }
                 spans::text(&lines)
             }

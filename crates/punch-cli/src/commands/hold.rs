@@ -14,7 +14,7 @@ use crate::reply::VerbReply;
 const EXAMPLES: &str = "\
 Examples:
   punch hold T-3 'needs a decision on the name'          # waits for you
-  punch hold T-3 'deploy runs' --kind job
+  punch hold T-3 'deploy is running' --kind job
   punch hold T-3 'rate limit' --for 10m                  # ends by itself
   punch hold T-3 --kind parked                           # set aside until you take it off hold";
 

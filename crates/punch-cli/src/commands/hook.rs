@@ -34,7 +34,7 @@ pub const LONG_ABOUT: &str = "\
 Handle an agent's hook event and answer in the agent's own format.
 
 Agents call this, not you. The event is JSON on standard input. Without a store, and for \
-events that do not matter to the plan, nothing is printed. Errors go to `punch/hook.log` in the user's state folder, never \
+events that do not matter to the plan, nothing is printed. Errors go to `punch/hook.log` in your state folder, never \
 to the agent.";
 
 const EXAMPLES: &str = "\
@@ -158,7 +158,7 @@ impl HookArgs {
         let watch = move || {
             thread::sleep(patience);
             if !OVER.swap(true, Ordering::AcqRel) {
-                hook_log::say(log, &format!("{agent} {event}: no answer in time; the host continues without one"));
+                hook_log::say(log, &format!("{agent} {event}: no answer in time; the agent continues without one"));
                 process::exit(0);
             }
         };
@@ -231,13 +231,13 @@ impl HookArgs {
             };
             bytes.extend_from_slice(&piece[..read]);
             if bytes.len() > INPUT_CAP {
-                return Err(Failure::refused("too_large", format!("the report has more than {INPUT_CAP} bytes"), ""));
+                return Err(Failure::refused("too_large", format!("the event is larger than {INPUT_CAP} bytes"), ""));
             }
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
         }
-        let wrong = |error| Failure::refused("no_json", format!("the report is not JSON: {error}"), "");
+        let wrong = |error| Failure::refused("no_json", format!("the event is not JSON: {error}"), "");
         lenient_json::read(&bytes).map(Some).map_err(wrong)
     }
 

@@ -36,7 +36,7 @@ pub struct ImportArgs {
     /// The file, or a folder of tasks; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The format; without it, text and file name decide
+    /// The format; detected from content and file name if omitted
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     format: Option<Format>,
     /// Show what would be imported, and change nothing
@@ -105,7 +105,7 @@ impl ImportArgs {
         match all.saturating_sub(changed) {
             0 => {}
             same if lines.is_empty() => {
-                lines.push(format!("Nothing changed: the plan has {} of this file already.", all_of(same)));
+                lines.push(format!("Nothing changed: the plan already has {} from this file.", all_of(same)));
             }
             same => lines.push(format!("{} unchanged", safety::count(same, "todo"))),
         }

@@ -64,7 +64,7 @@ impl KeepGoingArgs {
         }
         if self.what == KeepGoingCommand::Status {
             let Some(open) = project.read()?.plan() else {
-                return Ok(VerbReply::new("Nothing to keep going yet.", json!({"sessions": []})));
+                return Ok(VerbReply::new("No sessions yet.", json!({"sessions": []})));
             };
             let key = key(&open.engine, self.session.as_deref())?;
             return status(&open.engine, key.as_ref(), &open.project);
@@ -105,7 +105,7 @@ fn status(engine: &Engine, key: Option<&SessionKey>, project: &Project) -> Resul
     if let Some(key) = key.filter(|_| switches.session != Switch::On) {
         let word = word(switches.session);
         let known = engine.find_session(key.session_id())?.is_some();
-        let remark = if known { "" } else { " No such session has been seen yet." };
+        let remark = if known { "" } else { " No session with this id is known yet." };
         lines.push(format!("For session {} it is {word}.{remark}", text::clip(&text::neutral(key.session_id()), 80)));
     }
     let going = engine.going()?;

@@ -20,7 +20,7 @@ Examples:
   punch log
   punch log --limit 100 --json
   punch log T-3                        # what happened to one todo
-  punch log --new                      # since you last looked; what it shows is no longer new
+  punch log --new                      # since you last looked; marks what it shows as seen
   punch log --follow                   # print changes as they happen, of every process
   punch log --follow --limit 0 --json  # only new ones, one JSON object a line
   punch log --turn                     # since the last message to an agent, and what was open then";
@@ -138,7 +138,7 @@ impl LogArgs {
         let refused = |message: String| Failure::Refused {
             code: "unknown_session",
             message,
-            hint: "the hooks of an agent note where its turns begin; `punch log` shows everything".into(),
+            hint: "hooks record where turns begin (`punch install` sets them up); `punch log` shows everything".into(),
         };
         let key = match &self.session {
             None => None,
@@ -146,7 +146,7 @@ impl LogArgs {
                 refused(format!("no single session matches `{}`", text::clip(&text::neutral(given), 80)))
             })?),
         };
-        open.engine.turn(open.plan, key.as_ref())?.ok_or_else(|| refused("no turn of an agent is known here".into()))
+        open.engine.turn(open.plan, key.as_ref())?.ok_or_else(|| refused("no agent turn has been recorded here".into()))
     }
 }
 
@@ -165,7 +165,7 @@ fn unseen(open: &OpenProject, mut entries: Vec<RevisionEntry>) -> Result<Vec<Rev
         let new = newest.revision - since;
         if new > entries.len() as u64 {
             let more = new - entries.len() as u64;
-            output::remark(&format!("{more} older ones are new too; `punch log -n {new}` shows them"));
+            output::remark(&format!("{more} more are new; `punch log -n {new}` shows them"));
         }
     } else {
         // Runs end without a change too, and the user has looked now.

@@ -33,9 +33,9 @@ Serve the plan to agents that speak MCP.
 Without --http one client is served on standard input and output; standard output carries only protocol messages. Every client \
 starts its own server; all of them work on the same plan.
 
-With --http every request must carry the token of this user: `Authorization: Bearer TOKEN`. The token is in \
-`punch/token` in the user's state folder (`~/.local/state`), created on first use; deleting the file makes a new one at the \
-next start. `punch install --dry-run AGENT` shows the settings of each agent.";
+With --http every request must carry your token: `Authorization: Bearer TOKEN`. The token is in `punch/token` in \
+your state folder (`~/.local/state`), created on first use; if you delete the file, the next start creates a new one. \
+`punch install --dry-run AGENT` shows the settings of each agent.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,7 +69,7 @@ pub struct McpArgs {
     /// What callers may do, instead of what their session says
     #[arg(long, value_name = "ROLE")]
     role: Option<RoleName>,
-    /// Serve HTTP to programs of this user on this machine: a port, or a loopback address with a port
+    /// Serve HTTP to your programs on this machine: a port, or a loopback address with a port
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "")]
     http: Option<String>,
     /// Write log messages to FILE instead of stderr

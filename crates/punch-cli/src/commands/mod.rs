@@ -90,7 +90,7 @@ pub enum Command {
     /// Add todos
     #[command(alias = "new")]
     Add(DeferredArgs<add::AddArgs>),
-    /// List todos, filtered if you like
+    /// List todos, with optional filters
     #[command(visible_alias = "ls")]
     List(DeferredArgs<list::ListArgs>),
     /// Search all todos, closed ones too
@@ -109,7 +109,7 @@ pub enum Command {
     /// Serve the board to your browser, with an API for programs
     #[command(long_about = serve::LONG_ABOUT)]
     Serve(DeferredArgs<serve::ServeArgs>),
-    /// Make, list and revoke tokens for the web board
+    /// Create, list and revoke tokens for the web board
     Token(DeferredArgs<token::TokenCommandArgs>),
     /// Show what to work on now
     Next(DeferredArgs<next::NextArgs>),
@@ -161,7 +161,7 @@ pub enum Command {
     Move(DeferredArgs<move_to::MoveArgs>),
     /// Claim the best ready todo, or a named one
     Claim(DeferredArgs<claim::ClaimArgs>),
-    /// Give claims back
+    /// Release claims
     Unclaim(DeferredArgs<simple_verbs::Unclaim>),
     /// Extend a claim
     #[command(hide = true)]

@@ -88,7 +88,7 @@ fn list(open: &OpenProject, limit: usize) -> Result<VerbReply, Failure> {
     }
     let left = if lines.is_empty() { Vec::new() } else { left(open) };
     if !left.is_empty() {
-        lines.push("\nIn this repository, of these and other runs:".to_owned());
+        lines.push("\nLeft in this repository by these and other runs:".to_owned());
         lines.extend(left.iter().map(told_left));
     }
     let text = if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") };

@@ -101,7 +101,10 @@ impl ScheduleArgs {
         let made = schedule(&plan, &ask, now);
         let (lines, left) = gantt.draw(&ScheduleView::of(PlanReader::new(&plan, now), &made));
         if left > 0 && !json {
-            output::remark(&format!("{left} lines are not shown; --limit N shows more, --json all"));
+            output::remark(&format!(
+                "{} not shown; --limit N shows more, --json all",
+                crate::safety::count(left as u64, "more line")
+            ));
         }
         Ok(VerbReply::new(spans::text(&lines), serde_json::to_value(&made).unwrap_or(Value::Null)))
     }

@@ -37,7 +37,7 @@ verbs! {
 Examples:
   punch start T-3
   punch start 'fix login'      # by text, if only one fits
-  punch start T-3 --owner ann  # claim it for `ann`, as long as `lease` says";
+  punch start T-3 --owner ann  # claim it as `ann`, for the time set by `lease`";
     /// The arguments of `punch cancel`.
     Cancel asks for Op::Drop, else "already cancelled", "\
 Examples:

@@ -70,8 +70,12 @@ impl TokenCommandArgs {
                 let role = TokenRole::parse(&new.role).unwrap_or(TokenRole::Reader);
                 let by = started_by(project.engine()?.as_ref())?;
                 if matches!(by, StartedBy::Agent) && role != TokenRole::Reader {
-                    let message = "an agent may only make tokens that read";
-                    return Err(Failure::refused("user_only", message, "add `--role reader`, or ask the user"));
+                    let message = "an agent may create only tokens with the role `reader`";
+                    return Err(Failure::refused(
+                        "user_only",
+                        message,
+                        "add `--role reader`, or ask the user to run this command",
+                    ));
                 }
                 let expires_at = ends(&new.expires, now)?;
                 let secret = file.add(&NewToken { name: new.name.clone(), role, expires_at }, now).map_err(wrong)?;
@@ -117,9 +121,9 @@ fn ends(given: &str, now: i64) -> Result<Option<i64>, Failure> {
 
 fn line(token: &StoredToken, now: i64) -> String {
     let end = match token.expires_at {
-        None => "never ends".to_owned(),
-        Some(end) if token.counts(now) => format!("ends {}", utc(end)),
-        Some(end) => format!("ended {}", utc(end)),
+        None => "never expires".to_owned(),
+        Some(end) if token.counts(now) => format!("expires {}", utc(end)),
+        Some(end) => format!("expired {}", utc(end)),
     };
     format!("{:<20}  {:<6}  {end}", token.name, token.role.name())
 }

@@ -60,7 +60,7 @@ fn answered(project: Project, todos: &[String], answer: &str) -> Result<VerbRepl
     let mut reply = reply::changed(&changed, &uids, &open.project);
     // An answer to a todo that asked nothing is often a mistyped id.
     for id in &free {
-        reply.body.push(format!("note: `{id}` was not on hold; the note was added all the same"));
+        reply.body.push(format!("note: `{id}` was not on hold; the note was added anyway"));
     }
     if !free.is_empty() {
         reply.body.push("`punch inbox` shows what is waiting for you, and `punch undo` removes the note");

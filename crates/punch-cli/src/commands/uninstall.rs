@@ -18,8 +18,8 @@ Examples:
   punch uninstall codex --dry-run
 
 Files that you have not touched since are restored byte for byte. From files that you have edited,
-only punch's entries are removed. Files that punch created are deleted unless something else is in
-them. The plan stays.";
+only punch's entries are removed. Files that punch created are deleted unless they contain
+something else. The plan stays.";
 
 /// The arguments of `punch uninstall`.
 #[derive(Args)]

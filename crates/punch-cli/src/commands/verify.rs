@@ -13,10 +13,10 @@ use crate::reply::{self, VerbReply};
 const EXAMPLES: &str = "\
 Examples:
   punch verify T-3             # run its command; if it passes, T-3 is done
-  punch verify --allow T-3     # approve its command: it may run in this project from now on
+  punch verify --allow T-3     # approve its command to run in this project from now on
   punch verify --all           # check everything completed again
   punch verify --stale         # only todos not verified at this commit
-  punch verify --withdraw T-3  # end the approval of its command
+  punch verify --withdraw T-3  # withdraw the approval of its command
 A completed todo that fails is marked stale and stays completed.";
 
 /// The arguments of `punch verify`.
@@ -32,10 +32,10 @@ pub struct VerifyArgs {
     /// Completed todos whose last check failed, is missing, or was made at another commit
     #[arg(long, conflicts_with = "todos")]
     stale: bool,
-    /// Approve the commands of these todos: they may run in this project. Nothing runs now
+    /// Approve the commands of these todos to run in this project; runs nothing
     #[arg(long, conflicts_with_all = ["all", "stale", "fence"])]
     allow: bool,
-    /// End the approval of the commands of these todos; nothing runs
+    /// Withdraw the approval of the commands of these todos; runs nothing
     #[arg(long, conflicts_with_all = ["all", "stale", "allow", "fence"])]
     withdraw: bool,
     /// The fence of the claim; refused if someone else has claimed it since
@@ -89,7 +89,7 @@ fn allow(project: &Project, todos: &[Todo]) -> Result<VerbReply, Failure> {
     guard::only_user("approve commands")?;
     let Some(consents) = project.consents() else {
         let hint = "set HOME or XDG_STATE_HOME";
-        return Err(Failure::refused("needs_consent", "there is no state folder to keep an approval in", hint));
+        return Err(Failure::refused("needs_consent", "there is no state folder to store approvals in", hint));
     };
     let command = |todo: &Todo| {
         let missing = || EngineError::from(VerifyError::NoCommand { id: todo.id.clone() });

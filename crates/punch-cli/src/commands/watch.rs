@@ -24,16 +24,16 @@ Examples:
   punch watch              # the board; ? shows all keys
   punch watch --panel      # a small box of tasks, for a tmux pane
   punch watch --notify     # rings the bell when something needs you
-  punch watch --once       # print one picture and exit";
+  punch watch --once       # print the board once and exit";
 
 /// The arguments of `punch watch`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct WatchArgs {
-    /// Show only the box of tasks
+    /// Show only a small box of tasks
     #[arg(long)]
     panel: bool,
-    /// Print one picture and exit
+    /// Print the board once and exit
     #[arg(long)]
     once: bool,
     /// Leave the mouse to the terminal
@@ -49,7 +49,7 @@ impl WatchArgs {
     pub fn run(self, project: Project) -> Result<Exit, Failure> {
         let is_terminal = environment::is_interactive();
         if !self.once && !is_terminal {
-            let hint = "run it in a terminal, or print one picture with `punch watch --once`";
+            let hint = "run it in a terminal, or print the board once with `punch watch --once`";
             return Err(Failure::usage("the board needs a terminal", hint));
         }
         let colors = match project.config.settings.view_color.value {

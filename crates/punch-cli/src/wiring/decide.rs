@@ -67,7 +67,7 @@ fn personal(place: &WiringPlace, agent: &'static Adapter, ask: bool) -> Result<C
     };
     let Some(first) = tracked.first() else { return Ok(ConnectionLevel::Personal) };
     let (file, name) = (text::neutral(&place.shown(first)).into_owned(), agent.name);
-    let reason = format!("git tracks `{file}`, so {} has no settings here that are only yours", agent.title);
+    let reason = format!("git tracks `{file}`, so {} has no settings file here that is yours alone", agent.title);
     if ask && output::ask(&format!("{reason}. Connect it in all your projects instead?"))? {
         return Ok(ConnectionLevel::User);
     }

@@ -22,7 +22,7 @@ pub fn real(place: &WiringPlace, path: &Path) -> Result<PathBuf, Failure> {
         let top = resolve(&place.roots.project).map_err(|cause| files::failed(path, cause))?;
         if !real.starts_with(&top) {
             let message = format!("`{}` leads out of the project, to `{}`", path.display(), real.display());
-            return Err(Failure::refused("outside", message, "replace the link by a file, or use `--user`"));
+            return Err(Failure::refused("outside", message, "replace the link with a file, or use `--user`"));
         }
     }
     Ok(real)
@@ -41,7 +41,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
             Ok(real) => return Ok(missing.iter().rev().fold(real, |path, name| path.join(name))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if found.symlink_metadata().is_ok() {
-                    return Err(io::Error::other("it is a link to something that is not there"));
+                    return Err(io::Error::other("it is a broken symbolic link"));
                 }
                 let (Some(parent), Some(name)) = (found.parent(), found.file_name()) else { return Err(error) };
                 missing.push(name.to_owned());

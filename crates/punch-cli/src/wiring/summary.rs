@@ -77,12 +77,12 @@ impl ConnectionChange {
             lines.push(format!("{name} may then use punch's tools without asking you each time"));
         }
         for step in same.iter().filter(|step| step.action == FileAction::Leave) {
-            lines.push(format!("note: {} was edited by hand and stays", paths(&[step])));
+            lines.push(format!("note: {} was edited by hand and was left as it is", paths(&[step])));
         }
         for step in self.steps.iter().filter(|step| step.adapters.contains(&agent.adapter)) {
             if let Some(copy) = &step.copy_stays {
                 let (copy, file) = (self.named(&[copy]), self.named(&[&step.path]));
-                lines.push(format!("note: {copy} stays: it holds something that {file} no longer has"));
+                lines.push(format!("note: {copy} was kept: it contains something that {file} no longer has"));
             }
         }
         let notes = match self.request.way {
@@ -164,7 +164,7 @@ impl ConnectionChange {
         }
         if let Some(level) = self.other_levels(agent).first() {
             let flag = level.name();
-            out.push(format!("its hooks run twice now; `punch uninstall --{flag} {name}` removes the other ones"));
+            out.push(format!("its hooks run twice now; `punch uninstall --{flag} {name}` removes the other set"));
         }
         out
     }

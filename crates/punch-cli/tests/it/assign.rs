@@ -49,7 +49,7 @@ fn the_text_for_a_conversation_of_ones_own_is_printed() {
     2. [T-1] Write it
 
     These to-dos have already been created in the plan that punch keeps: do not create them again. Mark them as in_progress as you work, starting with the first one, and as completed once they are done. Don't stop until you have completed all the assigned to-dos; what cannot be done, mark as failed and say why. Other to-dos of the plan belong to someone else.
-    Do NOT edit a plan file: it follows by itself.
+    Do NOT edit a plan file: punch updates it.
     ");
     assert!(run.stderr.contains("PUNCH_ASSIGNED=mcp-assigned-"), "{}", run.stderr);
     let printed = world.json_of(&["assign", "T-2", "--to", "print", "--json"]);

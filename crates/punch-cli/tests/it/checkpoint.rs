@@ -115,7 +115,7 @@ fn a_branch_that_is_another_is_told_with_the_way_back() {
     let id = save(&world);
     world.git(&["checkout", "-q", "-b", "other"]);
     let refused = world.punch(&["checkpoint", "restore", &id]);
-    assert!(refused.stderr.contains("it was made on main, this is other"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("it was made on main, but you are on other"), "{}", refused.stderr);
     assert!(refused.stderr.contains("go back to that commit first with `git switch main`, or"), "{}", refused.stderr);
     world.git(&["switch", "-q", "main"]);
     world.ok(&["checkpoint", "restore", &id]);
@@ -125,13 +125,13 @@ fn a_branch_that_is_another_is_told_with_the_way_back() {
 fn without_a_store_there_is_nothing_to_show() {
     let world = World::new();
     assert_eq!(world.ok(&["checkpoint", "list"]), "No checkpoints.\n");
-    assert_eq!(world.ok(&["checkpoint", "prune"]), "Nothing to forget.\n");
+    assert_eq!(world.ok(&["checkpoint", "prune"]), "No checkpoints to delete.\n");
     assert_eq!(world.refused(&["checkpoint", "restore", "latest"]), (1, "unknown_checkpoint".to_owned()));
     world.ok(&["add", "one"]);
     assert_eq!(world.refused(&["checkpoint", "show"]), (1, "unknown_checkpoint".to_owned()));
     save(&world);
     save(&world);
-    assert_eq!(world.ok(&["checkpoint", "prune", "--keep", "1"]), "Forgot 1 checkpoint.\n");
+    assert_eq!(world.ok(&["checkpoint", "prune", "--keep", "1"]), "Deleted 1 checkpoint.\n");
 }
 
 #[test]

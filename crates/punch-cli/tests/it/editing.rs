@@ -187,7 +187,7 @@ fn the_whole_plan_is_edited_as_markdown() {
     assert_snapshot!(calm(&shown(&world, &run)), @r#"
     exit 0
     --- stdout
-    <!-- One line for each todo; change, tick, move, add or delete lines, then save and close.
+    <!-- One line per todo; change, tick, move, add or delete lines, then save and close.
          - [ ] T-4  Write the parser  p1 ~20k #core needs: T-2, T-3
          [ ] open, [>] in progress, [x] done, [-] cancelled, [!] failed; a line without an id is a new todo;
          a deleted line archives its todo; `# name` begins a phase. `punch edit T-4` shows everything about one todo. -->
@@ -458,7 +458,7 @@ fn rules_hold_for_what_is_edited() {
     error: `code` is blocked by `design` (ready)
     error: line 9: needs: no todo `desing`
     error: cannot start both `design` and `code`: only one todo may be in progress (`policy.in_progress`)
-    error: content is 600 characters long, the limit is 500
+    error: text too long: 600 characters (limit 500)
     error: line 14: not a todo: write `- [ ] text`, or `# name` for a phase
     error: dependencies form a cycle: ship -> code -> design -> ship
     "#);

@@ -93,7 +93,7 @@ fn todos_come_in_and_go_out() {
       [x] T-2  Three
       [ ] T-3  Four
     $ punch import plan.json
-    Nothing changed: the plan has all 2 todos of this file already.
+    Nothing changed: the plan already has all 2 todos from this file.
     note: skipped, not understood: color
     $ punch import TODO.md --replace
     2 todos imported
@@ -208,7 +208,7 @@ fn what_cannot_be_read_is_refused_and_changes_nothing() {
     2> hint: remove one of these dependencies
     exit 1
     $ punch import newer.json
-    2> error: schema: 9 is not known; this version reads 1
+    2> error: schema: 9 is unknown; this version reads 1
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch import lines.md

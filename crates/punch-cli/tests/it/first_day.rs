@@ -69,7 +69,7 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     [!] T-1  A
       error: and again
     note: T-2 and T-3 can no longer start: T-1 failed
-    it had failed already; only the text is new
+    it had already failed; only the error was updated
     $ punch list
     [!] T-1  A  (and again)
     [.] T-2  B  (stuck behind T-1, which failed)
@@ -183,7 +183,7 @@ fn input_is_read_as_people_write_it() {
     2> hint: `punch list` shows the ids; add the missing todo first, or leave the dependency out
     exit 1
     $ punch add foo --id 'a b'
-    2> error: invalid id `a b`: an id has no blanks, no commas and no `-` in front
+    2> error: invalid id `a b`: an id cannot contain spaces or commas, or begin with `-`
     2> hint: try `--id a-b`
     exit 2
     $ punch add foo --priority soon
@@ -378,7 +378,7 @@ fn importing_twice_updates_and_exporting_never_overwrites_silently() {
     [ ] T-2  Print
     [ ] T-3  Ship
     $ punch import TODO.md
-    Nothing changed: the plan has all 3 todos of this file already.
+    Nothing changed: the plan already has all 3 todos from this file.
     $ punch import TODO.md --new
     3 todos imported
     "#);

@@ -436,12 +436,12 @@ fn a_worker_that_reached_a_limit_waits_and_says_so_once() {
     let fleet = Fleet::new();
     fleet.add(&["One", "Two"]);
     let mut first = fleet.worker_with("a", &[], &[("PUNCH_RUN_MAX_TURNS", "1")]);
-    fleet.wait_for("the limit", || first.log().contains("1 of 1 turns are used"));
+    fleet.wait_for("the limit", || first.log().contains("1 of 1 turns used"));
     fleet.wait_for("the first todo", || fleet.status("T-1") == "completed");
     let _second = fleet.worker("b", &[]);
     fleet.wait_until_done(2);
     let log = first.log();
-    assert_eq!((log.matches("turns are used").count(), log.matches("a coordinates run 1").count()), (1, 1), "{log}");
+    assert_eq!((log.matches("turns used").count(), log.matches("a coordinates run 1").count()), (1, 1), "{log}");
     first.signal("TERM");
     assert_eq!(first.ends(), Some(0), "{}", first.log());
 }

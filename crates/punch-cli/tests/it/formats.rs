@@ -38,7 +38,7 @@ fn a_plan_file_of_cursor_comes_in_and_goes_out() {
     [x] core  Count: per key
     [ ] api  Answer 429
     $ punch import limits.plan.md
-    Nothing changed: the plan has all 2 todos of this file already.
+    Nothing changed: the plan already has all 2 todos from this file.
     note: skipped, not understood: name, the text below the front matter
     $ punch export --format cursor-plan
     ---
@@ -176,7 +176,7 @@ fn nested_lists_and_bad_files_are_told_apart() {
     3 todos imported
     note: skipped, not understood: line 6
     $ punch import nested.md
-    Nothing changed: the plan has all 3 todos of this file already.
+    Nothing changed: the plan already has all 3 todos from this file.
     note: skipped, not understood: line 6
     $ punch tree --all
     Ship  1/3 done
@@ -195,7 +195,7 @@ fn nested_lists_and_bad_files_are_told_apart() {
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch import bomb.plan.md
-    2> error: line 3, column 5: YAML aliases are not read
+    2> error: line 3, column 5: YAML aliases are not supported
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch export --format checklist

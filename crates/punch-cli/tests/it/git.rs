@@ -27,7 +27,7 @@ fn a_store_beside_the_code_is_ignored_by_git_and_its_copy_survives_cleaning() {
     assert_eq!(world.ids(), ["T-1"]);
     // `-x` deletes what is ignored, and that is what was asked for.
     world.git(&["clean", "-fdxq"]);
-    assert!(world.punch(&["init", "--in-tree"]).stderr.contains("a copy of the earlier one is kept"));
+    assert!(world.punch(&["init", "--in-tree"]).stderr.contains("a copy of the previous one was kept"));
     let copies = world.json(&["store", "info"])["copies"].clone();
     world.ok(&["store", "restore", copies[0]["file"].as_str().unwrap()]);
     assert_eq!(world.ids(), ["T-1"]);

@@ -221,7 +221,7 @@ fn log_tells_every_revision_in_words() {
     12  TIME  user  T-2 failed (attempt 1, to be retried): no
     11  TIME  user  T-2 started
     10  TIME  user  ship moved
-     9  TIME  user  ship got a note
+     9  TIME  user  ship note added
      8  TIME  user  T-2 taken off hold
      7  TIME  user  T-2 put on hold
      6  TIME  user  T-2 dependencies changed
@@ -242,13 +242,13 @@ fn log_tells_every_revision_in_words() {
     18  TIME  user  undid 17: ship changed back
     17  TIME  user  ship dependencies changed (undone by 18)
     10  TIME  user  ship moved
-     9  TIME  user  ship got a note
+     9  TIME  user  ship note added
      2  TIME  user  ship added: Ship it
     $ punch log --todo t
     18  TIME  user  undid 17: ship changed back
     17  TIME  user  ship dependencies changed (undone by 18)
     10  TIME  user  ship moved
-     9  TIME  user  ship got a note
+     9  TIME  user  ship note added
      2  TIME  user  ship added: Ship it
     "#);
 }

@@ -21,7 +21,7 @@ fn show_says_whether_an_agent_was_informed_of_your_changes() {
     assert_eq!(world.json(&["show", "T-1"])["informed"], json!([]));
     world.ok(&["note", "T-1", "use the blue cluster"]);
     let shown = world.ok(&["show", "T-1"]);
-    assert!(shown.contains("informed: claude (session s) not yet: at its next tool call\n"), "{shown}");
+    assert!(shown.contains("informed: claude (session s), at its next tool call\n"), "{shown}");
     assert_eq!(world.json(&["show", "T-1"])["informed"], json!([{"session": "s", "agent": "claude", "at": null}]));
     let said = after_tool(&world, "Bash", json!({"command": "true"}));
     assert!(said.contains("note: \"use the blue cluster\""), "{said}");

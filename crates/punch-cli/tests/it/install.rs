@@ -165,7 +165,7 @@ fn an_invalid_file_is_refused_with_its_place_and_nothing_is_written() {
     for (text, place) in [
         ("{\n  \"a\": 1\n  \"b\": 2\n}\n", "line 3, column 3"),
         ("{\n  \"hooks\": [] }", "line 2, column 12"),
-        ("{ \"hooks\": {}, \"hooks\": {} }", "occurs a second time"),
+        ("{ \"hooks\": {}, \"hooks\": {} }", "occurs twice"),
         ("[1]", "line 1, column 1"),
         ("{\n  // mine\n}", "line 2, column 3: a comment: Claude Code ignores the whole file"),
     ] {
@@ -199,7 +199,7 @@ fn what_a_person_changed_meanwhile_stays_and_ours_goes() {
     edit(".codex/config.toml", "b = 1", "b = 2\r\n\r\n[mcp_servers.punch.env]\r\nA = \"1\"");
     edit(".opencode/plugin/punch.js", "10_000", "20_000");
     let said = world.ok(&["uninstall", "--shared", "claude", "codex", "opencode", "-y"]);
-    assert!(said.contains("note: `.opencode/plugin/punch.js` was edited by hand and stays"), "{said}");
+    assert!(said.contains("note: `.opencode/plugin/punch.js` was edited by hand and was left as it is"), "{said}");
     let read = |path: &str| fs::read_to_string(world.project.join(path)).unwrap();
     let expected = "{\n  \"theme\": \"dark\",\n   \"mcpServers\": {\"other\": {\"command\": \"x\"}},\n\n \"hooks\": {\n    \"Stop\": []\n  }}\n";
     assert_eq!(read(".claude/settings.json"), expected);
@@ -268,7 +268,7 @@ fn links_are_followed_inside_the_project_and_never_out_of_it() {
     assert_eq!(world.refused(&["install", "--shared", "claude"]), (1, "outside".to_owned()));
     fs::remove_file(&outside).unwrap();
     let run = world.punch(&["install", "--shared", "claude", "-y"]);
-    assert!(run.stderr.contains("a link to something that is not there"), "{}", run.stderr);
+    assert!(run.stderr.contains("a broken symbolic link"), "{}", run.stderr);
 }
 
 #[test]

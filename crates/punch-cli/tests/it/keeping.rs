@@ -76,7 +76,7 @@ fn without_agents_there_is_little_to_tell() {
         log --turn
     "), @r#"
     $ punch keep-going
-    Nothing to keep going yet.
+    No sessions yet.
     $ punch keep-going status --json
     {"schema":1,"sessions":[]}
     $ punch why-stop
@@ -231,7 +231,7 @@ fn people_switch_it_off_and_on() {
     For session 1a2b3c4d it is paused.
     $ punch keep-going off --session unseen
     Auto-continue is on.
-    For session unseen it is off. No such session has been seen yet.
+    For session unseen it is off. No session with this id is known yet.
     $ punch keep-going maybe
     2> error: invalid value 'maybe' for '[WHAT]'
     2>   [possible values: on, off, pause, resume, status, why]
@@ -268,7 +268,7 @@ fn a_turn_is_shown_with_what_was_open() {
     2> the turn began at revision 2, TIME; open then: T-1, T-2
     $ punch log --turn --session x
     2> error: no single session matches `x`
-    2> hint: the hooks of an agent note where its turns begin; `punch log` shows everything
+    2> hint: hooks record where turns begin (`punch install` sets them up); `punch log` shows everything
     exit 1
     $ punch log --session x
     2> error: the following required arguments were not provided:

@@ -51,7 +51,7 @@ fn a_check_of_a_finished_todo_that_fails_says_so() {
     assert!(run.stdout.starts_with("failed   T-1  Write it\n"), "{}", run.stdout);
     assert!(run.stdout.contains("`test -e out` failed with exit code 1"), "{}", run.stdout);
     let log = world.ok(&["log", "-n", "1"]);
-    assert!(log.contains("failed with exit code 1") && log.contains("its check fails now"), "{log}");
+    assert!(log.contains("failed with exit code 1") && log.contains("its check now fails"), "{log}");
     assert!(!log.contains("git") && !log.contains("evidence changed"), "{log}");
     let again = world.ok(&["done", "T-1"]);
     assert!(again.contains("`punch verify T-1` checks it again"), "{again}");
@@ -62,7 +62,7 @@ fn what_is_closed_does_not_begin_again_without_a_word() {
     let world = World::new();
     world.ok(&["add", "Design it", "Write it"]);
     world.ok(&["cancel", "T-1"]);
-    assert!(world.ok(&["start", "T-1"]).contains("it had been cancelled and is open again"));
+    assert!(world.ok(&["start", "T-1"]).contains("it was cancelled and is open again"));
     for _ in 0..2 {
         world.ok(&["fail", "T-2", "no paper"]);
     }
@@ -185,7 +185,7 @@ fn a_repeated_run_stays_in_worktrees() {
     let run = world.punch(&["run"]);
     assert_eq!(run.exit, Some(0), "{}", run.render());
     assert!(
-        run.stderr.contains("so this works as in run 1: 2 agents (exec:touch made), in worktrees\n"),
+        run.stderr.contains("using the options of run 1: 2 agents (exec:touch made), in worktrees\n"),
         "{}",
         run.stderr
     );

@@ -142,7 +142,7 @@ fn attempts_are_the_number_of_failures() {
     world.ok(&["add", "a"]);
     world.ok(&["fail", "T-1", "one"]);
     assert!(world.ok(&["fail", "T-1", "two"]).ends_with("failed after 2 attempts\n"));
-    assert_eq!(world.ok(&["start", "T-1"]), "[>] T-1  a\n  it had failed 2 times and is tried again\n");
+    assert_eq!(world.ok(&["start", "T-1"]), "[>] T-1  a\n  retrying after 2 failed attempts\n");
     assert!(world.ok(&["fail", "T-1", "three"]).ends_with("failed after 3 attempts\n"));
     assert!(world.ok(&["log", "-n", "1"]).contains("T-1 failed (attempt 3): three"));
     let why = world.ok(&["why"]);
@@ -255,7 +255,7 @@ fn the_log_says_what_happened_in_plain_words() {
     world.ok(&["undo"]);
     world.ok(&["redo"]);
     let log = world.ok(&["log"]);
-    for words in ["T-1 got a note; T-1 taken off hold", "undid 4: ", "redid 4: "] {
+    for words in ["T-1 note added; T-1 taken off hold", "undid 4: ", "redid 4: "] {
         assert!(log.contains(words), "{words}: {log}");
     }
     // Nothing but the last line says that there is more.
@@ -328,7 +328,7 @@ fn a_plan_that_goes_back_and_forth_is_not_doubled() {
     let all = ["also from here", "from here, better", "from there", "one", "two"];
     assert_eq!((texts(&here), texts(&there)), (all.map(str::to_owned).to_vec(), all.map(str::to_owned).to_vec()));
     assert!(there.ok(&["show", "from there"]).starts_with("[x]"));
-    let nothing = "Nothing changed: the plan has all 5 todos of this file already.\n";
+    let nothing = "Nothing changed: the plan already has all 5 todos from this file.\n";
     assert_eq!((carry(&there, &here).as_str(), carry(&here, &there).as_str()), (nothing, nothing));
 }
 
@@ -406,7 +406,7 @@ fn everything_in_progress_is_counted() {
     assert_eq!(world.ok(&["list", "is:working"]).lines().count(), 4);
     world.ok(&["fail", "T-1", "x"]);
     world.ok(&["fail", "T-1", "y"]);
-    assert!(world.ok(&["fail", "T-1", "z"]).ends_with("it had failed already; only the text is new\n"));
+    assert!(world.ok(&["fail", "T-1", "z"]).ends_with("it had already failed; only the error was updated\n"));
 }
 
 /// Users with only the program do not have the documentation.

@@ -107,11 +107,11 @@ fn bad_names_are_refused() {
     2> hint: choose another name, switch to it with `punch plan use main`, or rename it with `punch plan rename main NAME`
     exit 1
     $ punch plan new ''
-    2> error: the name of a plan: has 1 to 100 characters on one line, no space at its ends
+    2> error: the name of a plan: must be 1 to 100 characters on one line, with no spaces at the ends
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch plan new ' x'
-    2> error: the name of a plan: has 1 to 100 characters on one line, no space at its ends
+    2> error: the name of a plan: must be 1 to 100 characters on one line, with no spaces at the ends
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch plan rename main main

@@ -75,7 +75,7 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     $ punch why docs
     [.] docs  Describe it
     docs is waiting for code (waiting)
-    the waiting begins with design (ready)
+    ultimately waiting for design (ready)
     nothing is waiting for docs
     next: `punch start design`
     $ punch why code
@@ -107,7 +107,7 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     $ punch why docs
     [.] docs  Describe it
     docs is waiting for code (waiting)
-    the waiting begins with design (cancelled)
+    ultimately waiting for design (cancelled)
     nothing is waiting for docs
     next: `punch reopen design`, or `punch edit code --drop-needs design`
     $ punch done tidy
@@ -185,32 +185,32 @@ fn what_is_missing_dropped_or_circular_is_named() {
       nobody (no such todo); 1 todo is waiting for it
       b (in a cycle with c); 1 todo is waiting for it
       c (in a cycle with b); 1 todo is waiting for it
-    1 in conflict: g says the same as e
+    1 in conflict: g has the same text as e
     $ punch why e
     [.] e  five
     e is stuck
     it is waiting for d (cancelled)
     finishing e unblocks f; 1 todo is waiting for it
-    1 in conflict: g says the same as e
+    1 in conflict: g has the same text as e
     next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why f
     [.] f  five
     f is waiting for e (waiting)
-    the waiting begins with d (cancelled)
+    ultimately waiting for d (cancelled)
     nothing is waiting for f
-    1 in conflict: g says the same as f
+    1 in conflict: g has the same text as f
     next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why b
     [.] b  two
     b is waiting for c (in a cycle with b)
-    the waiting begins with c (in a cycle with b), b (in a cycle with c)
-    finishing b unblocks nothing directly; 1 todo is waiting for it
+    ultimately waiting for c (in a cycle with b), b (in a cycle with c)
+    finishing b alone unblocks nothing; 1 todo is waiting for it
     next: `punch edit b --drop-needs c`
     $ punch why g
     [ ] g  Five!
     g is ready
     nothing is waiting for g
-    2 in conflict: g says the same as e, g says the same as f
+    2 in conflict: g has the same text as e, g has the same text as f
     $ punch graph --all
     group 1
       [.] a  one  <- nobody (missing)
@@ -301,7 +301,7 @@ fn graph_draws_layers() {
       [ ] tidy  Tidy up
     group 2
     +2 more
-    2> 2 todos are not shown; `punch graph --limit 6` shows all
+    2> 2 more todos not shown; `punch graph --limit 6` shows all
     $ punch graph --format mermaid
     flowchart LR
       classDef ready fill:#d9ecff,stroke:#666,color:#000

@@ -59,7 +59,7 @@ fn a_file_is_scheduled_without_a_store() {
     total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
     +7 more
-    2> 7 lines are not shown; --limit N shows more, --json all
+    2> 7 more lines not shown; --limit N shows more, --json all
     $ punch schedule --file plan.json --agents 0
     2> error: invalid value '0' for '--agents <K>': 0 is not in 1..=10000
     2>

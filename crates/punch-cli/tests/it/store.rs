@@ -124,15 +124,15 @@ fn settings_name_their_source() {
     lease = 5m (in `$ROOT/p/.punch/config.toml`)
     $ punch config set --user lease 2h
     lease = 2h (in `$ROOT/home/.config/punch/config.toml`)
-    note: in use is lease = "5m"  # project, $ROOT/p/.punch/config.toml
+    note: in effect: lease = "5m"  # project, $ROOT/p/.punch/config.toml
     $ punch config get lease --json
     {"schema":1,"key":"lease","value":"5m","source":"project, $ROOT/p/.punch/config.toml"}
     $ punch config unset lease
     `lease` is unset in `$ROOT/p/.punch/config.toml`
-    note: in use is lease = "2h"  # user, $ROOT/home/.config/punch/config.toml
+    note: in effect: lease = "2h"  # user, $ROOT/home/.config/punch/config.toml
     $ punch config unset lease
     `lease` was not set in `$ROOT/p/.punch/config.toml`
-    note: in use is lease = "2h"  # user, $ROOT/home/.config/punch/config.toml
+    note: in effect: lease = "2h"  # user, $ROOT/home/.config/punch/config.toml
     $ punch config get lease
     2h
     $ punch config set laese 1m
@@ -177,7 +177,7 @@ fn a_wrong_setting_stops_every_verb_and_can_be_mended() {
     2> hint: `punch config show` lists every setting
     exit 1
     $ punch doctor --json
-    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: unknown setting `view.asci` (did you mean `view.ascii`?)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"writes","severity":"ok","detail":"nothing that was stored is missing"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 3.2"},{"what":"integrity","severity":"ok","detail":"the database file is sound"},{"what":"plan main: history","severity":"ok","detail":"complete up to revision 1"},{"what":"plan main: derived values","severity":"ok","detail":"consistent (1 todo)"},{"what":"size","severity":"ok","detail":"212.0 KB; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it"},{"what":"agents","severity":"note","detail":"none on PATH; `punch install NAME` prepares one all the same"}],"agents":[{"agent":"claude","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"codex","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"qwen","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"gemini","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"cursor","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"opencode","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"copilot","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"droid","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]}],"reachable":null}
+    {"schema":1,"store":"$ROOT/p/.punch/store.db","damaged":false,"findings":[{"what":"settings","severity":"note","detail":"`$ROOT/p/.punch/config.toml` line 3: unknown setting `view.asci` (did you mean `view.ascii`?)\n`punch config show` lists every setting"},{"what":"store","severity":"ok","detail":"`$ROOT/p/.punch/store.db` (outside)"},{"what":"permissions","severity":"ok","detail":"writable, and private to this user"},{"what":"writes","severity":"ok","detail":"no stored changes are missing"},{"what":"versions","severity":"ok","detail":"punch 0.1.0, SQLite 3.54.1, schema 3.2"},{"what":"integrity","severity":"ok","detail":"the database file is sound"},{"what":"plan main: history","severity":"ok","detail":"complete up to revision 1"},{"what":"plan main: derived values","severity":"ok","detail":"consistent (1 todo)"},{"what":"size","severity":"ok","detail":"212.0 KB; 1 plan, 1 todo, 1 event (1 a day)"},{"what":"copy","severity":"ok","detail":"`$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it"},{"what":"agents","severity":"note","detail":"none on PATH; `punch install NAME` connects one anyway"}],"agents":[{"agent":"claude","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"codex","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"qwen","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"gemini","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"cursor","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"opencode","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"copilot","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]},{"agent":"droid","program":null,"version":null,"personal":"no","shared":"no","user":"no","hooks":null,"folderTrusted":null,"todo":[]}],"reachable":null}
     $ punch config unset view.asci
     `view.asci` is unset in `$ROOT/p/.punch/config.toml`
     $ punch list
@@ -191,8 +191,8 @@ fn doctor_tells_what_it_looked_at() {
     assert_snapshot!(world.script("doctor"), @r#"
     $ punch doctor
     note      store: none at `$ROOT/p/.git/punch/store.db` (git) yet; the first change creates it
-    note      copy: none yet; the next change makes one
-    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    note      copy: none yet; the next change creates one
+    note      agents: none on PATH; `punch install NAME` connects one anyway
     No problems found.
     "#);
     world.ok(&["add", "a", "b"]);
@@ -201,26 +201,26 @@ fn doctor_tells_what_it_looked_at() {
     $ punch doctor
     ok        store: `$ROOT/p/.git/punch/store.db` (git)
     ok        permissions: writable, and private to this user
-    ok        writes: nothing that was stored is missing
+    ok        writes: no stored changes are missing
     ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: the database file is sound
     ok        plan main: history: complete up to revision 2
     ok        plan main: derived values: consistent (2 todos)
     ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
-    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    note      agents: none on PATH; `punch install NAME` connects one anyway
     No problems found.
     $ punch doctor --repair
     ok        store: `$ROOT/p/.git/punch/store.db` (git)
     ok        permissions: writable, and private to this user
-    ok        writes: nothing that was stored is missing
+    ok        writes: no stored changes are missing
     ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: the database file is sound
     ok        plan main: history: complete up to revision 2
     ok        plan main: derived values: consistent (2 todos)
     ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
-    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    note      agents: none on PATH; `punch install NAME` connects one anyway
     No problems found.
     "#);
     let answer = world.json(&["doctor"]);
@@ -244,16 +244,16 @@ fn the_store_is_copied_restored_and_pruned() {
     store: $ROOT/p/.punch/store.db (outside)
     holds: nothing yet; the first change creates it
     $ punch store backup
-    2> error: cannot use the store `$ROOT/p/.punch/store.db`: there is none yet
-    2> hint: run `punch init`, or make a first change
+    2> error: cannot use the store `$ROOT/p/.punch/store.db`: it does not exist yet
+    2> hint: run `punch init`, or `punch add` a first todo
     exit 1
     $ punch store restore nothing.db
     2> error: no copy at `nothing.db`
-    2> hint: `punch store info` lists the copies there are
+    2> hint: `punch store info` lists the copies
     exit 1
     $ punch store restore --copy
     2> error: no copy at `$ROOT/home/.local/state/punch/copies/NAME.db`
-    2> hint: `punch store info` lists the copies there are
+    2> hint: `punch store info` lists the copies
     exit 1
     $ punch store restore
     2> error: the following required arguments were not provided:
@@ -264,8 +264,8 @@ fn the_store_is_copied_restored_and_pruned() {
     2> For more information, try '--help'.
     exit 2
     $ punch store prune
-    2> error: cannot use the store `$ROOT/p/.punch/store.db`: there is none yet
-    2> hint: run `punch init`, or make a first change
+    2> error: cannot use the store `$ROOT/p/.punch/store.db`: it does not exist yet
+    2> hint: run `punch init`, or `punch add` a first todo
     exit 1
     ");
     world.ok(&["add", "a", "b"]);
@@ -294,7 +294,7 @@ fn the_store_is_copied_restored_and_pruned() {
     $ punch store backup ../copy.db
     Copied to `../copy.db` (N bytes).
     $ punch store backup ../copy.db
-    2> error: `../copy.db` exists already
+    2> error: `../copy.db` already exists
     2> hint: choose another name, or replace it with `--force`
     exit 1
     $ punch store backup ../copy.db --force
@@ -304,39 +304,39 @@ fn the_store_is_copied_restored_and_pruned() {
     $ punch done T-2
     [x] T-2  b
     $ punch store prune --before 2 --export ../old.jsonl
-    2 events before revision 2 now only in `../old.jsonl`.
+    Moved 2 events older than revision 2 to `../old.jsonl`.
     $ punch store prune --before 2
-    No events before revision 2 of 3; `--before REV` says what may go.
+    No events before revision 2 of 3; `--before REV` sets another limit.
     $ punch store prune
-    No events before revision 0 of 3; `--before REV` says what may go.
+    No events before revision 0 of 3; `--before REV` sets another limit.
     $ punch doctor
     ok        store: `$ROOT/p/.punch/store.db` (outside)
     ok        permissions: writable, and private to this user
-    ok        writes: nothing that was stored is missing
+    ok        writes: no stored changes are missing
     ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: the database file is sound
     ok        plan main: history: complete up to revision 3
     ok        plan main: derived values: consistent (2 todos)
     ok        size: N bytes; 1 plan, 2 todos, 2 events (2 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
-    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    note      agents: none on PATH; `punch install NAME` connects one anyway
     No problems found.
     $ punch store restore ../copy.db
     Restored `$ROOT/p/.punch/store.db` from `../copy.db`: 1 plan, 2 todos.
-    The replaced store is in `$ROOT/p/.punch/backups/replaced-SECONDS.db`
+    The previous store is in `$ROOT/p/.punch/backups/replaced-SECONDS.db`
     $ punch list
     [ ] T-2  b
     $ punch doctor
     ok        store: `$ROOT/p/.punch/store.db` (outside)
     ok        permissions: writable, and private to this user
-    ok        writes: nothing that was stored is missing
+    ok        writes: no stored changes are missing
     ok        versions: punch 0.1.0, SQLite 3.54.1, schema 3.2
     ok        integrity: the database file is sound
     ok        plan main: history: complete up to revision 2
     ok        plan main: derived values: consistent (2 todos)
     ok        size: N bytes; 1 plan, 2 todos, 3 events (3 a day)
     ok        copy: `$ROOT/home/.local/state/punch/copies/NAME.db`, a moment ago; `punch store restore --copy` restores it
-    note      agents: none on PATH; `punch install NAME` prepares one all the same
+    note      agents: none on PATH; `punch install NAME` connects one anyway
     No problems found.
     "#);
     assert_eq!(fs::read_to_string(world.root.join("old.jsonl")).unwrap().lines().count(), 2);
@@ -409,8 +409,8 @@ fn the_demo_runs_and_leaves_nothing_behind() {
     );
     assert!(run.stdout.contains("[x] importer  Write the importer\n[ ] exporter"), "{}", run.stdout);
     // The run: one crash, one claim that does not pass, and all eleven are done.
-    assert!(run.stdout.contains("T-5 failed and is tried again: exit code 137"), "{}", run.stdout);
-    assert!(run.stdout.contains("T-7 failed and is tried again: the check of `T-7` failed"), "{}", run.stdout);
+    assert!(run.stdout.contains("T-5 failed, retrying: exit code 137"), "{}", run.stdout);
+    assert!(run.stdout.contains("T-7 failed, retrying: the check of `T-7` failed"), "{}", run.stdout);
     assert!(run.stdout.contains("\ndone: run 1, 11 completed"), "{}", run.stdout);
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     // Without git, and as data.

@@ -85,7 +85,7 @@ fn a_batch_that_was_given_leaves_a_checkpoint_when_it_is_done() {
     let why = || world.json(&["checkpoint", "list"])["checkpoints"].clone();
     assert_eq!(world.punch(&["done", "T-1"]).stderr, "");
     let last = world.punch(&["done", "T-2"]);
-    assert!(last.exit == Some(0) && last.stderr.contains(": a batch of work has ended"), "{}", last.stderr);
+    assert!(last.exit == Some(0) && last.stderr.contains(": a batch of work is done"), "{}", last.stderr);
     let list = why();
     assert_eq!((list.as_array().map(Vec::len), &list[0]["why"]), (Some(1), &json!("batch")));
     world.ok(&["config", "set", "checkpoint.batches", "off"]);

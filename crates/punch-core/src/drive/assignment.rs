@@ -31,9 +31,9 @@ pub fn assignment(todos: &[(String, String)], file: Option<&str>) -> String {
     );
     match file {
         Some(file) => {
-            let _ = writeln!(out, "Do NOT edit the plan file itself ({}): it follows by itself.", quote(file, 300));
+            let _ = writeln!(out, "Do NOT edit the plan file itself ({}): punch updates it.", quote(file, 300));
         }
-        None => out.push_str("Do NOT edit a plan file: it follows by itself.\n"),
+        None => out.push_str("Do NOT edit a plan file: punch updates it.\n"),
     }
     out
 }
@@ -53,7 +53,7 @@ mod tests {
             text.contains("following 2 to-do(s) with IDs: a, T-2\n\n1. [a] Write it\n2. [T-2] Test it\n\n"),
             "{text}"
         );
-        assert!(text.ends_with("Do NOT edit the plan file itself (/p/x.plan.md): it follows by itself.\n"), "{text}");
+        assert!(text.ends_with("Do NOT edit the plan file itself (/p/x.plan.md): punch updates it.\n"), "{text}");
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub fn explain(unproven: &[Unproven]) -> String {
     let again = match (first.shell, first.by_itself) {
         (true, _) => format!("run `punch verify {}` in a shell: if the check passes, it completes {id}", shell(&id)),
         (false, true) => {
-            format!("stop as usual: with other files the check runs again by itself, and completes {id} if it passes")
+            format!("stop as usual: once files have changed, the check runs again and completes {id} if it passes")
         }
         (false, false) => "mark it completed again: the check runs then and decides".to_owned(),
     };

@@ -135,7 +135,7 @@ impl DocumentBuilder {
         if !self.errors.is_empty() {
             let mut lines: Vec<String> = self.errors.iter().map(InputError::text).collect();
             if self.more > 0 {
-                lines.push(format!("{} more errors", self.more));
+                lines.push(text::counted(self.more, "more error"));
             }
             return Err(Refusal::Invalid { at: String::new(), what: lines.join("\n") });
         }

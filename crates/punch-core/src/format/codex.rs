@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<ParsedDocument, Refusal> {
             Some(plan) => plan,
             None => value,
         },
-        Err(error) => last(text, &mut build).ok_or_else(|| wrong("", format!("no plan of Codex: {error}")))?,
+        Err(error) => last(text, &mut build).ok_or_else(|| wrong("", format!("not a Codex plan: {error}")))?,
     };
     for (n, step) in todo_list::todos(value, &["plan"], &mut build)?.into_iter().enumerate() {
         let Some(mut item) = build.item(step, &format!("plan[{n}]")) else { continue };

@@ -137,12 +137,12 @@ pub(crate) fn read(text: &str) -> Outline<'_> {
     if let Some(number) = unclosed {
         record::ignore(
             &mut out.ignored,
-            &format!("line {number} and all below it (code or a comment that nothing closes)"),
+            &format!("line {number} and everything below it (unclosed code block or comment)"),
         );
     }
     out.entries.iter_mut().for_each(OutlineItem::settle);
     if out.skipped > NAMED {
-        record::ignore(&mut out.ignored, &format!("{} more lines", out.skipped - NAMED));
+        record::ignore(&mut out.ignored, &crate::text::counted(out.skipped - NAMED, "more line"));
     }
     out
 }

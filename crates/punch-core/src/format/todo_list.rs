@@ -70,7 +70,7 @@ pub(super) fn priority(item: &mut super::input_object::InputObject) -> Option<u8
         "low" => Some(4),
         _ => {
             let shown = crate::text::neutral(&crate::text::clip(&word, 40)).into_owned();
-            item.wrong("priority", format!("`{shown}` is none; use high, medium or low"));
+            item.wrong("priority", format!("`{shown}` is not a priority; use high, medium or low"));
             None
         }
     }

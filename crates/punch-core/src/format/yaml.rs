@@ -24,16 +24,16 @@ pub(crate) fn read(input: &str) -> Result<Value, YamlError> {
         let at = place(&span.start);
         let wrong = |what: &str| Err((at, what.to_owned()));
         if nodes > NODES {
-            return wrong("more YAML than is read");
+            return wrong("too much YAML");
         }
         match event {
             Event::DocumentStart(..) => {
                 documents += 1;
                 if documents > 1 {
-                    return wrong("a second YAML document");
+                    return wrong("only one YAML document is supported");
                 }
             }
-            Event::Alias(_) | Event::UnresolvedAlias(_) => return wrong("YAML aliases are not read"),
+            Event::Alias(_) | Event::UnresolvedAlias(_) => return wrong("YAML aliases are not supported"),
             Event::Scalar(value, style, ..) => {
                 let value = if style == ScalarStyle::Plain { plain(&value) } else { value.into_owned().into() };
                 tree.value(value).map_err(|what| (at, what))?;

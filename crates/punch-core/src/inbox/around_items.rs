@@ -72,8 +72,8 @@ fn unapproved(facts: &InboxFacts<'_>, approval: &ApprovalFact) -> Option<InboxFi
             let first = facts.plan.get(*approval.todos.first()?)?;
             let others = match approval.todos.len() - 1 {
                 0 => String::new(),
-                1 => " (1 more todo has it)".to_owned(),
-                more => format!(" ({more} more todos have it)"),
+                1 => " (1 more todo uses it)".to_owned(),
+                more => format!(" ({more} more todos use it)"),
             };
             let text = format!("its check is not approved{others}: {}", clip(command, PART));
             let action = facts.command("verify", &[&first.id, "--allow"]);
@@ -91,7 +91,7 @@ fn spent(facts: &InboxFacts<'_>, run: &RunFact) -> Option<InboxFinding> {
     let most = run.spending.iter().filter(|spending| spending.is_most());
     let most = most.max_by_key(|spending| u128::from(spending.used) * 1_000_000 / u128::from(spending.limit.max(1)))?;
     let percent = u128::from(most.used) * 100 / u128::from(most.limit.max(1));
-    let text = format!("run {} has used {percent} % of its {}: {}", run.number, most.what, most.text);
+    let text = format!("run {} has used {percent}% of its {}: {}", run.number, most.what, most.text);
     Some(InboxFinding::apart(InboxKind::Budget, text, most.since, show(facts, run.number)))
 }
 
@@ -103,7 +103,7 @@ fn quiet(facts: &InboxFacts<'_>, worker: &WorkerFact) -> Option<InboxFinding> {
         return None;
     }
     let todo = worker.todo.and_then(|uid| facts.plan.get(uid));
-    let text = format!("no sign of life from {}; the last one was {}", clip(&worker.name, 60), ago(silence));
+    let text = format!("no activity from {}; last seen {}", clip(&worker.name, 60), ago(silence));
     let action = match (worker.run, todo) {
         (Some(run), _) => show(facts, run),
         (None, Some(todo)) => facts.command("show", &[&todo.id]),

@@ -54,7 +54,7 @@ impl<'a> Checklist<'a> {
         if !errors.is_empty() {
             let more = errors.len().saturating_sub(NAMED);
             errors.truncate(NAMED);
-            errors.extend((more > 0).then(|| format!("{more} more errors")));
+            errors.extend((more > 0).then(|| crate::text::counted(more, "more error")));
             return Err(Refusal::Invalid { at: String::new(), what: errors.join("\n") });
         }
         let lines = |items: &mut dyn Iterator<Item = &PlanFileTodo>| -> Vec<ListLine> {

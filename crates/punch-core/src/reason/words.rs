@@ -18,7 +18,7 @@ impl Cause {
             Self::Hold => "on hold",
             Self::Timer => "on hold until a set time",
             Self::Parked => "parked",
-            Self::Dropped if about.is_empty() => "given up",
+            Self::Dropped if about.is_empty() => "cancelled or failed",
             Self::Dropped => return about.to_owned(),
             Self::Missing => "no such todo",
             Self::Cycle => "in a cycle",
@@ -75,7 +75,7 @@ pub fn summary(reasons: &[WaitReason], named: usize) -> Vec<String> {
         let how = match first.status {
             Some(Status::Failed) => "which failed".to_owned(),
             Some(status) => format!("which is {}", status.name()),
-            None => "which was given up".to_owned(),
+            None => "which is cancelled or failed".to_owned(),
         };
         let more = match dropped.len() {
             1 => String::new(),
@@ -93,7 +93,7 @@ pub fn summary(reasons: &[WaitReason], named: usize) -> Vec<String> {
         match reason.cause {
             Cause::Person if reason.about.is_some() => out.push(Cause::Hold.words(&about(reason))),
             Cause::Person | Cause::Hold | Cause::Timer | Cause::Parked => out.push(reason.words()),
-            Cause::Blank => out.push("empty: nothing to do until it has content".to_owned()),
+            Cause::Blank => out.push("empty: it has no text".to_owned()),
             Cause::Reported | Cause::Oversize | Cause::Optional => out.push(reason.words()),
             Cause::Elsewhere | Cause::Running | Cause::Ready | Cause::Waiting => {}
             Cause::Dropped | Cause::Missing | Cause::Cycle | Cause::Files => {}
@@ -168,7 +168,7 @@ impl Explanation {
         };
         if let Some(own) = &self.own {
             out += &match own.cause {
-                Cause::Blank => ": it has no content".to_owned(),
+                Cause::Blank => ": it has no text".to_owned(),
                 Cause::Elsewhere => match own.until {
                     Some(until) => format!(", claimed by {} until {}", about(own), time::utc(until)),
                     None => format!(", claimed by {}", about(own)),
@@ -189,7 +189,7 @@ impl Explanation {
         }
         // Where waiting has only one step the beginnings are the same list again.
         if self.roots != self.waits_for && self.roots.total > 0 {
-            out += &format!("\nthe waiting begins with {}", self.roots.words(WaitReason::text));
+            out += &format!("\nultimately waiting for {}", self.roots.words(WaitReason::text));
         }
         out
     }
@@ -256,7 +256,7 @@ impl Unblocks {
         };
         match (self.ready.total, self.waiting) {
             (0, 0) => format!("nothing is waiting for {id}"),
-            (0, _) => format!("finishing {id} unblocks nothing directly; {waiting}"),
+            (0, _) => format!("finishing {id} alone unblocks nothing; {waiting}"),
             (_, _) => format!("finishing {id} unblocks {}; {waiting}", self.ready.words(|id| shown(id))),
         }
     }
@@ -268,7 +268,7 @@ impl TodoConflict {
         let (first, second) = (shown(&self.ids.0), shown(&self.ids.1));
         let name = |glob: &str| neutral(&clip(glob, 60)).into_owned();
         match &self.clash {
-            Clash::Content => format!("{second} says the same as {first}"),
+            Clash::Content => format!("{second} has the same text as {first}"),
             Clash::Files(a, b) if a == b => format!("{second} and {first} both touch {}", name(a)),
             Clash::Files(a, b) => format!("{second} touches {}, {first} touches {}", name(b), name(a)),
         }

@@ -83,7 +83,7 @@ impl Document {
             None | Some(Value::Null) => {}
             Some(schema) if schema.as_u64().is_some_and(|version| (1..=SCHEMA).contains(&version)) => {}
             Some(schema) => {
-                return Err(invalid("schema", format!("{schema} is not known; this version reads {SCHEMA}")));
+                return Err(invalid("schema", format!("{schema} is unknown; this version reads {SCHEMA}")));
             }
         }
         let phases = match crate::json::take(&mut map, "phases") {
@@ -151,7 +151,7 @@ impl Document {
                     let place = usize::try_from(index).unwrap_or(usize::MAX);
                     let found = self.phases.get(place).ok_or_else(|| wrong("no such phase"))?;
                     if name.as_ref().is_some_and(|name| name != found) {
-                        return Err(wrong("does not have the name in `phase`"));
+                        return Err(wrong("is not the phase named in `phase`"));
                     }
                     place
                 }

@@ -289,7 +289,7 @@ impl WireField for Marks {
                 "stalled" => out.stalled = true,
                 // Derived from estimates; a list that was shown may hold them.
                 "oversize" | "assumed" => {}
-                _ => return Err("may hold resume, stale, staleDependency, reported, unchecked".to_owned()),
+                _ => return Err("may contain only resume, stale, staleDependency, reported, unchecked".to_owned()),
             }
         }
         Ok(out)

@@ -21,7 +21,7 @@ pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Vie
                 out.push(ViewLine::default().with(SpanRole::Detail, format!("  {}", tried_again(plan, uid))));
             }
             if let FieldChange::Status(Swap { before: Status::Cancelled, after: Status::InProgress }) = change {
-                out.push(ViewLine::default().with(SpanRole::Detail, "  it had been cancelled and is open again"));
+                out.push(ViewLine::default().with(SpanRole::Detail, "  it was cancelled and is open again"));
             }
             if event.kind != EventKind::Added || matches!(change, FieldChange::DependsOn(_)) {
                 out.extend(describe(plan, change, glyphs));
@@ -113,9 +113,9 @@ fn describe(plan: &Plan, change: &FieldChange, glyphs: Glyphs) -> Vec<ViewLine> 
 /// A todo that had failed for good is tried again: it says so, because nothing else of the answer does.
 fn tried_again(plan: &Plan, uid: Uid) -> String {
     match plan.get(uid).map_or(0, |todo| todo.attempts) {
-        0 => "it had failed and is tried again".to_owned(),
-        1 => "it had failed once and is tried again".to_owned(),
-        many => format!("it had failed {many} times and is tried again"),
+        0 => "retrying after it failed".to_owned(),
+        1 => "retrying after 1 failed attempt".to_owned(),
+        many => format!("retrying after {many} failed attempts"),
     }
 }
 

@@ -122,7 +122,7 @@ pub struct FleetClaim {
 impl FleetClaim {
     /// Where the work stands, in words.
     pub const fn standing(&self) -> &'static str {
-        if self.reported { "handed in, waits for its check" } else { "in progress" }
+        if self.reported { "handed in, waiting for its check" } else { "in progress" }
     }
 }
 
@@ -237,7 +237,7 @@ impl FleetView {
         }
         for claim in &self.stuck {
             lines.push(format!(
-                "stuck: {} of plan {} is claimed by {}, which is gone; the coordinator opens it again",
+                "stuck: {} of plan {} is claimed by {}, which is gone; the coordinator reopens it",
                 claim.todo, claim.plan, claim.worker
             ));
         }

@@ -3,7 +3,7 @@
 use super::cap::{Cap, CappedLines, LineEnd};
 use super::width::{columns, fit};
 use super::{Glyphs, Plain, ScheduleView, SlotRow, SpanRole, ViewLine};
-use crate::text::grouped;
+use crate::text::{counted, grouped};
 
 /// How much of an id is shown, in columns.
 const ID: usize = 24;
@@ -51,7 +51,7 @@ impl Gantt {
         if view.makespan > 0 {
             lines.extend((1..=view.agents.min(AGENTS)).map(|agent| self.row(view, agent).into()));
             let more = view.agents.saturating_sub(AGENTS);
-            lines.extend((more > 0).then(|| format!("{more} more agents").into()));
+            lines.extend((more > 0).then(|| counted(more as usize, "more agent").into()));
             let [bar, turn, _, wait] = self.marks();
             let legend = format!("    {bar} a todo begins   {turn} in a new context window   {wait} waiting");
             lines.push(ViewLine::default().with(SpanRole::Detail, legend));

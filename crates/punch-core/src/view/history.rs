@@ -41,7 +41,7 @@ impl RevisionStory {
                 Some(_) if event.kind == EventKind::Edited => continue,
                 Some(failure) => failure.phrase(),
                 None if uid(event).is_some_and(|uid| failing.contains(&uid)) && becomes_stale(event) => {
-                    "outdated: its check fails now".to_owned()
+                    "outdated: its check now fails".to_owned()
                 }
                 None => phrase(event),
             };
@@ -257,10 +257,10 @@ fn phrase(event: &Event) -> String {
         EventKind::Reopened => "reopened",
         EventKind::Held => "put on hold",
         EventKind::Released => "taken off hold",
-        EventKind::Demoted => "put back",
-        EventKind::LeaseExpired => "put back: its lease expired",
+        EventKind::Demoted => "returned to pending",
+        EventKind::LeaseExpired => "returned to the queue: its lease expired",
         EventKind::Flagged => return flagged(changes),
-        EventKind::Noted => "got a note",
+        EventKind::Noted => "note added",
         EventKind::Removed => "archived",
         EventKind::Phased => "the list of phases changed",
         EventKind::PolicySet => "the plan's policy changed",

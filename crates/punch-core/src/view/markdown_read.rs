@@ -136,12 +136,12 @@ impl MarkdownReader {
         self.close();
         if !self.errors.is_empty() {
             if self.more_errors > 0 {
-                self.errors.push(format!("{} more errors", self.more_errors));
+                self.errors.push(text::counted(self.more_errors, "more error"));
             }
             return Err(Refusal::Invalid { at: String::new(), what: self.errors.join("\n") });
         }
         if self.skipped > NAMED {
-            record::ignore(&mut self.ignored, &format!("{} more lines", self.skipped - NAMED));
+            record::ignore(&mut self.ignored, &text::counted(self.skipped - NAMED, "more line"));
         }
         let mut times: HashMap<&str, usize> = HashMap::new();
         for name in &self.phases {

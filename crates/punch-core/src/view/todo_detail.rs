@@ -145,7 +145,7 @@ impl DetailFields {
     fn notes(&mut self, todo: &Todo) {
         let older = todo.notes.len().saturating_sub(NOTES);
         if older > 0 {
-            self.put("notes", &format!("{older} older ones are not shown"));
+            self.put("notes", &format!("{older} older, not shown"));
         }
         for note in todo.notes.iter().skip(older) {
             self.put("note", &note.text);

@@ -204,7 +204,7 @@ impl TreeOptions {
 
     /// The notes of what runs.
     fn notes<'r>(&'r self, row: &'r TreeRow, indent: &'r str) -> impl Iterator<Item = ViewLine> + 'r {
-        let more = (row.more_notes > 0).then(|| format!("+{} more lines", row.more_notes));
+        let more = (row.more_notes > 0).then(|| format!("+{}", crate::text::counted(row.more_notes, "more line")));
         let lines = row.notes.iter().map(Plain::to_string).chain(more);
         lines.map(move |text| {
             self.cut(ViewLine::default().with(SpanRole::Detail, format!("{indent}    {text}")), ViewLine::default())

@@ -49,11 +49,11 @@ fn the_list_names_every_worker_and_what_is_stuck() {
     assert_snapshot!(fleet().lines(NOW).join("\n"), @"
     a on lab: working, seen 2 minutes ago, 2 seats, labels gpu linux, 3 todos handed in (6 per hour), coordinates main
         T-1 of plan main: in progress, started 5 minutes ago
-        T-2 of plan main: handed in, waits for its check, started 5 minutes ago
+        T-2 of plan main: handed in, waiting for its check, started 5 minutes ago
     b on lab: draining, seen 2 minutes ago, 2 seats, 3 todos handed in (6 per hour)
     c on attic: lost, seen 2 minutes ago, 1 seat, 1 todo handed in (6 per hour)
     d on attic: gone, seen 2 minutes ago, 2 seats, 3 todos handed in (6 per hour)
-    stuck: T-3 of plan main is claimed by d, which is gone; the coordinator opens it again
+    stuck: T-3 of plan main is claimed by d, which is gone; the coordinator reopens it
     ");
     assert_eq!(FleetView::default().lines(NOW), ["no workers; `punch worker --agent claude` starts one"]);
 }

@@ -174,13 +174,13 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
               punch edit T-6 --drop-needs 'gone one'
     stuck     run 2 has stalled (T-1 failed)
               punch log --new
-    approval  T-3  Ship: its check is not approved (1 more todo has it): make test (blocks 2 open todos)
+    approval  T-3  Ship: its check is not approved (1 more todo uses it): make test (blocks 2 open todos)
               punch verify T-3 --allow
     approval  the setting `run.agent` of this project is not approved: my agent
               punch config set run.agent 'my agent'
-    budget    run 3 has used 81 % of its tokens: 81 of 100 tokens
+    budget    run 3 has used 81% of its tokens: 81 of 100 tokens
               punch run show 3
-    quiet     T-7  Slow work: no sign of life from claude; the last one was 15 minutes ago
+    quiet     T-7  Slow work: no activity from claude; last seen 15 minutes ago
               punch show T-7
     finished  run 1 is done; its work on `punch/main-1/result` is not merged
               git merge punch/main-1/result

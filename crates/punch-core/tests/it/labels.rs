@@ -71,7 +71,7 @@ fn a_todo_has_at_most_twenty() {
     let words = |n: usize| (0..n).map(|n| format!("l{n}")).collect::<Vec<_>>();
     native(&mut plan, json!({"op": "add", "content": "x", "labels": words(20)})).unwrap();
     let refused = native(&mut plan, json!({"op": "edit", "id": "T-1", "labels": words(21)})).unwrap_err();
-    assert_eq!(refused.message(), "`T-1` would have 21 labels, the limit is 20");
+    assert_eq!(refused.message(), "`T-1` would have 21 labels (limit 20)");
     let add = LabelEdit::Change { add: set(&["more"]), remove: set(&[]) };
     let edit = |labels| Op::Edit(Ref::Id("T-1".into()), Edit { labels, ..Edit::default() });
     assert_eq!(submit(&mut plan, &[edit(add)]).unwrap_err().code(), "too_many_labels");

@@ -165,10 +165,10 @@ fn wrong_values_are_named_by_their_place() {
     assert_snapshot!(messages.join("\n"), @"
     must be an object with `todos`, or a list of todos
     todos: must be a list
-    schema: 2 is not known; this version reads 1
+    schema: 2 is unknown; this version reads 1
     phases: must be a list of strings
     todos[0].phaseIndex: no such phase
-    todos[0].phaseIndex: does not have the name in `phase`
+    todos[0].phaseIndex: is not the phase named in `phase`
     todos[1]: must be an object
     todos[1].content: is missing
     todos[1].title: differs from `content`; give one of them
@@ -180,7 +180,7 @@ fn wrong_values_are_named_by_their_place() {
     todos[1].id: is empty
     todos[1].hold: must be an object with kind (human, external, timer, job, other, parked, conflict), reason, until
     todos[1].notes: must be a list of strings or of objects with text, at, by
-    todos[1].flags: may hold resume, stale, staleDependency, reported, unchecked
+    todos[1].flags: may contain only resume, stale, staleDependency, reported, unchecked
     todos[1].complexity: must be trivial, small, medium, large or epic
     id `a` is already in use
     ");

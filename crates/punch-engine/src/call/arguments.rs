@@ -84,7 +84,7 @@ impl ReadCall {
         let name = arguments["view"].as_str().unwrap_or(ReadView::Plan.name());
         let view = ReadView::parse(name).ok_or_else(|| {
             let known = ReadView::ALL.map(ReadView::name);
-            let what = format!("`{}` is none of {}", text::clip(name, 40), known.join(", "));
+            let what = format!("`{}` is not one of {}", text::clip(name, 40), known.join(", "));
             Refusal::Invalid { at: "view".into(), what }
         })?;
         let number = |key: &str| arguments[key].as_u64().and_then(|n| usize::try_from(n).ok());
@@ -144,7 +144,7 @@ impl CheckpointCall {
             "list" => Self::List,
             "restore" => Self::Restore { id: text("id").filter(|id| !id.is_empty()) },
             other => {
-                let what = format!("`{}` is none of save, list, restore", text::clip(other, 40));
+                let what = format!("`{}` is not one of save, list, restore", text::clip(other, 40));
                 return Err(Refusal::Invalid { at: "action".into(), what });
             }
         })

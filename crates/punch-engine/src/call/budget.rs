@@ -18,7 +18,7 @@ pub fn text(text: &str, revision: Option<u64>) -> String {
     let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let cut = text[..end].rfind('\n').filter(|at| *at > room / 2).unwrap_or(end);
     let left = text[cut..].lines().filter(|line| !line.is_empty()).count();
-    format!("{}\n… {left} more lines are left out; ask for a smaller part.{receipt}", &text[..cut])
+    format!("{}\n… lines left out: {left}; ask for a smaller part.{receipt}", &text[..cut])
 }
 
 /// Structured content with the rendering inside, because some clients show nothing but this.

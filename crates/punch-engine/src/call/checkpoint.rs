@@ -76,7 +76,7 @@ fn line(saved: &SavedCheckpoint) -> String {
 }
 
 fn told(restored: &RestoreResult, back: &[String]) -> String {
-    let mut out = vec![format!("Restored {}. Files are as they were.", restored.saved.id)];
+    let mut out = vec![format!("Restored {}. Files were not touched.", restored.saved.id)];
     let names = |ids: &[String]| -> String {
         let shown: Vec<String> = ids.iter().take(30).map(|id| text::neutral(id).into_owned()).collect();
         let more = ids.len().saturating_sub(shown.len());
@@ -85,14 +85,14 @@ fn told(restored: &RestoreResult, back: &[String]) -> String {
     let stale = restored.judged.iter().filter(|judged| judged.verdict == crate::CommitVerdict::Stale);
     let stale: Vec<String> = stale.map(|judged| judged.id.clone()).collect();
     if !stale.is_empty() {
-        out.push(format!("Git does not vouch for them any more: {}", names(&stale)));
+        out.push(format!("Their work is no longer in git: {}", names(&stale)));
     }
     if !restored.reopened.is_empty() {
-        out.push(format!("Open again: {}", names(&restored.reopened)));
+        out.push(format!("Reopened: {}", names(&restored.reopened)));
     }
-    out.extend(restored.safety.iter().map(|id| format!("The state before is {id}.")));
+    out.extend(restored.safety.iter().map(|id| format!("The previous state is {id}.")));
     if !back.is_empty() {
-        out.push(format!("The code of the checkpoint comes back with: {}", back.join("; ")));
+        out.push(format!("To restore its code too: {}", back.join("; ")));
     }
     out.extend(restored.next.iter().map(|id| format!("Next: {}", text::neutral(id))));
     out.join("\n")

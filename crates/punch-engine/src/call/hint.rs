@@ -175,7 +175,7 @@ fn not_ready(id: &str, first: Option<&WaitReason>, (ops, reads): (bool, bool)) -
         Cause::Dropped if ops => format!("reopen {other}, or edit {} to remove the dependency", name(id)),
         Cause::Dropped => format!("{other} is closed, so this can never start; take another todo and tell the user"),
         Cause::Files => format!("wait until {other} is done; take another todo"),
-        Cause::Blank => "it has no content; take another todo".into(),
+        Cause::Blank => "it has no text; take another todo".into(),
         cause if cause.is_hold() && first.is_own() => match ops {
             true => format!("the op release on {} takes it off hold", name(id)),
             false => "it is on hold; take another todo".into(),

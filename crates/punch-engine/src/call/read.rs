@@ -157,7 +157,7 @@ fn ready(
         lines.extend(todos.iter().flat_map(render::work));
     }
     if todos.is_empty() {
-        lines.push("Nothing is ready; view why tells what the open todos are waiting for.".into());
+        lines.push("Nothing is ready; view why shows what the open todos are waiting for.".into());
     }
     lines.push(match own {
         Some(own) => own_progress(snapshot, caller, own, now)?,

@@ -22,7 +22,7 @@ pub(super) fn capped(full: &str) -> String {
     let end = (0..=room).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
     let cut = full[..end].rfind('\n').filter(|at| *at > room / 2).unwrap_or(end);
     let left = full[cut..].lines().filter(|line| !line.is_empty()).count();
-    format!("{}\n… {left} more lines are not shown; the plan has them all.", &full[..cut])
+    format!("{}\n… lines not shown: {left}; the plan has them all.", &full[..cut])
 }
 
 /// What a caller must know about its call: what it finished is only reported, is done although its check failed, or was left

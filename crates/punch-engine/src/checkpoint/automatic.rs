@@ -35,7 +35,7 @@ impl Engine {
             let Some(code) = &code else { return Ok(None) };
             let mut whole = Plan::slice(tx.row()?);
             tx.load(&Footprint::everything(), &mut whole)?;
-            let notes = format!("{level} % of the context of a session are used");
+            let notes = format!("{level}% of a session's context is used");
             let by = state.agent.clone().unwrap_or_else(|| key.session_id().to_owned());
             let saving = Saving { why: CheckpointReason::Context, by: &by, notes: Some(&notes) };
             keep(tx, &whole, now, code, &saving).map(Some)

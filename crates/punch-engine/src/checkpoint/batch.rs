@@ -87,7 +87,7 @@ fn ended(snapshot: &dyn Snapshot, when: Batches, done: &BTreeSet<Uid>) -> Result
         let over: Vec<HandOut> = all.into_iter().filter(|batch| !batch.todos.iter().any(is_open)).collect();
         if over.iter().any(|batch| batch.todos.iter().any(is_done)) {
             let count: usize = over.iter().map(|batch| batch.todos.len()).sum();
-            return Ok(Some(EndedBatches { why: format!("the last of a batch of {count} is done"), batches: over }));
+            return Ok(Some(EndedBatches { why: format!("a batch of {count} is done"), batches: over }));
         }
     }
     match when {

@@ -88,7 +88,7 @@ impl Engine {
             let safety = match changed.outcome.events.is_empty() {
                 true => None,
                 false => {
-                    let notes = format!("before the restore of {}", saved.id);
+                    let notes = format!("before restoring {}", saved.id);
                     let saving = Saving { why: CheckpointReason::Safety, by: request.actor.by(), notes: Some(&notes) };
                     Some(keep(tx, &before, now, code, &saving)?.id)
                 }
@@ -103,11 +103,11 @@ fn in_place(saved: &SavedCheckpoint, code: &Code) -> Result<(), CheckpointError>
     let elsewhere = |what: String, back| Err(CheckpointError::Elsewhere { id: saved.id.clone(), what, back });
     let Some(then) = &saved.git else { return Ok(()) };
     let (Some(now), Some(git)) = (&code.state, &code.git) else {
-        return elsewhere("git has nothing to say about the code here".into(), None);
+        return elsewhere("this folder is not in a git repository".into(), None);
     };
     if then.branch != now.branch {
         let name = |branch: &Option<String>| branch.clone().unwrap_or_else(|| "a detached head".into());
-        let what = format!("it was made on {}, this is {}", name(&then.branch), name(&now.branch));
+        let what = format!("it was made on {}, but you are on {}", name(&then.branch), name(&now.branch));
         let detached = then.commit.as_ref().map(|commit| format!("git switch --detach {commit}"));
         let back = then.branch.as_ref().map(|branch| format!("git switch {}", text::shell(branch)));
         return elsewhere(what, back.or(detached));
@@ -119,7 +119,7 @@ fn in_place(saved: &SavedCheckpoint, code: &Code) -> Result<(), CheckpointError>
                 return Ok(());
             }
             let commit = commit.get(..12).unwrap_or(commit);
-            elsewhere(format!("its commit {commit} is not in the history of the head"), None)
+            elsewhere(format!("its commit {commit} is not in the history of HEAD"), None)
         }
         _ => Ok(()),
     }

@@ -144,7 +144,7 @@ impl Setting for Option<String> {
     }
 
     fn expected((_, high): Range) -> String {
-        format!("a text of at most {high} visible characters")
+        format!("text of at most {high} visible characters")
     }
 
     fn toml(&self) -> Option<String> {

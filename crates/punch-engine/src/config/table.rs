@@ -84,7 +84,7 @@ settings! {
     lease: Duration = "lease", "15m", (SECOND / 10, 30 * DAY), None, ANYONE;
     /// Keep a copy of the store in your state folder, updated at most once an hour.
     store_copy: bool = "store.copy", "true", ANY, None, ANYONE;
-    /// Seconds for which `punch watch` still shows closed todos: `0` not at all, `-1` always. Nothing is deleted.
+    /// How many seconds `punch watch` keeps showing closed todos: `0` not at all, `-1` always. Nothing is deleted.
     view_clear_delay: i64 = "view.clear_delay", "60", (-1, 366 * DAY / SECOND), None, ANYONE;
     /// Draw with ASCII characters only.
     view_ascii: bool = "view.ascii", "false", ANY, None, ANYONE;
@@ -132,7 +132,7 @@ settings! {
     tools_enabled: bool = "tools.enabled", "true", ANY, None, ANYONE;
     /// Auto-continue: send an agent that stops early back to work while todos can be worked on.
     keep_going_enabled: bool = "keep_going.enabled", "true", ANY, Some("PUNCH_KEEP_GOING"), USER;
-    /// Continuations after one of your messages without progress in between.
+    /// How many continuations without progress are allowed after each of your messages.
     keep_going_max_continuations: u32 =
         "keep_going.max_continuations", "10", (0, 1_000), Some("PUNCH_MAX_CONTINUATIONS"), USER;
     /// Reuse a decision for this many milliseconds while the plan is unchanged.
@@ -141,7 +141,7 @@ settings! {
     keep_going_token_limit: f64 = "keep_going.token_limit", "0.9", (0, 1), None, USER;
     /// Continuations in a row without a status change and without any tool use before the agent is allowed to stop.
     keep_going_no_progress: u32 = "keep_going.no_progress", "3", (1, 1_000), None, USER;
-    /// Continuations after one of your messages, with or without progress.
+    /// How many continuations are allowed after each of your messages, with or without progress.
     keep_going_absolute_max: u32 = "keep_going.absolute_max", "100", (0, 10_000), None, USER;
     /// Minutes after your last message during which agents are continued; `0` for no limit.
     keep_going_max_minutes: u64 = "keep_going.max_minutes", "120", (0, 10_080), None, USER;
@@ -177,15 +177,15 @@ settings! {
     run_grace: Duration = "run.grace", "5s", (0, DAY), None, USER;
     /// Pause after a failed turn. It doubles with every further failure in a row, up to 5m.
     run_backoff: Duration = "run.backoff", "2s", (0, 5 * 60 * SECOND), None, USER;
-    /// How long a run waits for an agent whose usage limit is reached. If the limit is reset later than that, the agent gets no more todos, and without other agents the run ends. `0s` never waits.
+    /// How long a run waits for an agent that has reached its usage limit. If the limit is reset later than that, the agent gets no more todos, and without other agents the run ends. `0s` never waits.
     run_limit_wait: Duration = "run.limit_wait", "12h", (0, 30 * DAY), None, USER;
-    /// Pause before an agent is tried again that reached its usage limit without naming the time of the reset.
+    /// Pause before retrying an agent that reached its usage limit without saying when it resets.
     run_limit_pause: Duration = "run.limit_pause", "15m", (SECOND, 7 * DAY), None, USER;
     /// Exit code with which an `exec:` agent reports that its usage limit is reached; `0` for none.
     run_limit_exit: u32 = "run.limit_exit", "75", (0, 255), None, USER;
     /// Text that an `exec:` agent prints before it fails if its usage limit is reached. The messages of known agents count too.
     run_limit_text: Option<String> = "run.limit_text", "", (1, 200), None, USER;
-    /// Tokens that the context of an agent holds. A conversation gets further todos only up to 70 % of it.
+    /// Tokens that the context of an agent holds. A conversation that has used 70% of it gets no further todos.
     run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None, USER;
     /// How to answer permission requests of agents in a run: `ask` asks you and waits for the answer; `allow` allows everything; `deny` refuses everything.
     run_permission: PermissionDefault = "run.permission", "ask", ANY, None, COMMAND;

@@ -104,7 +104,7 @@ pub fn finish_within<T>(
     drop(writing.map(thread::JoinHandle::join));
     let complaint = complaining.join().unwrap_or_default();
     if late {
-        return Err(io::Error::new(io::ErrorKind::TimedOut, "it did not come to an end"));
+        return Err(io::Error::new(io::ErrorKind::TimedOut, "it did not finish in time"));
     }
     Ok(GitCall { status, out: out?, complaint: String::from_utf8_lossy(&complaint).into_owned() })
 }

@@ -26,7 +26,7 @@ impl Listener<'_> {
         let first: BTreeSet<Uid> = events.keys().copied().take(NAMED).collect();
         self.snapshot.load(&Footprint { todos: first.clone(), ..Footprint::default() }, &mut part)?;
         let mut out =
-            "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:"
+            "The conversation went back to an earlier point; the plan did not: work with it as it is now. Since then:"
                 .to_owned();
         let mut left = events.len();
         let naming = TodoNaming::of(&who.state, self.settings);
@@ -58,7 +58,7 @@ impl Listener<'_> {
             return format!("{id} was added ({status}): \"{content}\"");
         }
         match todo.hold_at(self.now) {
-            Some(hold) if has(EventKind::Held) => format!("{id} is held: \"{}\"", quote(&hold.reason, 80)),
+            Some(hold) if has(EventKind::Held) => format!("{id} is on hold: \"{}\"", quote(&hold.reason, 80)),
             _ if has(EventKind::Edited) => format!("{id} was edited ({status}): \"{content}\""),
             _ if events.iter().all(|event| event.kind == EventKind::Moved) => format!("{id} was moved"),
             _ => format!("{id} is {status} now: \"{content}\""),

@@ -60,7 +60,7 @@ punch_core::errors! {
         /// The address of a server contains a password. It is not repeated here.
         Password: "store_address",
             ("the address of the store contains a password"),
-            ("take it out; PGPASSWORD, a password file or a service file gives it");
+            ("remove it, and use PGPASSWORD, a password file or a service file instead");
         /// `--store` was given an empty path.
         EmptyPath: "store_path_empty",
             ("`--store` was given an empty path"),

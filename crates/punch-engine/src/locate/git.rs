@@ -59,7 +59,7 @@ impl Repository {
         git.arg("--git-dir").arg(git_dir).arg("--work-tree").arg(top);
         git.args(["--literal-pathspecs", "ls-files", "--cached", "-z", "--"]).arg(dir);
         let call = git::finish(git, None, |pipe| git::read_beginning(pipe, 1));
-        let call = call.map_err(|error| failed(format!("`git` does not start: {error}")))?;
+        let call = call.map_err(|error| failed(format!("`git` cannot be started: {error}")))?;
         match call.status.success() {
             true => Ok(!call.out.is_empty()),
             false => Err(failed(call.complaint.trim().to_owned())),

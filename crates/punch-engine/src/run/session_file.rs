@@ -38,7 +38,7 @@ impl SessionFile {
         let found: Self = serde_json::from_slice(&read_own(path, LARGEST)?)?;
         let named = [&found.session, &found.plan, &found.owner];
         if named.iter().any(|name| name.is_empty() || name.len() > 500 || name.chars().any(char::is_control)) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "its names are none"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains an invalid name"));
         }
         Ok(found)
     }

@@ -170,7 +170,7 @@ impl RunView {
         out.extend(self.seats.iter().map(|seat| seat.draw(now)));
         out.push(ViewLine::default());
         if self.earlier > 0 {
-            let earlier = format!("… {} earlier events; --limit N shows more", self.earlier);
+            let earlier = format!("… {} earlier; --limit N shows more", self.earlier);
             out.push(ViewLine::default().with(SpanRole::Detail, earlier));
         }
         out.extend(self.steps.iter().map(|step| {

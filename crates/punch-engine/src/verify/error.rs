@@ -141,7 +141,10 @@ impl VerifyError {
             // The last line is always shown, if only its end.
             let shown = lines.iter().rev().take(most).take_while(fits).count().max(1);
             let (more, last) = lines.split_at(lines.len().saturating_sub(shown));
-            let more = (!more.is_empty()).then(|| format!("\n… {} earlier lines", more.len()));
+            let more = (!more.is_empty()).then(|| match more.len() {
+                1 => "\n… 1 earlier line".to_owned(),
+                lines => format!("\n… {lines} earlier lines"),
+            });
             let end = |line: &str| {
                 let from = line.len().saturating_sub(bytes);
                 let from = (from..=line.len()).find(|at| line.is_char_boundary(*at)).unwrap_or_default();

@@ -74,7 +74,7 @@ fn wrong_values_are_refused_with_what_was_expected() {
         ("keep_going = true\n", "`keep_going` is `true`, expected a section, as in `[keep_going]`".into()),
         ("[[keep_going]]\n", "`keep_going` is an array of tables, expected a section, as in `[keep_going]`".into()),
         ("agents = 1\n", "`agents` is `1`, expected a section, as in `[agents]`".into()),
-        ("plan = \"a\\nb\"\n", "`plan` is `\"a b\"`, expected a text of at most 200 visible characters".into()),
+        ("plan = \"a\\nb\"\n", "`plan` is `\"a b\"`, expected text of at most 200 visible characters".into()),
         (
             "agents.a.keep_going.enabled = 1\n",
             "`agents.a.keep_going.enabled` is `1`, expected `true` or `false`".into(),

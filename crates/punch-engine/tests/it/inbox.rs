@@ -117,7 +117,7 @@ fn a_run_beyond_four_fifths_of_a_limit_is_listed_since_it_got_there() {
     world.spend(run, 50);
     world.later(MINUTE);
     world.spend(run, 50);
-    assert_eq!(world.shown(), ["budget: run 1 has used 90 % of its tokens: 900 of 1000 tokens"]);
+    assert_eq!(world.shown(), ["budget: run 1 has used 90% of its tokens: 900 of 1000 tokens"]);
     assert_eq!(world.items()[0].since, 1_000 + MINUTE);
     assert_eq!(world.items()[0].action, "punch run show 1");
 }
@@ -148,7 +148,7 @@ fn seats_and_sessions_without_a_sign_of_life_are_listed() {
     world.later(15 * MINUTE);
     assert_eq!(world.shown(), [""; 0], "half of run.idle is not over yet");
     world.later(1);
-    assert_eq!(world.shown(), ["quiet: one: no sign of life from session-1; the last one was 15 minutes ago"]);
+    assert_eq!(world.shown(), ["quiet: one: no activity from session-1; last seen 15 minutes ago"]);
     claim("session-2", "T-1");
     assert_eq!(world.shown(), [""; 0], "someone else has it now");
     let run = world.run(json!({}));
@@ -159,7 +159,7 @@ fn seats_and_sessions_without_a_sign_of_life_are_listed() {
     };
     let now = world.engine.now();
     seat("working", now - 16 * MINUTE);
-    let quiet = "quiet: two: no sign of life from codex in seat 1 of run 1; the last one was 16 minutes ago";
+    let quiet = "quiet: two: no activity from codex in seat 1 of run 1; last seen 16 minutes ago";
     assert_eq!(world.shown(), [quiet]);
     seat("asking", now - 16 * MINUTE);
     assert_eq!(world.shown(), [""; 0], "it waits for the user, which is a question");

@@ -70,7 +70,7 @@ impl LimitSigns {
                     ),
                 }
             }
-            (None, _) => AgentTurnEnd::Failed("it does not end".to_owned()),
+            (None, _) => AgentTurnEnd::Failed("it could not be ended".to_owned()),
         }
     }
 }
@@ -104,7 +104,7 @@ fn find(command: &str, folder: &Path) -> io::Result<()> {
     let program = command.split_whitespace().next().unwrap_or_default();
     let is_path = program.contains('/') && program.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+".contains(&b));
     match is_path && !folder.join(program).exists() {
-        true => Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no file {program}"))),
+        true => Err(io::Error::new(io::ErrorKind::NotFound, format!("no such file: {program}"))),
         false => Ok(()),
     }
 }
@@ -223,7 +223,7 @@ mod tests {
     fn only_a_path_that_leads_nowhere_is_refused() {
         let folder = Path::new("/");
         let missing = find("/nonexistent/agent --fast", folder).map_err(|error| error.to_string());
-        assert_eq!(missing, Err("there is no file /nonexistent/agent".to_owned()));
+        assert_eq!(missing, Err("no such file: /nonexistent/agent".to_owned()));
         for command in ["/bin/sh -c true", "bin/sh", "agent", "$HOME/agent", "test -e /nonexistent/agent", ""] {
             assert!(find(command, folder).is_ok(), "{command}");
         }

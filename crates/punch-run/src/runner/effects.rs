@@ -122,9 +122,9 @@ impl Runner<'_, '_> {
             SeatEffect::Charge(spent) => self.end_turn(at, Some(&spent))?,
             SeatEffect::CloseLane(lane) => {
                 if let Some(lanes) = self.lanes
-                    && let Err(error) = lanes.close(&lane, "Work that was not taken in\n")
+                    && let Err(error) = lanes.close(&lane, "Work that was not merged\n")
                 {
-                    self.remark(format!("a worktree stays: {error}"));
+                    self.remark(format!("a worktree was kept: {error}"));
                 }
             }
             SeatEffect::ShareLimit(sleep) => {

@@ -142,11 +142,11 @@ impl Runner<'_, '_> {
         lanes: &crate::worktree::Lanes,
         because: &mut Vec<String>,
     ) -> Result<Option<String>, RunError> {
-        for left in lanes.sweep("Work that was not taken in\n")? {
+        for left in lanes.sweep("Work that was not merged\n")? {
             let branch = left.branch.map(|branch| format!("branch `{branch}`"));
             let folder = left.folder.map(|folder| format!("folder {}", folder.display()));
             let what: Vec<String> = [branch, folder, left.reason].into_iter().flatten().collect();
-            because.push(line(&format!("work is left: {}", what.join(", "))));
+            because.push(line(&format!("work left behind: {}", what.join(", "))));
         }
         Ok(match lanes.finish()? {
             ResultState::Nothing | ResultState::TakenIn => None,
@@ -203,8 +203,8 @@ fn unfinished(plan: &Plan, skip_optional: bool, is_oversize: impl Fn(&Todo) -> b
         }));
         if out.is_empty() {
             out.push(match open.len() {
-                1 => "1 todo is open, and it cannot be started".to_owned(),
-                open => format!("{open} todos are open, and none can be started"),
+                1 => "1 todo is open, but it cannot be started".to_owned(),
+                open => format!("{open} todos are open, but none can be started"),
             });
         }
     }

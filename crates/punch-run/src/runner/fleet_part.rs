@@ -192,7 +192,7 @@ impl<'s, 'e> Runner<'s, 'e> {
             if todo.flags.reported {
                 self.reopen_because(todo, "was reported by a worker that is gone, and its work was never pushed")?;
             } else if self.persist(|engine| engine.reopen_unreported(plan, run, todo))? {
-                self.remark(format!("{} is open again: its worker is gone", line(&todo.id)));
+                self.remark(format!("{} was reopened: its worker is gone", line(&todo.id)));
             }
         }
         Ok(())
@@ -287,7 +287,7 @@ impl<'s, 'e> Runner<'s, 'e> {
             for (uid, id) in left.collect::<Vec<_>>() {
                 if part.fleet.notes_unapproved(self.world.plan, uid) {
                     self.remark(format!(
-                        "{id} is not taken: its check is not approved on this machine; `punch verify --allow {id}` \
+                        "{id} was skipped: its check is not approved on this machine; `punch verify --allow {id}` \
                          approves it"
                     ));
                 }
@@ -317,7 +317,7 @@ impl<'s, 'e> Runner<'s, 'e> {
         part.fleet.count_handed_in();
         self.completed += 1;
         let branch = self.lanes.map(|lanes| lanes.remote_branch(&todo.id)).unwrap_or_default();
-        self.remark(format!("{} is pushed to {branch} and waits for the coordinator", line(&todo.id)));
+        self.remark(format!("{} was pushed to {branch} and is waiting for the coordinator", line(&todo.id)));
     }
 
     /// Returns true if a part of a fleet has nothing more to do. No seat is at work.
@@ -367,11 +367,11 @@ impl<'s, 'e> Runner<'s, 'e> {
             return Ok(None);
         }
         if let Some(lanes) = self.lanes {
-            for left in lanes.sweep("Work that was not taken in\n")? {
+            for left in lanes.sweep("Work that was not merged\n")? {
                 let branch = left.branch.map(|branch| format!("branch `{branch}`"));
                 let folder = left.folder.map(|folder| format!("folder {}", folder.display()));
                 let what: Vec<String> = [branch, folder, left.reason].into_iter().flatten().collect();
-                self.remark(line(&format!("work is left: {}", what.join(", "))));
+                self.remark(line(&format!("work left behind: {}", what.join(", "))));
             }
         }
         self.publish();

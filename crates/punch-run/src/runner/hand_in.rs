@@ -87,8 +87,8 @@ fn verify<'e>(
     };
     let proof = work.and_then(|work| Some((work.commit, work.proof?)));
     let verdict = Check { lane: Some((lanes, lane.clone())), proof, ..check }.run();
-    if let Err(error) = lanes.close(&lane, "Work that was not taken in\n") {
-        store.journal.report(&RunEvent::Remark { what: format!("a worktree stays: {error}") });
+    if let Err(error) = lanes.close(&lane, "Work that was not merged\n") {
+        store.journal.report(&RunEvent::Remark { what: format!("a worktree was kept: {error}") });
     }
     verdict
 }

@@ -60,7 +60,7 @@ impl Runner<'_, '_> {
         let (root, journal) = (self.world.root.clone(), self.journal);
         self.scope.spawn(move || {
             if let Err(error) = notify(&command, &root, &text) {
-                let what = format!("`notify.command` does not run: {error}");
+                let what = format!("`notify.command` cannot be started: {error}");
                 journal.report(&RunEvent::Remark { what });
             }
         });

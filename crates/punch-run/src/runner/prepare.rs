@@ -58,7 +58,7 @@ impl LaneSetup {
         let stopped = || store.interrupt.is_asked();
         let command = Verify::Shell(command.clone());
         let ran = run_command(&command, &lane.path, self.limit, &stopped, &GIT_ELSEWHERE, environment)
-            .map_err(|error| format!("`run.setup` does not start: {error}"))?;
+            .map_err(|error| format!("`run.setup` cannot be started: {error}"))?;
         let last = ran.tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         match ran.end {
             CheckEnd::Exit(0) => Ok(()),

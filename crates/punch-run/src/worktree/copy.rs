@@ -39,14 +39,14 @@ fn copy(from: &Path, to: &Path, name: &str, left: u64) -> io::Result<u64> {
     let (source, target) = (plain(from, name)?, plain(to, name)?);
     let about = fs::symlink_metadata(&source)?;
     if !about.is_file() {
-        return Err(io::Error::other("only plain files are copied, no links"));
+        return Err(io::Error::other("only regular files are copied, not links"));
     }
     let left = left.checked_sub(about.len()).ok_or_else(|| io::Error::other("`run.copy` matches more than 100 MB"))?;
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder)?;
     }
     if fs::symlink_metadata(&target).is_ok_and(|about| !about.is_file()) {
-        return Err(io::Error::other("the lane has something else in its place"));
+        return Err(io::Error::other("the worktree has something else in its place"));
     }
     fs::copy(&source, &target)?;
     Ok(left)

@@ -35,7 +35,7 @@ impl LaneState {
         }
         // When every file is listed, an entry that ends with a slash is a separate repository.
         let ask = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"];
-        let answer = git.read("look at a lane", &[&ask[..], &["--ignore-submodules=none"]].concat())?;
+        let answer = git.read("look at a worktree", &[&ask[..], &["--ignore-submodules=none"]].concat())?;
         let mut look = read(&answer);
         if answer.len() as u64 >= ANSWER {
             // The output was cut off, so there may be more.

@@ -138,7 +138,7 @@ impl Lanes {
                 (None, _) => {
                     require_room(&git, &run)?;
                     let both = format!("create {branch} {head}\nupdate {mark} {head}\n");
-                    git.read_with("make the result branch", &["update-ref", "--stdin"], Some(&both))?;
+                    git.read_with("create the result branch", &["update-ref", "--stdin"], Some(&both))?;
                     (head.clone(), head)
                 }
             },
@@ -302,7 +302,7 @@ impl Lanes {
                     None => format!("update {} {}\n", mark_of(&self.result), self.base),
                 };
                 let both = format!("create {} {known}\n{mark}", self.full_result());
-                self.git.read_with("make the result branch again", &["update-ref", "--stdin"], Some(&both))?;
+                self.git.read_with("recreate the result branch", &["update-ref", "--stdin"], Some(&both))?;
             }
         }
         Ok(known.clone())
@@ -335,7 +335,7 @@ impl Lanes {
     pub(super) fn forget(&self, lane: &Lane) -> Result<(), WorktreeError> {
         self.records().remove(&lane.path);
         let path = lane.path.to_string_lossy();
-        self.git.read("forget a worktree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
+        self.git.read("remove a worktree", &["worktree", "remove", "--force", "--force", &path]).map(drop)
     }
 
     /// Removes a worktree that git did not finish creating. No agent has worked in it.
@@ -353,7 +353,7 @@ impl Lanes {
         if !exists {
             // In one transaction: a branch without a mark would never be recognized as created by punch.
             let both = format!("update {} {tip}\ncreate {} {tip}\n", mark_of(&lane.branch), lane.full_branch());
-            self.git.read_with("make the branch of a lane", &["update-ref", "--stdin"], Some(&both))?;
+            self.git.read_with("create the branch of a worktree", &["update-ref", "--stdin"], Some(&both))?;
         }
         let path = lane.path.to_string_lossy();
         let add = ["worktree", "add", "--quiet", &*path, &lane.branch];
@@ -366,7 +366,7 @@ impl Lanes {
         // The folder was deleted by hand; git still lists it, and the commits are on the branch.
         if lane::at(&self.git, &lane.path)?.is_some() && lane.path.symlink_metadata().is_err() {
             self.forget(lane)?;
-            return self.git.read("make a worktree", &add).map(drop);
+            return self.git.read("create a worktree", &add).map(drop);
         }
         if !exists {
             // An incomplete checkout, for example on a full disk, contains no work.
@@ -376,7 +376,7 @@ impl Lanes {
                 let _ = self.drop_branch(&lane.branch, made);
             }
         }
-        Err(failure(&answer, "make a worktree"))
+        Err(failure(&answer, "create a worktree"))
     }
 }
 
@@ -387,6 +387,7 @@ impl fmt::Display for LaneRemark {
             Self::Uncommitted(n) => {
                 write!(f, "{} from the last commit; agents in worktrees do not see that", files(*n))
             }
+            Self::Submodules(1) => f.write_str("the folder of 1 submodule is empty in the worktrees of agents"),
             Self::Submodules(n) => write!(f, "the folders of {n} submodules are empty in the worktrees of agents"),
         }
     }

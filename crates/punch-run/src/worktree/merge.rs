@@ -84,7 +84,7 @@ impl Lanes {
             Some(0) if is_tree => {}
             Some(1) if is_tree => return Ok(MergeResult::Conflict(paths(rest))),
             _ if answer.complaint.contains("unrelated histories") => return Ok(MergeResult::Unrelated),
-            _ => return Err(failure(&answer, "merge the work of a lane")),
+            _ => return Err(failure(&answer, "merge the work in a worktree")),
         }
         let commit = ["commit-tree", tree, "-p", first, "-p", second];
         let commit = [self.identity(git)?, &commit[..]].concat();

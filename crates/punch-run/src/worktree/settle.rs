@@ -93,7 +93,7 @@ impl HeldLane {
             ),
             HeldReason::Unfinished => format!("a merge or rebase on `{branch}` is half done: {paths}"),
             HeldReason::Nested => format!("a git repository of its own is inside the work on `{branch}`: {paths}"),
-            HeldReason::Submodule => format!("work in a submodule on `{branch}` is nowhere else: {paths}"),
+            HeldReason::Submodule => format!("work in a submodule on `{branch}` exists nowhere else: {paths}"),
             HeldReason::Unrelated => format!("`{branch}` has no history in common with `{result}`"),
         }
     }
@@ -125,14 +125,14 @@ impl Lanes {
             Some(fork) if fork == tip => return Ok(SettleResult::Ready { commit: work, merged: false }),
             Some(fork) if fork == work => {
                 // The check runs on what will be published, with the work of others.
-                git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &tip])?;
+                git.read("bring a worktree up to date", &["merge", "--quiet", "--ff-only", &tip])?;
                 return Ok(SettleResult::Nothing { commit: tip });
             }
             Some(_) => {}
         }
         match self.join(&git, &tip, &work, &format!("Merge {} into {}\n", lane.shown_branch(), self.result))? {
             MergeResult::Clean(commit) => {
-                git.read("bring a lane up to date", &["merge", "--quiet", "--ff-only", &commit])?;
+                git.read("bring a worktree up to date", &["merge", "--quiet", "--ff-only", &commit])?;
                 Ok(SettleResult::Ready { commit, merged: true })
             }
             MergeResult::Conflict(paths) => Ok(held(HeldReason::Conflict, paths)),
@@ -187,7 +187,7 @@ impl Lanes {
         // A difference may vanish in the index, for example one of line endings.
         match answer.status.success() || git.holds(&["diff", "--cached", "--quiet"])? {
             true => Ok(()),
-            false => Err(failure(&answer, "commit the work of a lane")),
+            false => Err(failure(&answer, "commit the work in a worktree")),
         }
     }
 
@@ -207,14 +207,14 @@ fn back_on_branch(git: &LaneGit, lane: &Lane) -> Result<(), WorktreeError> {
     if let Some(work) = git.commit(&branch)?.filter(|work| *work != head) {
         if git.is_behind(&head, &work)? {
             // The agent only checked out an older commit.
-            return git.read("return to the branch of a lane", &["checkout", "--quiet", &lane.branch]).map(drop);
+            return git.read("return to the branch of a worktree", &["checkout", "--quiet", &lane.branch]).map(drop);
         }
         if !git.is_behind(&work, &head)? {
             put_aside(git, lane, &work)?;
         }
     }
-    git.read("move the branch of a lane", &["update-ref", "--create-reflog", &branch, &head])?;
-    git.read("return to the branch of a lane", &["symbolic-ref", "HEAD", &branch]).map(drop)
+    git.read("move the branch of a worktree", &["update-ref", "--create-reflog", &branch, &head])?;
+    git.read("return to the branch of a worktree", &["symbolic-ref", "HEAD", &branch]).map(drop)
 }
 
 /// Keeps commits that the agent dropped from its history on a branch beside the lane's, which `punch run list` names.
@@ -233,13 +233,13 @@ fn stage(git: &LaneGit, lock: &Path) -> Result<(), WorktreeError> {
             return Ok(());
         }
         let Ok(made) = fs::symlink_metadata(lock).and_then(|found| found.modified()) else {
-            return Err(failure(&answer, "take the work of a lane into the index"));
+            return Err(failure(&answer, "stage the work in a worktree"));
         };
         let age = SystemTime::now().duration_since(made).unwrap_or_default();
         if age < STALE {
             thread::sleep(Duration::from_millis(50));
         } else if fs::remove_file(lock).is_err() {
-            return Err(failure(&answer, "take the work of a lane into the index"));
+            return Err(failure(&answer, "stage the work in a worktree"));
         }
     }
 }

@@ -134,6 +134,6 @@ pub fn left_behind(root: &Path, folder: &Path) -> Result<Vec<Leftover>, Worktree
 /// Returns the branches with this prefix that punch created.
 fn marked(git: &LaneGit, prefix: &str) -> Result<Vec<String>, WorktreeError> {
     let marks = ["for-each-ref", "--format=%(refname)", &format!("{MARKS}{prefix}")];
-    let marks = git.read("list lanes", &marks)?;
+    let marks = git.read("list its worktrees", &marks)?;
     Ok(marks.lines().filter_map(|mark| mark.strip_prefix(MARKS)).map(str::to_owned).collect())
 }

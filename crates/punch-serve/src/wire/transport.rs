@@ -85,7 +85,10 @@ where
             InputLine::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => return Ok(None),
             InputLine::Whole(line) => line,
             InputLine::TooLong(id) => {
-                let text = format!("a message may have {} bytes (limits.request_bytes); send less at once", self.limit);
+                let text = format!(
+                    "a message may have at most {} bytes (`limits.request_bytes`); send less at once",
+                    self.limit
+                );
                 return Err(failure(id, ErrorCode::INVALID_REQUEST, &text));
             }
         };
@@ -93,7 +96,7 @@ where
         let value = punch_agents::lenient_json::read(line)
             .map_err(|error| failure(None, ErrorCode::PARSE_ERROR, &format!("not JSON: {error}")))?;
         let Some(map) = value.as_object() else {
-            return Err(failure(None, ErrorCode::INVALID_REQUEST, "a message is one JSON object"));
+            return Err(failure(None, ErrorCode::INVALID_REQUEST, "a message must be one JSON object"));
         };
         let id = map.get("id").filter(|id| id.is_string() || id.is_i64()).cloned();
         let method = map.get("method").and_then(Value::as_str).map(str::to_owned);
@@ -223,7 +226,7 @@ where
             let line = match next {
                 Ok(line) => line?,
                 Err(error) => {
-                    self.log.say(&format!("cannot read on: {error}"));
+                    self.log.say(&format!("cannot read further messages: {error}"));
                     return None;
                 }
             };

@@ -14,7 +14,7 @@ pub fn check(agent: &Adapter, text: &str) -> Result<(), SettingsFileError> {
     for (found, allowed, what) in [
         (mark, syntax.byte_order_mark, "a byte order mark"),
         (tree.comment, syntax.comments, "a comment"),
-        (tree.trailing_comma, syntax.trailing_commas, "a comma with nothing behind it"),
+        (tree.trailing_comma, syntax.trailing_commas, "a trailing comma"),
     ] {
         if let (Some(at), false) = (found, allowed) {
             let what = format!("{what}: {} ignores the whole file because of it", agent.title);

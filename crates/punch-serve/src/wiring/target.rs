@@ -62,7 +62,7 @@ impl FileEditor for FileContent {
             (Self::Whole { text: whole, head }, Some(text)) => match text.starts_with(head) {
                 true => Ok(whole.clone()),
                 false => {
-                    Err(SettingsFileError::whole("a file of this name is there already, and it is not one of punch"))
+                    Err(SettingsFileError::whole("a file of this name already exists, and punch did not create it"))
                 }
             },
         }

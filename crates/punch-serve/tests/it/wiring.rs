@@ -331,10 +331,10 @@ fn hooks_of_an_earlier_place_are_replaced_and_others_in_their_group_stay() {
 fn places_of_the_wrong_kind_are_refused_with_line_and_column() {
     let content = &targets(agent("claude"), ConnectionLevel::Shared, "punch")[1].content;
     let told = |text: &str| content.wire(Some(text)).unwrap_err().message();
-    assert_eq!(told("{\n  \"hooks\": []\n}"), "line 2, column 12: an object is expected here");
+    assert_eq!(told("{\n  \"hooks\": []\n}"), "line 2, column 12: expected an object");
     assert_eq!(told("{\n  \"hooks\": {\"Stop\": 1}\n}"), "line 2, column 21: `hooks.Stop` is not an array");
-    assert_eq!(told("[]"), "line 1, column 1: an object is expected here");
-    assert_eq!(told("{\"hooks\": {}, \"hooks\": {}}"), "line 1, column 15: `hooks` occurs a second time");
+    assert_eq!(told("[]"), "line 1, column 1: expected an object");
+    assert_eq!(told("{\"hooks\": {}, \"hooks\": {}}"), "line 1, column 15: `hooks` occurs twice");
     assert_eq!(told("{\n  \"a\": 1\n  \"b\": 2\n}"), "line 3, column 3: expected `,` or `}`");
     assert_eq!(told("{ /* never ends"), "line 1, column 3: key must be a string");
     assert!(told(&format!("{}{}", "[".repeat(5_000), "]".repeat(5_000))).contains("recursion limit"));
@@ -464,7 +464,7 @@ fn what_an_agent_would_ignore_is_refused_at_its_place() {
         Err(format!("{place}: {what}: {who} ignores the whole file because of it"))
     };
     assert_eq!(wired(agent("claude"), comment), ignored("line 2, column 3", "a comment", "Claude Code"));
-    assert_eq!(wired(agent("codex"), comma), ignored("line 2, column 9", "a comma with nothing behind it", "Codex"));
+    assert_eq!(wired(agent("codex"), comma), ignored("line 2, column 9", "a trailing comma", "Codex"));
     assert_eq!(wired(agent("gemini"), mark), ignored("line 1, column 1", "a byte order mark", "Gemini CLI"));
     for host in AGENTS {
         let taken: Vec<bool> = [comment, comma, mark].iter().map(|text| wired(host, text).is_ok()).collect();

@@ -36,7 +36,7 @@ pub(super) fn copy(conn: &Connection, path: &Path, to: &Path) -> Result<(), Stor
 /// Puts a copy into `backups/` beside the store and answers its path.
 pub(super) fn before_migration(conn: &Connection, path: &Path, from: SchemaVersion) -> Result<PathBuf, StoreError> {
     let folder = path.with_file_name("backups");
-    crate::create_own_folder(&folder).map_err(|e| fail::io(&folder, "make the folder for copies", &e))?;
+    crate::create_own_folder(&folder).map_err(|e| fail::io(&folder, "create the folder for copies", &e))?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let mut to = folder.join(format!("{stem}-schema-{from}-{at}.db"));

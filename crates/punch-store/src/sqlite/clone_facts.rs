@@ -28,8 +28,8 @@ impl CloneFactsTx for SqliteTransaction<'_> {
     fn put_plan_file(&mut self, body: Option<&str>) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO plan_file (plan, body) VALUES (?1, ?2)";
         match body {
-            Some(body) => self.execute("keep the plan file", sql, params![self.plan.0, body]),
-            None => self.execute("forget the plan file", "DELETE FROM plan_file WHERE plan = ?1", [self.plan.0]),
+            Some(body) => self.execute("store the plan file", sql, params![self.plan.0, body]),
+            None => self.execute("delete the plan file", "DELETE FROM plan_file WHERE plan = ?1", [self.plan.0]),
         }
         .map(|_| ())
     }

@@ -130,7 +130,7 @@ pub(super) fn check_identity(path: &Path, identity: FileIdentity) -> Result<(), 
             let why = "another file has taken its place; open it again";
             Err(fail::unavailable(path, StoreObstacle::Missing, why))
         }
-        Err(e) => Err(fail::io(path, "find it any more", &e)),
+        Err(e) => Err(fail::io(path, "find it anymore", &e)),
     }
 }
 

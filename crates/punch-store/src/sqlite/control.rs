@@ -23,7 +23,7 @@ pub(super) fn of_run(view: &SqliteTransaction<'_>, run: u64) -> Result<Vec<Contr
 
 /// Keeps a control; what is to go has none.
 pub(super) fn put(view: &SqliteTransaction<'_>, control: &ControlRecord) -> Result<(), StoreError> {
-    let what = "keep a control";
+    let what = "store a control";
     let (plan, run, seat, session) = control_key(&control.scope);
     match control.wanted {
         RequestedState::Go => {
@@ -48,7 +48,7 @@ pub(super) fn seats(view: &SqliteTransaction<'_>, run: u64) -> Result<Vec<SeatRe
 /// Keeps a seat.
 pub(super) fn put_seat(view: &SqliteTransaction<'_>, seat: &SeatRecord) -> Result<(), StoreError> {
     let sql = "INSERT OR REPLACE INTO seat (plan, run, n, at, body) VALUES (?1, ?2, ?3, ?4, ?5)";
-    view.execute("keep a seat", sql, params![view.plan.0, most(seat.run), seat.n, seat.at, seat.body]).map(|_| ())
+    view.execute("store a seat", sql, params![view.plan.0, most(seat.run), seat.n, seat.at, seat.body]).map(|_| ())
 }
 
 /// Forgets the seats and controls of a run.
@@ -79,7 +79,7 @@ pub(super) fn take(
     }
     let sql = "INSERT OR REPLACE INTO runner (plan, holder, epoch, until) VALUES (?1, ?2, ?3, ?4)";
     let row = params![view.plan.0, holder, most(epoch), now.saturating_add(lease_ms)];
-    view.execute("take the plan for a runner", sql, row)?;
+    view.execute("reserve the plan for a runner", sql, row)?;
     Ok(RunGrant::Granted { epoch })
 }
 

@@ -153,7 +153,7 @@ pub(super) fn prune(view: &SqliteTransaction<'_>, before: u64, export: &mut dyn 
     hand_out::prune_completed_files(view, at)?;
     put_baseline(view, &folded, last, touched.into_iter().filter_map(|uid| folded.get(uid)))?;
     let sql = "DELETE FROM event WHERE plan = ?1 AND revision <= ?2";
-    view.execute("forget events", sql, params![view.plan.0, last.cast_signed()])?;
+    view.execute("delete events", sql, params![view.plan.0, last.cast_signed()])?;
     Ok(count)
 }
 

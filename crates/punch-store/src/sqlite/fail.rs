@@ -67,7 +67,7 @@ pub(super) fn exchanged(path: &Path, found: &str) -> StoreError {
     let [log, _] = companions(path);
     let log = log.display();
     let way_out = "move that away to use the file as it is";
-    damaged(path, format!("it was exchanged, and `{log}` belongs to the one before ({way_out}): {found}"))
+    damaged(path, format!("the file was replaced, but `{log}` belongs to the previous one ({way_out}): {found}"))
 }
 
 /// Content that cannot be read.

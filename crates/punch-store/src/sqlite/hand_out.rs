@@ -28,7 +28,7 @@ pub(super) fn batches(view: &SqliteTransaction<'_>) -> Result<Vec<HandOut>, Stor
 
 /// Keeps a batch.
 pub(super) fn put_batch(view: &SqliteTransaction<'_>, batch: &HandOut) -> Result<(), StoreError> {
-    let what = "keep a batch";
+    let what = "store a batch";
     let sql = "INSERT OR REPLACE INTO batch (plan, owner, at, todos) VALUES (?1, ?2, ?3, ?4)";
     let todos = view.to_json("a batch", &batch.todos)?;
     view.execute(what, sql, params![view.plan.0, batch.owner, batch.at, todos])?;
@@ -40,7 +40,7 @@ pub(super) fn put_batch(view: &SqliteTransaction<'_>, batch: &HandOut) -> Result
 /// Forgets a batch.
 pub(super) fn forget_batch(view: &SqliteTransaction<'_>, owner: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM batch WHERE plan = ?1 AND owner = ?2";
-    view.execute("forget a batch", sql, params![view.plan.0, owner]).map(|_| ())
+    view.execute("delete a batch", sql, params![view.plan.0, owner]).map(|_| ())
 }
 
 /// Offers, oldest first.
@@ -51,7 +51,7 @@ pub(super) fn offers(view: &SqliteTransaction<'_>) -> Result<Vec<TodoOffer>, Sto
 
 /// Keeps an offer.
 pub(super) fn put_offer(view: &SqliteTransaction<'_>, offer: &TodoOffer) -> Result<(), StoreError> {
-    let what = "keep an offer";
+    let what = "store an offer";
     let old = "DELETE FROM offer WHERE plan = ?1 AND (at <= ?2 OR at > ?3)";
     view.execute(what, old, params![view.plan.0, offer.at.saturating_sub(OFFER_MS), offer.at])?;
     let sql = "INSERT OR REPLACE INTO offer (plan, owner, todo, at) VALUES (?1, ?2, ?3, ?4)";
@@ -64,7 +64,7 @@ pub(super) fn put_offer(view: &SqliteTransaction<'_>, offer: &TodoOffer) -> Resu
 /// Forgets an offer.
 pub(super) fn forget_offer(view: &SqliteTransaction<'_>, owner: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM offer WHERE plan = ?1 AND owner = ?2";
-    view.execute("forget an offer", sql, params![view.plan.0, owner]).map(|_| ())
+    view.execute("delete an offer", sql, params![view.plan.0, owner]).map(|_| ())
 }
 
 /// The todos that were copied from an agent's own list.
@@ -80,7 +80,7 @@ pub(super) fn mirrored(view: &SqliteTransaction<'_>) -> Result<Vec<Uid>, StoreEr
 pub(super) fn put_mirrored(view: &SqliteTransaction<'_>, todos: &[Uid]) -> Result<(), StoreError> {
     let sql = "INSERT OR REPLACE INTO mirrored (plan, todos) VALUES (?1, ?2)";
     let todos = view.to_json("the list of mirrored todos", &todos)?;
-    view.execute("keep mirrored todos", sql, params![view.plan.0, todos]).map(|_| ())
+    view.execute("store mirrored todos", sql, params![view.plan.0, todos]).map(|_| ())
 }
 
 /// What the files of a todo held.
@@ -91,7 +91,7 @@ pub(super) fn completed_files(view: &SqliteTransaction<'_>, todo: Uid) -> Result
 
 /// Keeps what the files of a todo held.
 pub(super) fn put_completed_files(view: &SqliteTransaction<'_>, files: &CompletedFiles) -> Result<(), StoreError> {
-    let what = "keep files of a completed todo";
+    let what = "store files of a completed todo";
     let sql = "INSERT OR REPLACE INTO completed_files (plan, todo, at, blobs) VALUES (?1, ?2, ?3, ?4)";
     view.execute(what, sql, params![view.plan.0, most(files.todo.0), files.at, files.blobs])?;
     let old = "DELETE FROM completed_files WHERE seq <= (SELECT max(seq) FROM completed_files) - ?1";
@@ -102,7 +102,7 @@ pub(super) fn put_completed_files(view: &SqliteTransaction<'_>, files: &Complete
 pub(super) fn prune_completed_files(view: &SqliteTransaction<'_>, until: i64) -> Result<(), StoreError> {
     let sql = "DELETE FROM completed_files WHERE plan = ?1 AND (at <= ?2 OR todo IN \
                (SELECT uid FROM todo WHERE plan = ?1 AND removed IS NOT NULL))";
-    view.execute("forget files of completed todos", sql, params![view.plan.0, until]).map(|_| ())
+    view.execute("delete files of completed todos", sql, params![view.plan.0, until]).map(|_| ())
 }
 
 /// Announced calls, oldest first.
@@ -113,7 +113,7 @@ pub(super) fn expected_calls(view: &SqliteTransaction<'_>) -> Result<Vec<Expecte
 
 /// Keeps an announced call.
 pub(super) fn put_expected_call(view: &SqliteTransaction<'_>, call: &ExpectedCall) -> Result<(), StoreError> {
-    let what = "keep an announced call";
+    let what = "store an announced call";
     let sql = "INSERT INTO expected_call (host, subagent, plan, call, fingerprint, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (host, subagent) = (call.session.session_id(), call.session.subagent().unwrap_or_default());
     view.execute(what, sql, params![host, subagent, call.plan.0, call.call, call.fingerprint, call.at])?;
@@ -126,5 +126,5 @@ pub(super) fn forget_expected_call(view: &SqliteTransaction<'_>, call: &Expected
     // The number of a forgotten call may be given out again.
     let sql = "DELETE FROM expected_call WHERE seq = ?1 AND host = ?2 AND fingerprint = ?3 AND at = ?4";
     let key = params![most(call.seq), call.session.session_id(), call.fingerprint, call.at];
-    view.execute("forget an announced call", sql, key).map(|_| ())
+    view.execute("delete an announced call", sql, key).map(|_| ())
 }

@@ -78,5 +78,5 @@ pub(super) fn one(view: &SqliteTransaction<'_>, id: u64) -> Result<Option<Stored
 pub(super) fn put(view: &SqliteTransaction<'_>, run: &StoredRun) -> Result<(), StoreError> {
     let sql = "INSERT OR REPLACE INTO run (plan, id, started_at, ended_at, body) VALUES (?1, ?2, ?3, ?4, ?5)";
     let row = params![view.plan.0, most(run.id), run.started_at, run.ended_at, run.body];
-    view.execute("keep a run", sql, row).map(|_| ())
+    view.execute("store a run", sql, row).map(|_| ())
 }

@@ -260,12 +260,12 @@ impl Store for SqliteStore {
 
     fn create_plan(&self, name: &str, now: i64) -> Result<PlanId, StoreError> {
         let row = serde_json::to_string(&PlanRow::default())
-            .map_err(|e| fail::failed(self.path(), format!("cannot make a plan: {e}")))?;
+            .map_err(|e| fail::failed(self.path(), format!("cannot create a plan: {e}")))?;
         self.commit(Durability::Full, |conn| {
             let view = self.view(conn, PlanId(0));
             view.name_is_free(name)?;
             let sql = "INSERT INTO plan (name, created_at, revision, row) VALUES (?1, ?2, 0, ?3)";
-            view.execute("make a plan", sql, params![name, now, row])?;
+            view.execute("create a plan", sql, params![name, now, row])?;
             let id = conn.last_insert_rowid();
             let mark = PlanMark { id, revision: 0, name: name.to_owned() };
             Ok(WriteOutcome { answer: PlanId(id), wrote: true, plan: Some(mark) })

@@ -43,7 +43,7 @@ pub(super) fn open(path: &Path, mode: OpenMode, wait: Duration) -> Result<Opened
     let path = settle(path, mode)?;
     if !exists(&path)? {
         match mode {
-            OpenMode::Existing => return Err(fail::unavailable(&path, StoreObstacle::Missing, "there is none")),
+            OpenMode::Existing => return Err(fail::unavailable(&path, StoreObstacle::Missing, "it does not exist")),
             OpenMode::Create => create(&path, deadline)?,
         }
     }
@@ -112,7 +112,7 @@ fn look(path: &Path, wait: Duration) -> Result<StoreProbe, StoreError> {
         Err(StoreError::Unavailable { reason: StoreObstacle::System | StoreObstacle::ReadOnly, .. })
             if log_is_empty() =>
         {
-            still(fail::unavailable(path, StoreObstacle::ReadOnly, "its folder cannot be written"))
+            still(fail::unavailable(path, StoreObstacle::ReadOnly, "its folder is not writable"))
         }
         Err(error) => Err(error),
     }
@@ -122,7 +122,8 @@ fn library_is_new_enough(path: &Path, found: i32) -> Result<(), StoreError> {
     if found >= OLDEST_LIBRARY {
         return Ok(());
     }
-    let why = format!("the SQLite library has number {found}, at least {OLDEST_LIBRARY} is needed: it can lose writes");
+    let why =
+        format!("the SQLite library is version {found}, which can lose writes; {OLDEST_LIBRARY} or newer is needed");
     Err(fail::failed(path, why))
 }
 
@@ -133,7 +134,7 @@ fn settle(path: &Path, mode: OpenMode) -> Result<PathBuf, StoreError> {
     };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if mode == OpenMode::Create {
-        platform::create_private_folders(folder).map_err(|e| fail::io(path, "make its folder", &e))?;
+        platform::create_private_folders(folder).map_err(|e| fail::io(path, "create its folder", &e))?;
     }
     let folder = fs::canonicalize(folder).map_err(|e| fail::io(path, "find its folder", &e))?;
     Ok(folder.join(name))
@@ -168,16 +169,16 @@ fn create(path: &Path, deadline: Instant) -> Result<(), StoreError> {
         return Ok(());
     }
     let fresh = path.with_extension("new");
-    remove_with_companions(&fresh).map_err(|e| fail::io(&fresh, "clear an unfinished one away", &e))?;
-    let file = platform::create_private(&fresh).map_err(|e| fail::io(path, "make it", &e))?;
+    remove_with_companions(&fresh).map_err(|e| fail::io(&fresh, "remove an unfinished one", &e))?;
+    let file = platform::create_private(&fresh).map_err(|e| fail::io(path, "create it", &e))?;
     {
-        let mut conn = Connection::open(&fresh).map_err(|e| fail::sql(path, "make it", &e))?;
-        connection::prepare(&conn, Duration::ZERO).map_err(|e| fail::sql(path, "make it", &e))?;
-        use_wal(&conn).map_err(|e| fail::sql(path, "make it", &e))?;
+        let mut conn = Connection::open(&fresh).map_err(|e| fail::sql(path, "create it", &e))?;
+        connection::prepare(&conn, Duration::ZERO).map_err(|e| fail::sql(path, "create it", &e))?;
+        use_wal(&conn).map_err(|e| fail::sql(path, "create it", &e))?;
         schema::create(&mut conn, path)?;
     }
     // The log of a store that is gone would be taken for the log of this one.
-    remove_companions(path).map_err(|e| fail::io(path, "clear what an earlier one left", &e))?;
+    remove_companions(path).map_err(|e| fail::io(path, "remove what an earlier one left", &e))?;
     // So would its record, if the new file got the number of the old one.
     let _ = CommitRecord::forget(&turn.file);
     let placed = file.sync_all().and_then(|()| fs::rename(&fresh, path));

@@ -31,7 +31,7 @@ pub(super) fn one(view: &SqliteTransaction<'_>, id: u64) -> Result<Option<Questi
 
 /// Adds a question, and forgets settled ones that are far behind it.
 pub(super) fn append(view: &SqliteTransaction<'_>, question: &Question) -> Result<u64, StoreError> {
-    let what = "keep a question";
+    let what = "store a question";
     let sql = "INSERT INTO question (plan, id, asked_at, run, seat, session, todo, agent, text, options, state) VALUES \
                (?1, 1 + ifnull((SELECT max(id) FROM question WHERE plan = ?1), 0), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
                'open') RETURNING id";
@@ -73,11 +73,11 @@ pub(super) fn settle(
 pub(super) fn take(view: &SqliteTransaction<'_>, id: u64, now: i64) -> Result<bool, StoreError> {
     let sql =
         "UPDATE question SET taken_at = ?3 WHERE plan = ?1 AND id = ?2 AND state = 'answered' AND taken_at IS NULL";
-    Ok(view.execute("take an answer", sql, params![view.plan.0, most(id), now])? > 0)
+    Ok(view.execute("store an answer", sql, params![view.plan.0, most(id), now])? > 0)
 }
 
 fn settled(view: &SqliteTransaction<'_>, id: u64, state: &QuestionState) -> Result<(), StoreError> {
-    let what = "settle a question";
+    let what = "close a question";
     let answered = "UPDATE question SET state = 'answered', settled_at = ?3, answer = ?4, by = ?5, via = ?6, reason = ?7 \
                     WHERE plan = ?1 AND id = ?2 AND state = 'open'";
     let closed = "UPDATE question SET state = 'closed', settled_at = ?3, reason = ?4 \

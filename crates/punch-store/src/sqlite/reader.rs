@@ -20,7 +20,7 @@ pub(super) fn all(view: &SqliteTransaction<'_>) -> Result<Vec<ReadMarker>, Store
 
 /// Keeps a marker, and forgets the readers that did not look for the longest time.
 pub(super) fn put(view: &SqliteTransaction<'_>, marker: &ReadMarker) -> Result<(), StoreError> {
-    let what = "keep a read marker";
+    let what = "store a read marker";
     let sql = "INSERT OR REPLACE INTO reader (plan, name, revision, at) VALUES (?1, ?2, ?3, ?4)";
     view.execute(what, sql, params![view.plan.0, marker.reader, most(marker.revision), marker.at])?;
     let old = "DELETE FROM reader WHERE plan = ?1 AND name <> ?2 AND name IN (SELECT name FROM reader WHERE plan = ?1 \

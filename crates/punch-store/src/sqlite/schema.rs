@@ -62,7 +62,7 @@ pub(super) fn examine(conn: &Connection, path: &Path) -> Result<SchemaAge, Store
     let found = stored_version(conn, path)?;
     let application = header(conn, path, "PRAGMA application_id")?;
     if application != APPLICATION {
-        let why = if application == 0 { "it is not a store of punch" } else { "it belongs to another application" };
+        let why = if application == 0 { "it is not a punch store" } else { "it belongs to another application" };
         return Err(fail::unavailable(path, StoreObstacle::Foreign, why));
     }
     if found.major > KNOWN.major {
@@ -82,7 +82,7 @@ pub(super) fn examine(conn: &Connection, path: &Path) -> Result<SchemaAge, Store
 }
 
 fn foreign_schema(path: &Path) -> StoreError {
-    fail::unavailable(path, StoreObstacle::Foreign, "its tables are not those that punch makes")
+    fail::unavailable(path, StoreObstacle::Foreign, "its tables are not those of a punch store")
 }
 
 /// The schema as text, in the order of names.

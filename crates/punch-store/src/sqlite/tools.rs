@@ -165,7 +165,7 @@ fn overwrite(source: &Connection, path: &Path) -> Result<(), StoreError> {
         Backup::new(source, &mut connection.conn)?.run_to_completion(4096, Duration::from_millis(1), None)?;
         open::use_wal(&connection.conn)
     };
-    run().map_err(|e| fail::sql(path, "take the copy over", &e))
+    run().map_err(|e| fail::sql(path, "restore the copy", &e))
 }
 
 fn move_aside(path: &Path) -> std::io::Result<PathBuf> {

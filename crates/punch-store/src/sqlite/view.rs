@@ -115,7 +115,7 @@ impl<'c> SqliteTransaction<'c> {
     pub fn name_is_free(&self, name: &str) -> Result<(), StoreError> {
         let sql = "SELECT 1 FROM plan WHERE name = ?1 AND archived IS NULL AND id <> ?2";
         let taken = self.conn.prepare_cached(sql).and_then(|mut s| s.exists(params![name, self.plan.0]));
-        if self.sql("look for the name", taken)? { Err(crate::store::name_taken(name)) } else { Ok(()) }
+        if self.sql("look up the name", taken)? { Err(crate::store::name_taken(name)) } else { Ok(()) }
     }
 
     /// Runs a query whose columns are [`bulk::COLUMNS`].

@@ -14,7 +14,7 @@ pub(super) fn all(view: &SqliteTransaction<'_>) -> Result<Vec<WorkerRecord>, Sto
 
 /// Keeps a worker unless a later process has its name.
 pub(super) fn put(view: &SqliteTransaction<'_>, worker: &WorkerRecord) -> Result<bool, StoreError> {
-    let (what, WorkerRecord { name, epoch, seen_at, until, body }) = ("keep a worker", worker);
+    let (what, WorkerRecord { name, epoch, seen_at, until, body }) = ("store a worker", worker);
     let sql = "INSERT INTO worker (name, epoch, seen_at, until, body) VALUES (?1, ?2, ?3, ?4, ?5) \
                ON CONFLICT (name) DO UPDATE SET epoch = ?2, seen_at = ?3, until = ?4, body = ?5 WHERE epoch <= ?2";
     let kept = view.execute(what, sql, params![name, most(*epoch), seen_at, until, body])? > 0;

@@ -57,7 +57,7 @@ impl Tx for SqliteTransaction<'_> {
     }
 
     fn put_answer(&mut self, key: &str, body: &str, now: i64) -> Result<(), StoreError> {
-        let what = "keep an answer";
+        let what = "store an answer";
         self.execute(what, "DELETE FROM answer WHERE at <= ?1", [now - ANSWER_LIFETIME_MS])?;
         let sql = "INSERT OR REPLACE INTO answer (plan, key, at, body) VALUES (?1, ?2, ?3, ?4)";
         self.execute(what, sql, params![self.plan.0, key, now, body]).map(|_| ())
@@ -69,11 +69,11 @@ impl Tx for SqliteTransaction<'_> {
                    ON CONFLICT (host, subagent) DO UPDATE SET plan = ?3, seen_at = ?4, body = ?5";
         let (host, subagent) = (session.key.session_id(), session.key.subagent().unwrap_or_default());
         let row = params![host, subagent, session.plan.map(|plan| plan.0), session.seen_at, session.body];
-        self.execute("keep a session", sql, row).map(|_| ())
+        self.execute("store a session", sql, row).map(|_| ())
     }
 
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError> {
-        let what = "keep a decision";
+        let what = "store a decision";
         let (host, subagent) = (of.session_id(), of.subagent().unwrap_or_default());
         let last = "SELECT seq FROM decision WHERE host = ?1 AND subagent = ?2 ORDER BY seq DESC LIMIT 1";
         let last = self.conn.prepare_cached(last);
@@ -94,11 +94,11 @@ impl Tx for SqliteTransaction<'_> {
     fn put_checkpoint(&mut self, checkpoint: &CheckpointRow) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO checkpoint (plan, id, at, body) VALUES (?1, ?2, ?3, ?4)";
         let row = params![self.plan.0, checkpoint.id, checkpoint.at, checkpoint.body];
-        self.execute("keep a checkpoint", sql, row).map(|_| ())
+        self.execute("store a checkpoint", sql, row).map(|_| ())
     }
 
     fn forget_checkpoint(&mut self, id: &str) -> Result<(), StoreError> {
         let sql = "DELETE FROM checkpoint WHERE plan = ?1 AND id = ?2";
-        self.execute("forget a checkpoint", sql, params![self.plan.0, id]).map(|_| ())
+        self.execute("delete a checkpoint", sql, params![self.plan.0, id]).map(|_| ())
     }
 }

@@ -158,8 +158,8 @@ fn the_report_names_plans_and_revisions() {
     let store = open(&path);
     let is = look(&store, plan, |s| Ok(s.row()?.revision));
     let lost = store.lost().unwrap().to_string();
-    assert!(lost.contains(&format!("plan `main` was at revision {was}, the file has {is}")), "{lost}");
-    assert!(lost.contains("plan `side` was at revision 1, the file does not have the plan"), "{lost}");
+    assert!(lost.contains(&format!("plan `main` was at revision {was}, but the file has {is}")), "{lost}");
+    assert!(lost.contains("plan `side` was at revision 1, but it is missing from the file"), "{lost}");
     assert!(lost.starts_with("the last 4 writes are missing"), "{lost}");
 }
 

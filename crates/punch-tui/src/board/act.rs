@@ -51,7 +51,7 @@ impl Board {
             KeyAction::Reopen => return self.each("reopened", |target| vec![Op::Reopen(target)]),
             KeyAction::Release => return self.each("released", |target| vec![Op::Release(target)]),
             KeyAction::Cancel => self.destroy("Cancel", "cancelled", Op::Drop),
-            KeyAction::Unclaim => self.destroy("Take away from its worker", "taken away", Op::Unclaim),
+            KeyAction::Unclaim => self.destroy("End the claim on", "returned to the queue", Op::Unclaim),
             KeyAction::Archive => self.destroy("Archive", "archived", Op::Rm),
             KeyAction::Fail => self.ask_for(PromptKind::FailReason),
             KeyAction::Hold => self.ask_for(PromptKind::HoldReason),
@@ -164,7 +164,7 @@ impl Board {
         let owned = uids.iter().filter_map(|uid| Some((*uid, self.todo(*uid)?.owner.clone()?))).take(NAMED);
         for (uid, owner) in owned {
             let what = if uids.len() == 1 { "it".to_owned() } else { self.name_of(uid) };
-            lines.push(format!("{} works on {what}.", punch_core::text::neutral(&owner)));
+            lines.push(format!("{} is working on {what}.", punch_core::text::neutral(&owner)));
         }
         lines.push("You can undo this.".to_owned());
         let what = format!("{} {did}", self.names_of(&uids));

@@ -106,7 +106,7 @@ impl Board {
     pub(super) fn may_give(&mut self, answer: &QuestionReply) -> bool {
         let Some(question) = self.question() else { return false };
         if question.seat.is_none() {
-            let why = format!("{} runs outside of a run: answer in its own terminal", question.agent);
+            let why = format!("{} is not part of a run: answer in its own terminal", question.agent);
             self.refuse(why);
             return false;
         }

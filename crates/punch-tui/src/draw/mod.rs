@@ -82,9 +82,9 @@ fn title(board: &Board, panel: BoardPanel) -> String {
             format!("Next and the rest ({open} open){}", filtered(board))
         }
         BoardPanel::Changes => match rows {
-            0 => "Since you looked".to_owned(),
-            1 => "Since you looked: 1 change".to_owned(),
-            more => format!("Since you looked: {more} changes"),
+            0 => "Since you last looked".to_owned(),
+            1 => "Since you last looked: 1 change".to_owned(),
+            more => format!("Since you last looked: {more} changes"),
         },
         BoardPanel::List => format!("List{}", filtered(board)),
         BoardPanel::Graph => match board.graph_tree() {

@@ -237,7 +237,7 @@ fn destructive_actions_say_what_they_will_do() {
     let picture = scene.picture();
     assert!(picture.contains("Cancel T-31?"), "{picture}");
     assert!(picture.contains("T-34, T-35 depend on it."), "{picture}");
-    assert!(picture.contains("run:3/1.1 works on it."), "{picture}");
+    assert!(picture.contains("run:3/1.1 is working on it."), "{picture}");
     assert_eq!(scene.press("Esc"), []);
     assert!(scene.board.data().plan.as_ref().unwrap().by_id("T-31").unwrap().status.is_open());
 }

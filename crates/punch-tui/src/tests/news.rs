@@ -65,5 +65,5 @@ fn an_agent_that_becomes_quiet_is_reported_although_nobody_writes() {
     }
     let quiet = scene.board.data().inbox.iter().filter(|item| item.kind == punch_core::inbox::InboxKind::Quiet);
     assert_eq!(quiet.count(), 1, "{:?}", scene.board.data().inbox);
-    assert!(matches!(told.as_slice(), [BoardRequest::Notify(text)] if text.contains("no sign of life")), "{told:?}");
+    assert!(matches!(told.as_slice(), [BoardRequest::Notify(text)] if text.contains("no activity")), "{told:?}");
 }

@@ -38,7 +38,7 @@ punch_core::errors! {
             ("use 1 to 40 letters, digits, `-`, `_` or `.`");
         /// There are too many.
         TooMany { most: usize }: "too_many_tokens",
-            ("there are {most} tokens already"),
+            ("there are already {most} tokens"),
             ("remove some with `punch token revoke NAME`");
         /// No token has the name.
         Unknown { name: String }: "unknown_token",

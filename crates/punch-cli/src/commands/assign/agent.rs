@@ -61,7 +61,7 @@ impl Recipient {
     ) -> Result<Option<ExitStatus>, Failure> {
         let Some((agent, start)) = self.0 else { return Ok(None) };
         // Some agents print nothing until they have finished.
-        output::remark(&format!("{} works on {}; what it prints follows", agent.title, shown(&given.ids)));
+        output::remark(&format!("{} is working on {}; its output follows", agent.title, shown(&given.ids)));
         say(agent, start, open, given, &given.prompt, more).map(Some)
     }
 

@@ -90,7 +90,7 @@ fn hand_out_as(
     let Some(ended) = to.to.run(open, &given, &to.more)? else {
         let variable = environment::ASSIGNED;
         output::remark(&format!(
-            "note: an agent started with {variable}={} answers for these todos only",
+            "note: an agent started with {variable}={} may report on these todos only",
             key.session_id()
         ));
         let json = json!({"session": key.session_id(), "ids": given.ids, "prompt": given.prompt});

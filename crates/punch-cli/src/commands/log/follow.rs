@@ -92,7 +92,7 @@ impl LogFollower {
     }
 
     fn open(&self, project: Project, limit: u32) -> Result<FollowedStore, Failure> {
-        let missing = |why: &str| Failure::refused(NO_PLAN, why, "`punch add` makes the first todo");
+        let missing = |why: &str| Failure::refused(NO_PLAN, why, "`punch add` creates the first todo");
         if !project.location.exists {
             return Err(missing("there is no store yet"));
         }

@@ -126,7 +126,7 @@ fn coming(merged: &PlanFileMerge) -> usize {
 fn conflicts(all: &[MergeConflict]) -> Vec<String> {
     let mut lines: Vec<String> = all.iter().take(NAMED).map(conflict).collect();
     if all.len() > NAMED {
-        lines.push(format!("{} more conflicts; --json has them all", all.len() - NAMED));
+        lines.push(format!("{}; --json shows all", count((all.len() - NAMED) as u64, "more conflict")));
     }
     lines
 }

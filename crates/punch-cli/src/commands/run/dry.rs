@@ -42,7 +42,7 @@ pub fn preview(open: &OpenProject, options: &RunOptions) -> Result<VerbReply, Fa
     lines.push(format!("agents: {} at once, {}", options.seats, shown.join(", ")));
     if !missing.is_empty() {
         let ids: Vec<String> = missing.iter().take(10).map(|id| text::neutral(id).into_owned()).collect();
-        lines.push(format!("checks that need your approval: {}; the run would not begin", ids.join(", ")));
+        lines.push(format!("checks that need your approval: {}; the run would not start", ids.join(", ")));
     }
     let json = json!({"dryRun": true, "agents": agents, "seats": options.seats, "withoutConsent": missing,
         "schedule": made});

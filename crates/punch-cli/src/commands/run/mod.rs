@@ -41,7 +41,7 @@ Examples:
   punch run --agent 'acp:opencode acp' --worktrees --permission deny --allow 'mcp__punch__*'
   punch run --agents 4 --agent claude --dry-run      # who would work on what; nothing is started
   punch run pause                                    # from another terminal
-  punch run list                                     # past runs; `run show` is about one
+  punch run list                                     # past runs; `run show` shows one of them
 Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
 
 /// The arguments of `punch run`.
@@ -213,8 +213,8 @@ impl RunArgs {
             options.worktrees |= last.has_worktrees() && !has_chosen;
             let place = if options.worktrees { ", in worktrees" } else { ", in this folder" };
             let agents = safety::count(options.seats as u64, "agent");
-            let before = format!("as in run {}: {agents} ({}){place}", last.id, named.join(", "));
-            output::remark(&format!("note: no agent given, so this works {before}"));
+            let before = format!("{agents} ({}){place}", named.join(", "));
+            output::remark(&format!("note: no agent given; using the options of run {}: {before}", last.id));
         }
         Ok((options, open))
     }
@@ -235,7 +235,7 @@ fn answerer(open: &OpenProject, as_json: bool) -> Result<Option<Answerer>, Failu
         Ok(answerer) => Ok(Some(answerer)),
         Err(NotTheUser::NoTerminal) => Ok(None),
         Err(doubt) => {
-            output::remark(&format!("note: questions of agents cannot be answered here: {doubt}"));
+            output::remark(&format!("note: agents' questions cannot be answered here: {doubt}"));
             Ok(None)
         }
     }

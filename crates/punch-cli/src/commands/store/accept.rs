@@ -29,7 +29,11 @@ impl AcceptArgs {
                 "only the user accepts lost writes, and this shell belongs to an agent ({} is set)",
                 mark.variable
             );
-            return Err(Failure::refused("needs_user", message, "ask the user to run it in a terminal of their own"));
+            return Err(Failure::refused(
+                "needs_user",
+                message,
+                "ask the user to run this command in their own terminal",
+            ));
         }
         // First, so that no other process can overwrite the copy as soon as writes are allowed again.
         let copy = Safety::of(location).and_then(|safety| safety.keep_after_loss());

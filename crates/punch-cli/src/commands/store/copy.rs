@@ -56,7 +56,7 @@ impl CopyArgs {
         let parts: Vec<String> = parts.iter().map(|(number, noun)| count(*number, noun)).collect();
         let (from, to) = (from.shown(), to.shown());
         let message = format!(
-            "Copied `{}` to `{}`: {}. The events of both are equal.",
+            "Copied `{}` to `{}`: {}. Both have the same events.",
             text::neutral(&from),
             text::neutral(&to),
             parts.join(", ")

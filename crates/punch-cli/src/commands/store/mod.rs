@@ -25,7 +25,7 @@ Examples:
   punch store backup                       # into `backups/` beside the store
   punch store backup ../plan.db
   punch store restore ../plan.db           # keeps the current one beside it
-  punch store restore --copy               # from the hourly copy in the state folder
+  punch store restore --copy               # from the hourly copy in your state folder
   punch store accept                       # continue after a damaged or deleted `store.db-wal`
   punch store copy .git/punch postgres://db/plans
   punch store prune --before 500 --export events.jsonl
@@ -101,7 +101,7 @@ fn in_file(location: Location) -> Result<Location, Failure> {
 /// Fails if something is there already.
 fn refuse_taken(path: &std::path::Path, hint: &str) -> Result<(), Failure> {
     match path.symlink_metadata() {
-        Ok(_) => Err(Failure::refused("file_exists", format!("`{}` exists already", path.display()), hint)),
+        Ok(_) => Err(Failure::refused("file_exists", format!("`{}` already exists", path.display()), hint)),
         Err(_) => Ok(()),
     }
 }
@@ -111,6 +111,6 @@ fn need(location: &Location) -> Result<(), Failure> {
     if location.exists {
         return Ok(());
     }
-    let (store, why) = (StoreLabel::file(&location.database), "there is none yet".to_owned());
+    let (store, why) = (StoreLabel::file(&location.database), "it does not exist yet".to_owned());
     Err(StoreError::Unavailable { store, reason: StoreObstacle::Missing, why }.into())
 }

@@ -56,13 +56,13 @@ impl PruneArgs {
             return Ok(nothing(before, row.revision));
         }
         let message =
-            format!("{} before revision {before} now only in `{}`.", count(pruned, "event"), text::neutral(&name));
+            format!("Moved {} older than revision {before} to `{}`.", count(pruned, "event"), text::neutral(&name));
         Ok(VerbReply::new(message, json!({"pruned": pruned, "before": before, "file": name})))
     }
 }
 
 fn nothing(before: u64, revision: u64) -> VerbReply {
-    let message = format!("No events before revision {before} of {revision}; `--before REV` says what may go.");
+    let message = format!("No events before revision {before} of {revision}; `--before REV` sets another limit.");
     VerbReply::new(message, json!({"pruned": 0, "before": before, "file": null}))
 }
 

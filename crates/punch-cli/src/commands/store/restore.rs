@@ -24,7 +24,7 @@ pub struct RestoreArgs {
     /// The copy to restore
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The hourly copy in the user's state folder
+    /// The hourly copy in your state folder
     #[arg(long)]
     copy: bool,
 }
@@ -39,13 +39,16 @@ impl RestoreArgs {
             None => {
                 let copy = Safety::of(location).map(|safety| safety.copy().to_owned());
                 let none = || {
-                    Failure::usage("there is no home folder with copies", "name the copy: `punch store restore FILE`")
+                    Failure::usage(
+                        "there is no home folder, so there are no copies",
+                        "name the copy: `punch store restore FILE`",
+                    )
                 };
                 copy.ok_or_else(none)?
             }
         };
         if !from.exists() {
-            let hint = "`punch store info` lists the copies there are";
+            let hint = "`punch store info` lists the copies";
             return Err(Failure::refused("copy_missing", format!("no copy at `{}`", from.display()), hint));
         }
         if from.canonicalize().is_ok_and(|from| from == location.database) {
@@ -65,7 +68,7 @@ impl RestoreArgs {
             count(info.todos, "todo")
         );
         if let Some(replaced) = &replaced {
-            message.push_str(&format!("\nThe replaced store is in `{}`", text::neutral(replaced)));
+            message.push_str(&format!("\nThe previous store is in `{}`", text::neutral(replaced)));
         }
         Ok(VerbReply::new(
             message,

@@ -18,7 +18,7 @@ fn an_agent_saves_lists_and_restores() {
     );
     client.call("todo_write", json!({"ops": [{"op": "done", "id": "T-1"}]}));
     let restored = client.call("todo_checkpoint", json!({"action": "restore"}));
-    assert!(restored.contains("\nOpen again: T-1\n") && restored.contains("\nNext: T-1\n"), "{restored}");
+    assert!(restored.contains("\nReopened: T-1\n") && restored.contains("\nNext: T-1\n"), "{restored}");
     let unknown = client.call("todo_checkpoint", json!({"action": "restore", "id": "chk-1"}));
     assert!(unknown.starts_with("Error unknown_checkpoint") && unknown.contains("action list"), "{unknown}");
     let mut worker = Client::ready(folder.path(), &["--tools", "checkpoint", "--role", "worker"]);
@@ -37,7 +37,7 @@ fn an_agent_that_restores_is_told_how_the_code_comes_back() {
     assert!(!restored.contains("git restore"), "it is there: {restored}");
     world.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
     let restored = client.call("todo_checkpoint", json!({"action": "restore"}));
-    let command = format!("comes back with: git restore --source={} --worktree --staged :/\n", commit.trim());
+    let command = format!("restore its code too: git restore --source={} --worktree --staged :/\n", commit.trim());
     assert!(restored.contains(&command), "{restored}");
 }
 
@@ -63,7 +63,7 @@ fn a_batch_of_the_schedule_view_leaves_a_checkpoint_and_what_it_took_is_kept() {
     let done = client.call("todo_write", json!({"ops": [{"op": "done", "id": "T-1", "actualTokens": 9_000}]}));
     assert!(!done.starts_with("Error"), "{done}");
     let list = client.call("todo_checkpoint", json!({"action": "list"}));
-    assert!(list.contains(": 1 done, 1 left") && list.contains("the last of a batch of 1 is done"), "{list}");
+    assert!(list.contains(": 1 done, 1 left") && list.contains("a batch of 1 is done"), "{list}");
     // 8,000 were estimated and 9,000 used: the next estimate is larger.
     let next = client.call("todo_read", json!({"view": "schedule", "budget": 200_000}));
     assert!(next.starts_with("100926 tokens  T-2 two"), "{next}");

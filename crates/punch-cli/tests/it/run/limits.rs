@@ -7,7 +7,7 @@ fn a_run_that_reached_its_limit_goes_on_only_when_it_may_spend_more() {
     let stage = Stage::new();
     stage.add(&["work a", "refuse b", "work c", "work d"]);
     let run = stage.ends(&["--max-turns", "2"], 4);
-    assert!(run.stdout.contains("2 of 2 turns are used\nlimit reached: run 1"), "{}", run.render());
+    assert!(run.stdout.contains("2 of 2 turns used\nlimit reached: run 1"), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 2, "a failed turn counts");
     let run = stage.ends(&["--max-turns", "2"], 4);
     assert!(run.stdout.contains("limit reached: run 1, 0 completed"), "{}", run.render());
@@ -25,7 +25,7 @@ fn what_nobody_reports_counts_as_estimated() {
     stage.world.ok(&["add", "work b", "--tokens", "700"]);
     stage.world.ok(&["add", "work c", "--tokens", "700"]);
     let run = stage.ends(&["--max-tokens", "1000"], 4);
-    assert!(run.stdout.contains("1400 of 1000 tokens are used (1400 of them estimated)"), "{}", run.render());
+    assert!(run.stdout.contains("1400 of 1000 tokens used (1400 of them estimated)"), "{}", run.render());
     assert_eq!(stage.trace("done").len(), 2);
     // An estimate teaches nothing about estimates.
     assert_eq!(stage.world.json(&["report"])["calibration"], 1.0);
@@ -82,7 +82,7 @@ fn a_runner_that_is_killed_again_and_again_starts_no_more_agents_than_its_limit_
     let run = kill_after_each_start(&stage, &["--agents", "2", "--max-turns", "3"]);
     assert_eq!(run.exit, Some(4), "{}", run.render());
     assert!(stage.trace("begun").len() <= 3, "{:?}", stage.trace("begun"));
-    assert!(run.stdout.contains("3 of 3 turns are used"), "{}", run.render());
+    assert!(run.stdout.contains("3 of 3 turns used"), "{}", run.render());
 }
 
 #[test]
@@ -92,5 +92,5 @@ fn tokens_of_turns_that_a_killed_runner_left_open_are_charged_as_estimated() {
     let run = kill_after_each_start(&stage, &["--max-tokens", "1000"]);
     assert_eq!(run.exit, Some(4), "{}", run.render());
     assert_eq!(stage.trace("begun").len(), 2);
-    assert!(run.stdout.contains("1400 of 1000 tokens are used (1400 of them estimated)"), "{}", run.render());
+    assert!(run.stdout.contains("1400 of 1000 tokens used (1400 of them estimated)"), "{}", run.render());
 }

@@ -52,7 +52,7 @@ fn one_that_prints_without_end_is_ended_with_the_time_for_a_todo() {
     command.env("PUNCH_RUN_TODO_TIME", "500ms");
     let run = finished(command.output().unwrap());
     assert_eq!((run.exit, stage.alive().len()), (Some(1), 0), "{}", run.render());
-    assert!(run.stderr.contains("the time for one todo is over"), "{}", run.render());
+    assert!(run.stderr.contains("the time limit for one todo was reached"), "{}", run.render());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn ones_that_hang_and_hear_no_signal_are_ended_and_fail() {
     stage.add(&["hang on", "deaf one", "work on"]);
     let run = impatient(&stage, &["--agents", "2"], 1);
     for id in ["T-1", "T-2"] {
-        let told = format!("{id} failed: the agent gave no sign of life for 400ms");
+        let told = format!("{id} failed: the agent showed no activity for 400ms");
         assert!(run.stdout.contains(&told), "{}", run.render());
         assert_eq!(stage.trace("begun").iter().filter(|begun| *begun == id).count(), 2);
     }
@@ -123,7 +123,7 @@ fn one_that_closes_its_output_is_heard_by_its_exit_code_and_ended_if_it_stays() 
     stage.add(&["shut out; work", "shut out; hang"]);
     let run = impatient(&stage, &["--agents", "2"], 1);
     assert_eq!(stage.status("T-1"), "completed");
-    assert!(run.stdout.contains("T-2 failed: the agent gave no sign of life for 400ms"), "{}", run.render());
+    assert!(run.stdout.contains("T-2 failed: the agent showed no activity for 400ms"), "{}", run.render());
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn an_agent_that_does_not_start_ends_the_run_and_takes_no_attempt() {
         fs::create_dir_all(log).unwrap();
     }
     let run = stage.ends(&[], 1);
-    assert!(run.stdout.contains("does not start"), "{}", run.render());
+    assert!(run.stdout.contains("could not be started"), "{}", run.render());
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], todo["attempts"].as_u64().unwrap_or(0)), (&"pending".into(), 0));
 }

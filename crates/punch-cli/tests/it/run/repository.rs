@@ -108,7 +108,7 @@ fn submodules_stay_and_are_told() {
         world.git(&["commit", "-qam", "lib"]);
         fs::write(world.project.join("lib/a.txt"), "changed inside\n").unwrap();
     });
-    assert!(runs[1].stderr.contains("1 submodules are empty in the worktrees"), "{}", runs[1].render());
+    assert!(runs[1].stderr.contains("1 submodule is empty in the worktrees"), "{}", runs[1].render());
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn links_are_not_copied_into_a_lane() {
     let run = finished(command.output().unwrap());
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(
-        run.stdout.contains("cannot copy `link` into the worktree: only plain files are copied"),
+        run.stdout.contains("cannot copy `link` into the worktree: only regular files are copied"),
         "{}",
         run.render()
     );

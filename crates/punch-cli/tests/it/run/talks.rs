@@ -65,7 +65,7 @@ fn one_conversation_takes_todo_after_todo_and_is_kept_going() {
     assert_eq!(stage.trace("processes").len(), 1, "{}", run.render());
     let prompts = stage.trace("prompts");
     assert_eq!(prompts.len(), 5, "three todos, one continuation, one failure: {prompts:#?}");
-    assert!(run.stderr.contains("[1] continues T-2") && run.stderr.contains("T-3 failed and is tried again"));
+    assert!(run.stderr.contains("[1] continues T-2") && run.stderr.contains("T-3 failed, retrying"));
     let shown = stage.world.json(&["runs", "show", "1"]);
     let spent = &shown["spent"];
     assert_eq!((&spent["tokens"], &spent["estimated"], &spent["turns"]), (&550.into(), &0.into(), &5.into()));

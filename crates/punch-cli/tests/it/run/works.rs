@@ -45,7 +45,7 @@ fn what_fails_is_tried_once_more_with_the_failure_told_and_the_rest_goes_on() {
         "{}",
         run.render()
     );
-    let again = "T-1 failed and is tried again: the check of `T-1` failed (exit code 1): `test -e made-T-1`";
+    let again = "T-1 failed, retrying: the check of `T-1` failed (exit code 1): `test -e made-T-1`";
     assert!(run.stderr.contains(again), "{}", run.render());
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], &todo["attempts"]), (&"completed".into(), &1.into()));

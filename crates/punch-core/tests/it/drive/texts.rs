@@ -408,7 +408,7 @@ fn what_is_not_done_is_told_whether_its_check_ran_or_not() {
     unrun.shell = false;
     assert!(explain(&[unrun.clone()]).contains("mark it completed again"));
     unrun.by_itself = true;
-    insta::assert_snapshot!(explain(&[unrun.clone()]), @"T-1 is not done: its check `make` has not passed yet. To finish it, stop as usual: with other files the check runs again by itself, and completes T-1 if it passes. If the command needs approval, tell the user and continue with another todo.");
+    insta::assert_snapshot!(explain(&[unrun.clone()]), @"T-1 is not done: its check `make` has not passed yet. To finish it, stop as usual: once files have changed, the check runs again and completes T-1 if it passes. If the command needs approval, tell the user and continue with another todo.");
     insta::assert_snapshot!(explain(&[unrun.clone().awaiting_approval()]), @"T-1 is not done yet: the user has to approve its check `make` first, and finds it in `punch inbox`. Continue with another todo.");
     unrun.pending = Some(PendingCheck::Running);
     insta::assert_snapshot!(explain(&[unrun.clone()]), @"T-1 is reported as done and its check `make` is running. Continue with another todo; the result follows.");
@@ -416,7 +416,7 @@ fn what_is_not_done_is_told_whether_its_check_ran_or_not() {
     let again = Unproven { attempts: 3, by_itself: true, shell: false, ..failed(2, "make", "") };
     insta::assert_snapshot!(explain(&[again]), @r"
     T-2 is not done: its check `make` failed with exit code 101 (3 attempts failed).
-    Fix it, then stop as usual: with other files the check runs again by itself, and completes T-2 if it passes.
+    Fix it, then stop as usual: once files have changed, the check runs again and completes T-2 if it passes.
     ");
     let many: Vec<Unproven> = (1..9).map(|n| failed(n, "make", "")).collect();
     insta::assert_snapshot!(explain(&many), @r"

@@ -18,7 +18,7 @@ fn every_bad_part_is_named_with_its_place() {
         (
             Format::CursorPlan,
             "---\na: &a [x, x]\ntodos: [*a, *a]\n---\n",
-            "line 3, column 9: YAML aliases are not read",
+            "line 3, column 9: YAML aliases are not supported",
         ),
         (Format::CursorPlan, "---\ntodos: x\n---\n", "line 2, column 8: `todos` must be a list, not a string"),
         (Format::CursorPlan, "---\ntodos:\n  - id: a\n---\n", "line 3, column 5: `content` is missing"),
@@ -46,7 +46,7 @@ fn every_bad_part_is_named_with_its_place() {
         (Format::TodoWrite, "{", "not JSON"),
         (Format::ClaudeTasks, "{\"1.json\": {\"id\": \"1\", \"status\": \"pending\"}}", "1.json.subject: is missing"),
         (Format::Codex, "{\"plan\": [{\"status\": \"pending\"}]}", "plan[0].step: is missing"),
-        (Format::Codex, "{}\n{}\n", "no plan of Codex"),
+        (Format::Codex, "{}\n{}\n", "not a Codex plan"),
         (Format::TaskMaster, "{\"tasks\": [{\"title\": \"x\"}]}", "tasks[0].id: is missing"),
         (Format::TaskMaster, "{\"master\": {}}", "tasks: must be a list"),
         (
@@ -105,7 +105,11 @@ fn code_that_nothing_closes_is_told() {
     for text in ["- [ ] a\n```sh\nx\n- [ ] b\n", "- [ ] a\n<!-- x\n- [ ] b\n"] {
         let parsed = Format::Checklist.read(text).unwrap();
         assert_eq!(parsed.document.records.len(), 1);
-        assert!(parsed.ignored.iter().any(|told| told.starts_with("line 2 and all below it")), "{:?}", parsed.ignored);
+        assert!(
+            parsed.ignored.iter().any(|told| told.starts_with("line 2 and everything below it")),
+            "{:?}",
+            parsed.ignored
+        );
     }
     let parsed = Format::Checklist.read("```\nx\n```\n- [ ] a <!-- b -->\n").unwrap();
     assert_eq!(parsed.ignored.into_iter().collect::<Vec<_>>(), ["line 1"]);

@@ -45,7 +45,7 @@ fn a_chain_begins_with_its_first_todo() {
     let plan = plan(vec![todo(1, &[]), todo(2, &[1]), todo(3, &[2])]);
     let Some(answer) = why(&plan, Uid(3), NOW) else { panic!("it is there") };
     assert_eq!(answer.shown, ShownStatus::Waiting);
-    assert_eq!(answer.text(), "T-3 is waiting for T-2 (waiting)\nthe waiting begins with T-1 (ready)");
+    assert_eq!(answer.text(), "T-3 is waiting for T-2 (waiting)\nultimately waiting for T-1 (ready)");
     assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is ready".to_owned()));
     assert_eq!(why(&plan, Uid(9), NOW), None);
     let one = unblocks(&plan, Uid(1), NOW).map(|u| u.text());
@@ -80,7 +80,7 @@ fn every_kind_of_waiting_is_named() {
     assert_eq!(
         answer.text(),
         "T-5 is stuck\non hold: budget\nit is waiting for 4 todos: T-1 (cancelled), T-2 (in progress), \
-         T-3 (waiting for you: ask ␛[31mAnn now), T-4 (waiting)\nthe waiting begins with T-1 (cancelled), \
+         T-3 (waiting for you: ask ␛[31mAnn now), T-4 (waiting)\nultimately waiting for T-1 (cancelled), \
          T-2 (in progress), T-3 (waiting for you: ask ␛[31mAnn now), T-5 (in a cycle with T-4, on hold: budget), \
          deploy (no such todo)"
     );
@@ -125,7 +125,7 @@ fn the_same_words_conflict() {
     let found = conflicts(&plan, NOW);
     let pairs: Vec<_> = found.pairs.list.iter().map(|c| (c.first.0, c.second.0)).collect();
     assert_eq!(pairs, [(3, 1), (3, 2)]);
-    assert_eq!(found.text(), "2 in conflict: T-1 says the same as T-3, T-2 says the same as T-3");
+    assert_eq!(found.text(), "2 in conflict: T-1 has the same text as T-3, T-2 has the same text as T-3");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_todo_without_content_is_not_ready_and_not_open_work() {
     let reader = PlanReader::new(&plan, NOW);
     assert_eq!(reader.shown(plan.get(Uid(1)).unwrap()), ShownStatus::Empty);
     assert!(!reader.is_ready(plan.get(Uid(1)).unwrap()));
-    assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is empty: it has no content".to_owned()));
+    assert_eq!(why(&plan, Uid(1), NOW).map(|w| w.text()), Some("T-1 is empty: it has no text".to_owned()));
     let still = standstill(&plan, NOW);
     assert_eq!((still.open, still.ready.total, still.roots.list[0].reason.cause), (1, 0, Cause::Blank));
 }

@@ -103,7 +103,7 @@ fn another_branch_is_refused() {
     let saved = world.save();
     world.git(&["checkout", "-q", "-b", "other"]);
     let error = world.restore(&saved.id, GENTLY).unwrap_err();
-    assert!(error.message().contains("it was made on main, this is other"), "{}", error.message());
+    assert!(error.message().contains("it was made on main, but you are on other"), "{}", error.message());
     world.restore(&saved.id, ANYWAY).unwrap();
 }
 

@@ -246,7 +246,7 @@ fn a_conversation_that_was_wound_back_is_told_once_what_it_forgot() {
     // Wound back to turn 0, before the list is written.
     assert_eq!(
         world.in_turn("3", first(), wrote()).unwrap(),
-        "The conversation went back to an earlier point, the plan did not: work with it as it is now. Since then:\n\
+        "The conversation went back to an earlier point; the plan did not: work with it as it is now. Since then:\n\
          - T-1 is completed now: \"a\""
     );
     assert_eq!(world.in_turn("3", never(), ran()), None, "told once");

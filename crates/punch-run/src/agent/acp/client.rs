@@ -120,9 +120,9 @@ impl AcpClient {
             (AcpRequest::Prompt, Value::Null) => self.turn_over(result),
             (_, error) => {
                 let hint = if error["code"] == LOGIN {
-                    "it wants a login; start it once by hand"
+                    "it requires a login: run it once yourself"
                 } else {
-                    "it gave no answer"
+                    "it did not answer"
                 };
                 let data = error["data"]["details"].as_str().or_else(|| error["data"]["message"].as_str());
                 let text =

@@ -51,7 +51,7 @@ impl SeatStep<'_, '_> {
         let Some(job) = state.job_in_work() else { return };
         let done: Vec<&AgentPlanEntry> = entries.iter().filter(|entry| entry.status == "completed").collect();
         if done.iter().any(|entry| entry.content.trim() == job.todo.content.trim()) {
-            self.report_done(job, "the agent's own plan has it as completed");
+            self.report_done(job, "the agent marked it as completed in its own plan");
         }
         self.output(format!("{} of {} steps of its own plan are done", done.len(), entries.len()));
     }
@@ -185,7 +185,7 @@ impl SeatStep<'_, '_> {
                         return Judging { conversation, job, can_check: false };
                     }
                     AgentTurnEnd::UsageLimit(limit) => limit.message,
-                    AgentTurnEnd::Limit => "the agent's host ended the turn at a limit of its own".to_owned(),
+                    AgentTurnEnd::Limit => "the agent ended the turn at a limit of its own".to_owned(),
                     AgentTurnEnd::Cancelled => "the turn was cancelled".to_owned(),
                     AgentTurnEnd::Failed(why) => why,
                 };
@@ -205,8 +205,8 @@ impl SeatStep<'_, '_> {
         if state.conversation().is_some_and(unpaid) {
             self.charge(&mut state);
         }
-        let code = code.map_or_else(|| "nobody knows how".to_owned(), |code| format!("exit code {code}"));
-        let why = format!("the agent ended in the middle of its work ({code})");
+        let code = code.map_or_else(|| "exit code unknown".to_owned(), |code| format!("exit code {code}"));
+        let why = format!("the agent exited in the middle of its work ({code})");
         match state {
             Idle { .. } => Idle { conversation: None },
             Resting { until, .. } => Resting { until, conversation: None },

@@ -69,9 +69,9 @@ impl SeatStep<'_, '_> {
             Working { conversation, job } => {
                 let last_sign = printed.map_or(conversation.last_sign, |printed| printed.max(conversation.last_sign));
                 let why = if since(last_sign) >= rules.idle {
-                    format!("the agent gave no sign of life for {}", print_duration(rules.idle))
+                    format!("the agent showed no activity for {}", print_duration(rules.idle))
                 } else if todo_time_over {
-                    "the time for one todo is over".to_owned()
+                    "the time limit for one todo was reached".to_owned()
                 } else {
                     return Working { conversation, job };
                 };

@@ -159,7 +159,7 @@ impl SeatStep<'_, '_> {
                 Continuing { conversation, job, text }
             }
             (Continuing { conversation, job, .. }, E::NotPrompted(Some(error))) => {
-                let why = format!("the agent takes no further prompt: {error}");
+                let why = format!("the agent accepts no further prompts: {error}");
                 self.fail(Some(conversation), job, &why, false)
             }
             (Continuing { conversation, job, .. }, E::Launched { worker, lane }) => {
@@ -260,7 +260,7 @@ impl SeatStep<'_, '_> {
 
     /// Counts a failed start. It is not an attempt at the todo: no agent got the prompt.
     pub(super) fn does_not_start(&mut self, todo: Todo, why: &str) -> SeatState {
-        let why = format!("{} does not start: {}", line(&self.seat.label), line(why));
+        let why = format!("{} could not be started: {}", line(&self.seat.label), line(why));
         self.failed_start(todo, &why)
     }
 

@@ -75,12 +75,12 @@ impl JsonTree {
     /// The member of an object. A name that occurs twice is an error: readers differ in which one they take.
     pub fn member(&self, object: usize, name: &str) -> Result<Option<usize>, SettingsFileError> {
         let JsonKind::Object(members) = &self.nodes[object].kind else {
-            return Err(self.wrong(object, "an object is expected here".to_owned()));
+            return Err(self.wrong(object, "expected an object".to_owned()));
         };
         let mut found = members.iter().filter(|(key, ..)| key == name);
         let first = found.next();
         if let Some((_, at, _)) = found.next() {
-            return Err(SettingsFileError::at(&self.plain, *at, format!("`{name}` occurs a second time")));
+            return Err(SettingsFileError::at(&self.plain, *at, format!("`{name}` occurs twice")));
         }
         Ok(first.map(|(_, _, value)| *value))
     }

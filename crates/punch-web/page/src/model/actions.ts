@@ -192,7 +192,7 @@ export async function undo(revision?: number): Promise<void> {
 }
 
 export async function redo(): Promise<void> {
-  await write([{ op: "redo" }], "Did it again");
+  await write([{ op: "redo" }], "Redid what you undid last");
 }
 
 /** Answers a question of an agent. If someone was faster, says who and when. */

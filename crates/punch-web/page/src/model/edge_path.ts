@@ -3,7 +3,7 @@
 /** The size of a todo, and what is free between two of them. */
 export const WIDTH = 196;
 export const HEIGHT = 52;
-export const GAP_X = 72;
+export const GAP_X = 56;
 export const GAP_Y = 18;
 
 interface Corner {

@@ -12,6 +12,8 @@ const MARGIN = 24;
 const LIMIT = 2_000;
 /** Pixels that a click may move. */
 const CLICK = 4;
+/** The smallest scale at which the text of a todo can be read. */
+const READABLE = 0.8;
 /** Steps around a todo. */
 const DEPTH = 2;
 
@@ -103,11 +105,10 @@ function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Se
   const [hovered, setHovered] = useState<number | null>(null);
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const shape = `${bounds.width}x${bounds.height}/${answer.nodes[0]?.uid ?? 0}/${answer.nodes.length}`;
-  const fit = (): void => {
+  const show = (smallest: number): void => {
     const element = svg.current;
-    // At least readable: a large graph starts at its first layers instead of as a smudge.
     const [w, h] = [element?.clientWidth || 1000, element?.clientHeight || 600];
-    const scale = Math.min(1.2, Math.max(w < 700 ? 0.8 : 0.5, Math.min(w / bounds.width, h / bounds.height)));
+    const scale = Math.min(1.2, Math.max(smallest, Math.min(w / bounds.width, h / bounds.height)));
     const target = focus === null ? undefined : answer.nodes.find((node) => node.id === focus);
     const at = target && placed.get(target.uid);
     const [width, height] = [w / scale, h / scale];
@@ -115,7 +116,10 @@ function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Se
       size <= seen ? from + (size - seen) / 2 : point === undefined ? from : Math.max(from, Math.min(from + size - seen, point - seen / 2));
     setBox({ x: center(bounds.x, bounds.width, width, at && at.x + WIDTH / 2), y: center(bounds.y, bounds.height, height, at ? at.y + HEIGHT / 2 : bounds.y + bounds.height / 2), width, height });
   };
-  useEffect(fit, [shape]);
+  /** All of it, however small; a graph of thousands stays a map of its first layers. */
+  const fit = (): void => show(0.2);
+  // A graph starts where its text can be read, around the open todo.
+  useEffect(() => show(READABLE), [shape]);
   useEffect(() => {
     const element = svg.current;
     if (element === null) return;
@@ -190,10 +194,10 @@ function Drawing(props: { answer: GraphAnswer; focus: string | null; matched: Se
           act();
         }}
       >
-        {answer.edges.map((edge, at) => (isSeen(edge.from, edge.to) ? <Edge key={at} edge={edge} placed={placed} tops={tops} near={active !== null && (edge.from === active || edge.to === active)} dim={active !== null} /> : null))}
+        {answer.edges.map((edge, at) => (isSeen(edge.from, edge.to) ? <Edge key={at} edge={edge} placed={placed} tops={tops} near={active !== null && (edge.from === active || edge.to === active)} dim={hovered !== null} /> : null))}
         {[...placed.values()].filter(({ node }) => isSeen(node.uid, node.uid) || node.uid === active).map((one) => (
           <Node
-            key={one.node.uid} {...one} active={one.node.uid === active} dim={(active !== null && !near.has(one.node.uid)) || (matched !== null && !matched.has(one.node.uid))}
+            key={one.node.uid} {...one} active={one.node.uid === active} dim={(hovered !== null && !near.has(one.node.uid)) || (matched !== null && !matched.has(one.node.uid))}
             hover={setHovered} enter={props.enter}
           />
         ))}

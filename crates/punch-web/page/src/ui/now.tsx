@@ -132,7 +132,7 @@ function Unseen(props: { entries: HistoryEntry[]; revision: number }): JSX.Eleme
   const { entries, revision } = props;
   const mark = entries.length > 0 && <Button look="quiet small" onClick={() => void markSeen(revision)}>Mark as seen</Button>;
   return (
-    <Section title="Since you looked" count={entries.length} aside={mark || undefined}>
+    <Section title="Since you last looked" count={entries.length} aside={mark || undefined}>
       {entries.length === 0 ? <Empty title="Nothing changed." /> : <ul class="entries">{entries.slice(0, 20).map((entry) => <Entry key={entry.revision} entry={entry} />)}</ul>}
       {entries.length > 20 && <Button look="quiet small more" onClick={() => navigate({ view: "log" })}>{entries.length - 20} more in the log</Button>}
     </Section>

@@ -46,6 +46,7 @@ test("the graph is panned and zoomed with keys, wheel, pointer and buttons, and 
     await until(async () => (await box()).join() !== before.join(), "the graph did not move");
     return [before, await box()];
   };
+  await page.getByRole("button", { name: "Fit" }).click();
   const fitted = await box();
   await svg.focus();
   let [from, to] = await changed(() => page.keyboard.press("ArrowRight"));

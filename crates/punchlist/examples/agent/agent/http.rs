@@ -21,7 +21,7 @@ pub fn post(url: &str, body: &str) -> Result<Lines, Problem> {
     let rest = url.strip_prefix("http://").ok_or("only http:// is spoken here")?;
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let address = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
-    let address = address.to_socket_addrs()?.next().ok_or("the host has no address")?;
+    let address = address.to_socket_addrs()?.next().ok_or("the host name has no address")?;
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;

@@ -281,7 +281,7 @@ fn ends_are_told_apart() {
         ),
         (
             r#"{"id":3,"error":{"code":-32000,"message":"Authentication required"}}"#,
-            AgentTurnEnd::Failed("it wants a login; start it once by hand (Authentication required)".into()),
+            AgentTurnEnd::Failed("it requires a login: run it once yourself (Authentication required)".into()),
         ),
     ] {
         let mut client = prompted();
