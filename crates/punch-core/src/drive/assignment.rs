@@ -1,4 +1,4 @@
-//! The first message of a conversation that is given todos of a plan (seed 000). Todo text stands in it as quoted data.
+//! The first message of a conversation that is given todos of a plan. Todo text stands in it as quoted data.
 
 use std::fmt::Write;
 
