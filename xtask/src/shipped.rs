@@ -35,12 +35,18 @@ pub fn sources() -> Result<Vec<SourceFile>, String> {
 
 /// Returns `None` for files that hold only tests.
 fn source(root: &Path, package: &str, file: &PathBuf) -> Result<Option<SourceFile>, String> {
-    if file.file_name().is_some_and(|name| name == "tests.rs") {
+    let name = file.strip_prefix(root).unwrap_or(file);
+    if is_test(name) {
         return Ok(None);
     }
     let text = fs::read_to_string(file).map_err(|cause| format!("{}: {cause}", file.display()))?;
-    let name = file.strip_prefix(root).unwrap_or(file).to_string_lossy().replace('\\', "/");
+    let name = name.to_string_lossy().replace('\\', "/");
     Ok(Some(SourceFile { package: package.to_owned(), name, code: code(&text) }))
+}
+
+/// Returns true for files that hold only tests: `tests.rs`, and every file in a folder `tests`.
+fn is_test(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "tests.rs") || file.components().any(|part| part.as_os_str() == "tests")
 }
 
 /// Returns the lines of `text` that are code. Inline tests are `#[cfg(test)]` items as rustfmt writes them: they end at
@@ -67,7 +73,17 @@ pub fn code(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::code;
+    use std::path::Path;
+
+    use super::{code, is_test};
+
+    #[test]
+    fn files_of_tests_do_not_ship() {
+        for test in ["crates/a/src/tests.rs", "crates/a/src/b/tests.rs", "crates/a/src/tests/mod.rs"] {
+            assert!(is_test(Path::new(test)), "{test}");
+        }
+        assert!(!is_test(Path::new("crates/a/src/latest.rs")));
+    }
 
     #[test]
     fn comments_blank_lines_and_inline_tests_are_left_out() {

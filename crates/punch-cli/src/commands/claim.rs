@@ -1,13 +1,14 @@
 //! `punch claim`: the best ready todo, or a named one, for one owner, under a lease.
 
 use clap::Args;
-use punch_core::text;
+use punch_core::{Plan, text};
 use serde_json::json;
 
+use super::{list, ready};
 use crate::environment::{duration, span};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::reply::{self, VerbReply};
+use crate::reply::{self, Body, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +37,7 @@ impl ClaimArgs {
             Some(lease) => duration(lease)?,
             None => project.config.settings.lease_ms(),
         };
-        let Some(open) = project.read()?.plan() else { return Ok(nothing()) };
+        let Some(open) = project.read()?.plan() else { return Ok(nothing(list::empty().body)) };
         let request = open.project.request();
         let claimed = match &self.todo {
             Some(todo) => {
@@ -45,7 +46,10 @@ impl ClaimArgs {
             }
             None => open.engine.claim_next(open.plan, &request, lease)?,
         };
-        let Some(claimed) = claimed else { return Ok(nothing()) };
+        let Some(claimed) = claimed else {
+            let plan = open.engine.read(open.plan, |snapshot| Ok(Plan::slice(snapshot.row()?)))?;
+            return Ok(nothing(ready::nothing_ready(&plan)));
+        };
         let mut reply = reply::changed(&claimed.changed, &[claimed.uid], &open.project);
         if let Some(todo) = claimed.changed.plan.get(claimed.uid) {
             reply.json["fence"] = json!(todo.fence);
@@ -57,6 +61,6 @@ impl ClaimArgs {
     }
 }
 
-fn nothing() -> VerbReply {
-    VerbReply::new("Nothing is ready.", json!({"todo": null, "fence": null, "leaseUntil": null}))
+fn nothing(why: impl Into<Body>) -> VerbReply {
+    VerbReply::new(why, json!({"todo": null, "fence": null, "leaseUntil": null}))
 }

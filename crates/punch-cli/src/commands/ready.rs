@@ -52,14 +52,16 @@ impl ReadyArgs {
             let layout = open.project.layout(now);
             return Ok(VerbReply::new(reply::table(PlanReader::new(&plan, now), todos, layout), json!({})));
         }
-        let text = match plan.row.counts.open() {
-            0 => nothing_open(&plan),
-            1 => "Nothing is ready; 1 todo is open. `punch why` shows what it is waiting for.".to_owned(),
-            open => {
-                format!("Nothing is ready; {open} todos are open. `punch why` shows what they are waiting for.")
-            }
-        };
-        Ok(VerbReply::new(text, json!({})))
+        Ok(VerbReply::new(nothing_ready(&plan), json!({})))
+    }
+}
+
+/// Says that nothing can be started, and where to look for the reason.
+pub(super) fn nothing_ready(plan: &Plan) -> String {
+    match plan.row.counts.open() {
+        0 => nothing_open(plan),
+        1 => "Nothing is ready; 1 todo is open. `punch why` shows what it is waiting for.".to_owned(),
+        open => format!("Nothing is ready; {open} todos are open. `punch why` shows what they are waiting for."),
     }
 }
 

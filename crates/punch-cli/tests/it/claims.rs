@@ -40,7 +40,7 @@ fn claims_go_to_one_owner_and_only_that_one_finishes() {
     [>] T-2  Two
     claimed by bob for 15m
     $ punch claim --owner carol
-    Nothing is ready.
+    Nothing is ready; 2 todos are open. `punch why` shows what they are waiting for.
     $ punch done T-1 --owner bob
     2> error: `T-1` is claimed by `alice` until TIME
     2> hint: no other todo is ready; wait until the claim ends

@@ -42,7 +42,7 @@ fn looking_at_nothing_is_no_error_and_makes_no_store() {
       punch add 'First thing'   or write the plan yourself
       punch demo                see what it does
     $ punch claim --owner a
-    Nothing is ready.
+    No todos yet: `punch add 'First thing'` adds one.
     $ punch show x
     2> error: no todo `x`
     2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
@@ -241,4 +241,18 @@ fn lists_are_objects_in_the_extended_format() {
 #[test]
 fn a_limit_of_nothing_does_not_claim_that_nothing_is_open() {
     assert_eq!(world().ok(&["list", "--limit", "0"]), "`--limit 0` shows none of 5 open todos.\n");
+}
+
+/// More todos than any view shows rows.
+#[test]
+fn counts_are_those_of_all_todos_however_few_are_shown() {
+    let world = World::new();
+    let lines: String = (1..=450).map(|n| format!("Todo {n}\n")).collect();
+    assert_eq!(world.feed(&["add"], &lines).exit, Some(0));
+    world.ok(&["done", "T-1"]);
+    assert!(world.ok(&["status"]).starts_with("main: 1 of 450 done (0%)\n"));
+    assert!(world.ok(&["status", "--line"]).starts_with("1/450"));
+    let status = world.json(&["status"]);
+    assert_eq!((&status["completed"], &status["total"], &status["open"]), (&1.into(), &450.into(), &449.into()));
+    assert!(world.ok(&["plan", "list"]).contains("1 of 450 done"));
 }

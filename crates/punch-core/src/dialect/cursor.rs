@@ -1,4 +1,4 @@
-//! Cursor's todo tool (seed 000): merge or replace, dependencies by id, ready ids by subagent mode.
+//! Cursor's todo tool: merge or replace, dependencies by id, ready ids by subagent mode.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The extended format (seed 003): replace or patch by id, `dependsOn` and `blocks`, sizes, groups, derived `blocked`.
+//! The extended format: replace or patch by id, `dependsOn` and `blocks`, sizes, groups, derived `blocked`.
 
 use std::collections::{HashMap, HashSet};
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::Refusal;
+use crate::text::clip;
 
 pub(super) fn invalid(at: impl Into<String>, what: impl Into<String>) -> Refusal {
     Refusal::Invalid { at: at.into(), what: what.into() }
@@ -79,4 +80,17 @@ pub(super) fn number(map: &Map<String, Value>, key: &str, at: &str) -> Result<Op
 
 pub(super) fn join(at: &str, key: &str) -> String {
     if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") }
+}
+
+/// A misspelt key would silently do nothing, so it is refused.
+pub(super) fn known_keys<'a>(keys: impl Iterator<Item = &'a String>, at: &str, known: &[&str]) -> Result<(), Refusal> {
+    for key in keys {
+        if !known.contains(&key.as_str()) {
+            let near = crate::text::nearest(key, known.iter().copied(), 1);
+            let hint =
+                near.first().map_or_else(|| format!("use {}", known.join(", ")), |n| format!("did you mean `{n}`?"));
+            return Err(invalid(join(at, &clip(key, 40)), format!("unknown field; {hint}")));
+        }
+    }
+    Ok(())
 }

@@ -14,6 +14,7 @@ pub mod mirror;
 pub mod native;
 pub mod phases;
 pub mod todowrite;
+pub mod tool_arguments;
 
 crate::words! {
     /// A set of todo tools, as one family of agents knows them. The names are the ones users type and stores hold.

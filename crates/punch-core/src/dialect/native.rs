@@ -6,7 +6,7 @@ use std::slice;
 use serde_json::{Map, Value};
 
 use super::extended::complexity;
-use super::input::{invalid, join, list, number, object, text, texts};
+use super::input::{invalid, join, known_keys, list, number, object, text, texts};
 use super::list::{RowName, match_rows};
 use crate::{
     Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, Label, LabelEdit, ListPosition, Op, PhaseRef, Plan, Ref,
@@ -243,17 +243,8 @@ fn parse_op(item: &Value, at: &str, limits: &TextLimits, call: &mut NativeCall) 
     Ok(())
 }
 
-/// A misspelt key would silently do nothing, so it is refused.
 fn only(map: &Map<String, Value>, at: &str, known: &[&str]) -> Result<(), Refusal> {
-    for key in map.keys() {
-        if key != "op" && !known.contains(&key.as_str()) {
-            let near = crate::text::nearest(key, known.iter().copied(), 1);
-            let hint =
-                near.first().map_or_else(|| format!("use {}", known.join(", ")), |n| format!("did you mean `{n}`?"));
-            return Err(invalid(join(at, &clip(key, 40)), format!("unknown field; {hint}")));
-        }
-    }
-    Ok(())
+    known_keys(map.keys().filter(|key| *key != "op"), at, known)
 }
 
 fn one(map: &Map<String, Value>, at: &str) -> Result<Ref, Refusal> {

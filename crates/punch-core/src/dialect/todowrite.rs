@@ -1,4 +1,4 @@
-//! The TodoWrite tool (seed 002): full replacement, at most 20 todos, one in progress, a rendered list as the answer.
+//! The TodoWrite tool: full replacement, at most 20 todos, one in progress, a rendered list as the answer.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The first message of a conversation that is assigned todos of a plan (seed 000). It quotes todo text as data.
+//! The first message of a conversation that is assigned todos of a plan. It quotes todo text as data.
 
 use std::fmt::Write;
 

@@ -83,7 +83,7 @@ pub fn nudge(
     within(text, counters, rules)
 }
 
-/// What to do after a tool failed `times` in a row on the todo in progress (seed 004: one retry).
+/// What to do after a tool failed `times` in a row on the todo in progress: one retry, then give up.
 pub fn advice(
     todo: &NamedTodo,
     times: u32,

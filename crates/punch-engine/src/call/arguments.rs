@@ -2,6 +2,7 @@
 
 use punch_core::dialect::extended;
 use punch_core::dialect::native::{self, TextLimits};
+use punch_core::dialect::tool_arguments::ToolArguments;
 use punch_core::{Dialect, Refusal, text};
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ impl ToolCall {
     pub fn parse(dialect: Dialect, tool: Tool, arguments: &Value, limits: &TextLimits) -> Result<Self, Refusal> {
         Ok(match (tool, dialect) {
             (Tool::Read, _) => Self::Read(ReadCall::parse(arguments)?),
-            (Tool::Claim, _) => Self::Claim(ClaimCall::parse(arguments)),
+            (Tool::Claim, _) => Self::Claim(ClaimCall::parse(arguments)?),
             (Tool::Checkpoint, _) => Self::Checkpoint(CheckpointCall::parse(arguments)?),
             (Tool::Write, Dialect::Native) => Self::Native(native::parse(arguments, limits)?),
             (Tool::Write, Dialect::Extended) => Self::Extended(extended::read(arguments, limits)?),
@@ -79,22 +80,23 @@ pub struct ReadCall {
 }
 
 impl ReadCall {
-    /// Reads the arguments of the reading tool. Only an unknown view is refused.
+    /// Reads the arguments of the reading tool.
     pub fn parse(arguments: &Value) -> Result<Self, Refusal> {
-        let name = arguments["view"].as_str().unwrap_or(ReadView::Plan.name());
+        let given = ToolArguments::of(arguments, &["view", "id", "all", "offset", "limit", "budget"])?;
+        let name = given.text("view")?.unwrap_or(ReadView::Plan.name());
         let view = ReadView::parse(name).ok_or_else(|| {
             let known = ReadView::ALL.map(ReadView::name);
             let what = format!("`{}` is not one of {}", text::clip(name, 40), known.join(", "));
             Refusal::Invalid { at: "view".into(), what }
         })?;
-        let number = |key: &str| arguments[key].as_u64().and_then(|n| usize::try_from(n).ok());
+        let number = |key: &str| Ok::<_, Refusal>(given.number(key)?.and_then(|n| usize::try_from(n).ok()));
         Ok(Self {
             view,
-            id: arguments["id"].as_str().map(str::to_owned),
-            all: arguments["all"] == true,
-            offset: number("offset").unwrap_or(0),
-            limit: number("limit").unwrap_or(PAGE).clamp(1, 200),
-            budget: arguments["budget"].as_u64(),
+            id: given.text("id")?.map(str::to_owned),
+            all: given.flag("all")?,
+            offset: number("offset")?.unwrap_or(0),
+            limit: number("limit")?.unwrap_or(PAGE).clamp(1, 200),
+            budget: given.number("budget")?,
         })
     }
 
@@ -123,9 +125,11 @@ pub(super) struct ClaimCall {
 }
 
 impl ClaimCall {
-    fn parse(arguments: &Value) -> Self {
-        let text = |key: &str| arguments[key].as_str().map(str::to_owned);
-        Self { id: text("id"), owner: text("owner"), lease: arguments["leaseMs"].as_i64().filter(|ms| *ms > 0) }
+    fn parse(arguments: &Value) -> Result<Self, Refusal> {
+        let given = ToolArguments::of(arguments, &["id", "owner", "leaseMs"])?;
+        let word = |key: &str| Ok::<_, Refusal>(given.text(key)?.map(str::to_owned));
+        let lease = given.number("leaseMs")?.and_then(|ms| i64::try_from(ms).ok());
+        Ok(Self { id: word("id")?, owner: word("owner")?, lease: lease.filter(|ms| *ms > 0) })
     }
 }
 
@@ -138,11 +142,12 @@ pub(super) enum CheckpointCall {
 
 impl CheckpointCall {
     fn parse(arguments: &Value) -> Result<Self, Refusal> {
-        let text = |key: &str| arguments[key].as_str().map(str::to_owned);
-        Ok(match arguments["action"].as_str().unwrap_or("save") {
-            "save" => Self::Save { note: text("note") },
+        let given = ToolArguments::of(arguments, &["action", "id", "note"])?;
+        let word = |key: &str| Ok::<_, Refusal>(given.text(key)?.map(str::to_owned));
+        Ok(match given.text("action")?.unwrap_or("save") {
+            "save" => Self::Save { note: word("note")? },
             "list" => Self::List,
-            "restore" => Self::Restore { id: text("id").filter(|id| !id.is_empty()) },
+            "restore" => Self::Restore { id: word("id")?.filter(|id| !id.is_empty()) },
             other => {
                 let what = format!("`{}` is not one of save, list, restore", text::clip(other, 40));
                 return Err(Refusal::Invalid { at: "action".into(), what });

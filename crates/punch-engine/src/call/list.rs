@@ -11,10 +11,10 @@ use punch_core::{Policy, Refusal, Uid};
 use punch_store::{Ahead, Tx};
 use serde_json::Value;
 
-use super::kept::{self, KeptTodo};
 use super::list_window::ListWindow;
 use super::names::SessionNames;
 use super::refused::in_place_of_id;
+use super::repeated_rows::{self, RepeatedRow};
 use super::step::{ListStep, adopt, answer, step};
 use super::worker::WorkerReport;
 use super::{Dialect, Incoming, ToolAnswer, ToolCaller, render};
@@ -139,11 +139,11 @@ fn run(
     reclaim(&mut base, &list, &window.part, now);
     let (ops, spared) = spare(diff(&base, &list, &window.part), &window.part, &caller.actor, now);
     let later = seen.as_ref().map(|seen| seen.later.as_slice()).unwrap_or_default();
-    let kept = KeptTodo::rows(later, &base, &list, &window.part);
+    let rows = RepeatedRow::rows(later, &base, &list, &window.part);
     let part = std::mem::take(&mut window.part);
     let request = caller.request(call.preset());
     let mut changed = apply_to_slice(tx, now, &request, part, &mut |_, _| Ok(ops.clone()))?;
-    let kept = kept::notes(&kept, &changed.plan);
+    let repeated = repeated_rows::notes(&rows, &changed.plan);
     changed.outcome.warnings.extend(spared);
     claim::keep_own(tx, now, &request)?;
     render::within(changed.outcome.plan.counts.listed(), caller.open_limit)?;
@@ -197,7 +197,7 @@ fn run(
         Some(todo) => in_place_of_id(&todo.content),
         None => names.label(id),
     };
-    let notes: Vec<String> = removed.chain(render::reported(&changed.outcome, &name)).chain(kept).collect();
+    let notes: Vec<String> = removed.chain(render::reported(&changed.outcome, &name)).chain(repeated).collect();
     if !notes.is_empty() {
         answer.text = render::capped(&format!("{}\n{}", notes.join("\n"), answer.text));
     }

@@ -85,10 +85,14 @@ impl Follower {
         let deadline = Instant::now().checked_add(timeout);
         loop {
             let now = engine.now();
-            let found = engine.read(self.plan, |snapshot| self.look(snapshot, now))?;
+            let (found, end) = engine.read(self.plan, |snapshot| {
+                let found = self.look(snapshot, now)?;
+                let is_gap = matches!(found, FollowerLook::Found(FollowerItem::Gap(_)));
+                Ok((found, if is_gap { Some(Cursor::end_of(&snapshot.row()?, now)) } else { None }))
+            })?;
             let next = match found {
                 FollowerLook::Found(found) => {
-                    self.advance(&found, now);
+                    self.advance(&found, end, now);
                     return Ok(Some(found));
                 }
                 FollowerLook::Nothing(next) => {
@@ -129,7 +133,9 @@ impl Follower {
         }
     }
 
-    fn advance(&mut self, found: &FollowerItem, now: i64) {
+    /// Moves the cursor past what was found; past a gap, to the `end` of the plan. With it the cursor knows which log
+    /// that revision is of: a copy may be restored and written to before the next look.
+    fn advance(&mut self, found: &FollowerItem, end: Option<Cursor>, now: i64) {
         match found {
             FollowerItem::Revisions(page) => {
                 self.cursor.revision = page.next;
@@ -137,7 +143,7 @@ impl Follower {
             }
             FollowerItem::TimePassed { .. } => self.cursor.time = now,
             FollowerItem::Activity(page) => self.activity = Some(page.next),
-            FollowerItem::Gap(gap) => self.cursor = Cursor::at(gap.revision, now),
+            FollowerItem::Gap(gap) => self.cursor = end.unwrap_or(Cursor::at(gap.revision, now)),
         }
     }
 }

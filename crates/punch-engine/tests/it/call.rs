@@ -196,3 +196,34 @@ fn a_caller_that_named_a_todo_reads_its_content_once() {
     assert!(next.contains("[>] T-1 Describe it\n"), "an id that it did not choose says nothing: {next}");
     assert!(write("b", start("lexer")).starts_with("[>] lexer Port the lexer\n"), "another conversation");
 }
+
+/// A budget that is not understood must not lead to a batch for a whole context window.
+#[test]
+fn tools_refuse_what_they_do_not_know_and_say_what_was_meant() {
+    let world = world();
+    world.write("a", Dialect::Native, json!({"ops": [{"op": "add", "content": "One"}]}));
+    for (tool, arguments, said) in [
+        (Tool::Read, json!({"view": "schedule", "budgt": 60_000}), "budgt: unknown field; did you mean `budget`?"),
+        (
+            Tool::Read,
+            json!({"view": "schedule", "context": 200_000}),
+            "context: unknown field; use view, id, all, offset, limit, budget",
+        ),
+        (Tool::Read, json!({"budget": "60000"}), "budget: expected a number, got a string"),
+        (Tool::Read, json!({"all": "yes"}), "all: expected true or false, got a string"),
+        (Tool::Read, json!({"view": 7}), "view: expected a string, got a number"),
+        (Tool::Read, json!(["plan"]), "arguments: expected an object, got a list"),
+        (Tool::Claim, json!({"lease": 60_000}), "lease: unknown field; use id, owner, leaseMs"),
+        (Tool::Claim, json!({"id": 1}), "id: expected a string, got a number"),
+        (Tool::Checkpoint, json!({"action": "list", "notes": "x"}), "notes: unknown field; did you mean `note`?"),
+    ] {
+        let answer = world.engine.call(world.plan, &caller("a"), Dialect::Native, tool, &arguments, None).unwrap();
+        assert!(answer.is_error && answer.text.contains(said), "{arguments}: {}", answer.text);
+        assert_eq!(world.statuses(), [("One".into(), Status::Pending)], "{arguments}: nothing was claimed");
+    }
+    for arguments in [json!(null), json!({}), json!({"view": null, "id": null, "all": null, "budget": 5e3})] {
+        let answer =
+            world.engine.call(world.plan, &caller("a"), Dialect::Native, Tool::Read, &arguments, None).unwrap();
+        assert!(!answer.is_error && answer.text.contains("One"), "{arguments}: {}", answer.text);
+    }
+}

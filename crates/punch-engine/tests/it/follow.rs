@@ -208,6 +208,28 @@ proptest! {
     }
 }
 
+/// The restored store has as many revisions as the other one had, so only the time of the last one tells them apart.
+#[test]
+fn a_store_that_is_restored_and_written_to_after_a_gap_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut world = World::new(Place::File(folder.path()));
+    for step in [
+        Step::Copy,
+        Step::Write(9, 0, 0),
+        Step::Write(9, 1, 0),
+        // The follower has seen nothing of it: a gap.
+        Step::Prune(255),
+        Step::Look,
+        Step::Restore,
+        Step::Write(8, 0, 0),
+        Step::TimePasses(1),
+        Step::Write(9, 2, 0),
+        Step::Look,
+    ] {
+        world.run(&step);
+    }
+}
+
 #[test]
 fn a_timer_that_ended_while_its_todo_waited_is_not_reported_when_the_waiting_ends() {
     let mut world = World::new(Place::Memory);

@@ -3,6 +3,8 @@
 
 mod rule;
 
+use punch_core::text;
+
 use crate::agent::PermissionRequest;
 
 pub use rule::{Rule, RuleError, listed};
@@ -58,6 +60,21 @@ pub fn allowing(request: &PermissionRequest) -> Option<&str> {
     request.options.iter().find(|(.., allows)| *allows).map(|(id, ..)| id.as_str())
 }
 
+/// Returns what an agent wants to do, with its tool: `Bash: ls`.
+pub fn described(request: &PermissionRequest) -> String {
+    match request.tool.as_deref() {
+        Some(tool) => format!("{tool}: {}", request.what),
+        None => request.what.clone(),
+    }
+}
+
+/// Returns the option of `punch run` that allows requests like this one.
+pub fn remedy(request: &PermissionRequest) -> String {
+    let tool = request.tool.as_deref().unwrap_or_default();
+    let is_rule = tool.parse::<Rule>().is_ok_and(|rule| rule.allows(request));
+    if is_rule { format!("--allow {}", text::shell(tool)) } else { "--permission allow".to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +106,25 @@ mod tests {
             assert_eq!(policy(allowed, otherwise).judge(&request("Bash", "git status")), wanted, "{allowed:?}");
         }
         assert_eq!(PermissionPolicy::default().judge(&request("Bash", "ls")), PermissionDecision::Ask);
+    }
+
+    #[test]
+    fn the_remedy_of_a_request_allows_it() {
+        for (tool, wanted) in [
+            (Some("Bash"), "--allow Bash"),
+            (Some("mcp__other__write"), "--allow mcp__other__write"),
+            (Some("run a tool"), "--permission allow"),
+            (None, "--permission allow"),
+        ] {
+            let request = PermissionRequest { tool: tool.map(str::to_owned), ..request("", "a.txt") };
+            assert_eq!(remedy(&request), wanted);
+            let policy = match wanted.strip_prefix("--allow ") {
+                Some(rule) => policy(&[rule], Otherwise::Deny),
+                None => policy(&[], Otherwise::Allow),
+            };
+            assert!(matches!(policy.judge(&request), PermissionDecision::Allow(_)), "{tool:?}");
+        }
+        assert_eq!(described(&request("Write", "a.txt")), "Write: a.txt");
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod evidence;
 #[cfg(feature = "verify")]
 mod following;
 mod history;
-mod kept;
+mod repeated_rows;
 mod seeds;
 mod snapshots;
 mod texts;

@@ -104,7 +104,7 @@ fn a_question_is_answered_from_another_terminal() {
         completes(&stage, run, given);
         assert_eq!(answered(&stage, "late", "refuse"), "too late");
         let shown = stage.world.ok(&["runs", "show"]);
-        assert!(shown.contains("[1] asks about T-1: ls"), "{shown}");
+        assert!(shown.contains("[1] asks about T-1: Bash: ls"), "{shown}");
     }
 }
 

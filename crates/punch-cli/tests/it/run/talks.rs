@@ -107,7 +107,7 @@ fn permission_is_what_the_policy_says_and_without_anybody_to_ask_the_todo_waits(
         assert_eq!(run.exit, Some(0), "{more:?}: {}", run.render());
         let answers = stage.trace("answers");
         assert!(answers.len() == 1 && answers[0].contains(answer), "{more:?}: {answers:?}");
-        let said = run.stderr.contains("[1] was not allowed to do this: ");
+        let said = run.stderr.contains("[1] was not allowed to do this: Bash: ls (`--allow Bash` would allow it)");
         assert_eq!(said, answer == "\"deny\"", "{}", run.render());
     }
     let stage = Stage::new();
@@ -115,7 +115,9 @@ fn permission_is_what_the_policy_says_and_without_anybody_to_ask_the_todo_waits(
     let run = finished(talker(&stage, &["--agents", "2"]).env("PUNCH_RUN_ASK_WAIT", "0s").output().unwrap());
     assert_eq!(stage.alive(), [0; 0], "{}", run.render());
     assert_eq!(run.exit, Some(1), "{}", run.render());
-    assert!(run.stdout.contains("T-1"), "{}", run.render());
+    let why = "the agent asked for permission and got no answer: Bash: ls (`punch run --allow Bash` allows it)";
+    assert!(run.stdout.contains("T-1") && run.stdout.contains(why), "{}", run.render());
+    assert!(stage.world.ok(&["inbox"]).contains(why), "{}", stage.world.ok(&["inbox"]));
     let todo = stage.todo("T-1");
     assert_eq!((&todo["hold"]["kind"], &todo["status"]), (&"human".into(), &"blocked".into()), "{todo}");
     assert_eq!(stage.status("T-2"), "completed");

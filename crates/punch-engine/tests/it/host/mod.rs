@@ -9,6 +9,7 @@ mod reminders;
 mod reported_usage;
 mod stops;
 mod user_changes;
+mod where_work_begins;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -13,7 +13,7 @@ use super::step::SeatStep;
 use super::{AgentConversation, EndReason, SeatJob, SeatState};
 use crate::agent::{AgentEvent, AgentPlanEntry, AgentTurnEnd, PermissionRequest, TokenSpending};
 use crate::observer::{RunEvent, line};
-use crate::permission::PermissionDecision;
+use crate::permission::{PermissionDecision, described, remedy};
 use SeatState::{
     AgentGone, Asking, Checking, Claiming, Continuing, Ending, Failing, Idle, Judging, Preparing, Resting, Starting,
     Working,
@@ -110,8 +110,9 @@ impl SeatStep<'_, '_> {
                     let allows = matches!(decision, PermissionDecision::Allow(_));
                     let answer = if allows { QuestionReply::Allow } else { QuestionReply::Refuse };
                     if decision == PermissionDecision::Refuse {
-                        let (seat, what) = (self.seat.number, line(&request.what));
-                        let what = format!("[{seat}] was not allowed to do this: {what} (`--allow` would allow it)");
+                        let (seat, what) = (self.seat.number, line(&described(&request)));
+                        let remedy = remedy(&request);
+                        let what = format!("[{seat}] was not allowed to do this: {what} (`{remedy}` would allow it)");
                         self.report(RunEvent::Remark { what });
                     }
                     self.answer(conversation, request, answer.into());
@@ -129,7 +130,7 @@ impl SeatStep<'_, '_> {
         questions: VecDeque<PermissionRequest>,
     ) -> SeatState {
         if let Some(request) = questions.front().cloned() {
-            let (todo, what) = (line(&job.todo.id), line(&request.what));
+            let (todo, what) = (line(&job.todo.id), line(&described(&request)));
             self.report(RunEvent::Asks { agent: self.seat.number, todo, what });
             self.effect(SeatEffect::AskUser { start: conversation.worker.start, todo: job.todo.clone(), request });
         }
@@ -147,7 +148,9 @@ impl SeatStep<'_, '_> {
         others: VecDeque<PermissionRequest>,
     ) -> SeatState {
         let Some(answer) = answer else {
-            let why = format!("the agent asked for permission and got no answer: {}", question.what);
+            let (what, remedy) = (described(&question), remedy(&question));
+            let why =
+                format!("the agent asked for permission and got no answer: {what} (`punch run {remedy}` allows it)");
             let (todo, owner) = (job.todo.clone(), job.owner.clone());
             self.effect(SeatEffect::Hold { todo, owner, kind: HoldKind::Human, why });
             return self.ask_to_end(conversation, EndReason::TodoLost(job.todo.uid));

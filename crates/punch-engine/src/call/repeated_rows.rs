@@ -12,7 +12,7 @@ const NAMED: usize = 5;
 
 /// A row about a todo that someone other than the user has changed since the session last saw it. The session learns of the
 /// user's changes in another sentence.
-pub(super) struct KeptTodo<'a> {
+pub(super) struct RepeatedRow<'a> {
     uid: Uid,
     /// What the row says, if it only repeats what the session saw.
     repeated: Option<Status>,
@@ -21,7 +21,7 @@ pub(super) struct KeptTodo<'a> {
     event: &'a Event,
 }
 
-impl<'a> KeptTodo<'a> {
+impl<'a> RepeatedRow<'a> {
     /// Returns such rows of `list`, before the call changes `part`. `base` is the list as the session saw it.
     pub fn rows(later: &'a [Event], base: &SessionList, list: &SessionList, part: &Plan) -> Vec<Self> {
         let row = |item: &ListItem| {
@@ -42,9 +42,9 @@ impl<'a> KeptTodo<'a> {
     }
 }
 
-/// Returns the notes about kept rows in the plan after the call.
-pub(super) fn notes(kept: &[KeptTodo<'_>], after: &Plan) -> Vec<String> {
-    kept.iter().filter_map(|kept| kept.note(after)).take(NAMED).collect()
+/// The notes about these rows in the plan after the call.
+pub(super) fn notes(rows: &[RepeatedRow<'_>], after: &Plan) -> Vec<String> {
+    rows.iter().filter_map(|row| row.note(after)).take(NAMED).collect()
 }
 
 /// The last event that changed the status of a todo or reported a failed attempt.
