@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::mcp::client::{Client, project, punch};
-use crate::world::World;
+use crate::world::{World, finished};
 
 fn after_tool(world: &World, name: &str, input: Value) -> String {
     let report = json!({"session_id": "s", "tool_name": name, "tool_input": input, "tool_response": {}});
@@ -52,4 +52,41 @@ fn an_mcp_server_says_what_you_changed_in_its_next_answer_in_every_dialect() {
         let again = client.call(tool, arguments);
         assert!(!again.contains("The user changed the plan"), "{dialect}: {again}");
     }
+}
+
+/// What an agent does in a shell of its own is its own work, and no news to it, whatever the verb.
+#[test]
+fn what_an_agent_does_in_its_own_shell_is_not_told_to_it_as_yours() {
+    let world = World::with_git();
+    let todos = json!([{"content": "one", "status": "pending", "activeForm": "one"}]);
+    after_tool(&world, "TodoWrite", json!({ "todos": todos }));
+    let prompt = || {
+        let report = json!({"session_id": "s", "prompt": "and now?"});
+        let run = world.feed(&["hook", "--agent", "claude", "UserPromptSubmit"], &report.to_string());
+        assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
+        run.stdout
+    };
+    for arguments in [
+        &["add", "X"][..],
+        &["note", "T-2", "look here"],
+        &["edit", "T-2", "--content", "Y"],
+        &["hold", "T-2", "which?"],
+        &["unhold", "T-2"],
+        &["start", "T-2"],
+        &["done", "T-2"],
+        &["reopen", "T-2"],
+        &["cancel", "T-2"],
+        &["rm", "T-2"],
+        &["undo"],
+    ] {
+        let mut command = world.command(arguments);
+        let run = finished(command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s").output().unwrap());
+        assert_eq!(run.exit, Some(0), "{}", run.render());
+        for said in [after_tool(&world, "Bash", json!({"command": "true"})), prompt()] {
+            assert!(!said.contains("changed the plan"), "{arguments:?}: {said}");
+        }
+    }
+    // The same from the user's own shell is news.
+    world.ok(&["add", "of the user"]);
+    assert!(prompt().contains("of the user"));
 }

@@ -1,7 +1,7 @@
 //! `keep-going`, `why-stop`, `status` and `log --turn`, over a store in which an agent's host has reported something.
 
 use insta::assert_snapshot;
-use punch_core::drive::{ContextUse, Finish, HostEvent};
+use punch_core::drive::{ContextUse, Finish, HostEvent, ToolKind, ToolUse};
 use punch_engine::call::{Dialect, Tool, ToolCaller};
 use punch_engine::config::{Config, ConfigInputs};
 use punch_engine::{Engine, HostReport, PlanChoice};
@@ -303,4 +303,28 @@ fn a_session_that_never_asked_to_stop_is_explained_by_its_last_reports() {
     let answer = world.json(&["why-stop"]);
     assert_eq!((&answer["decision"], &answer["session"]), (&Value::Null, &json!("s")));
     assert_eq!(answer["since"].as_array().unwrap().len(), 2);
+}
+
+/// Users ask why an agent gave up after it has stopped.
+#[test]
+fn tools_that_failed_are_named_before_and_after_the_next_stop() {
+    let world = world();
+    let failed = |error: &str| {
+        let tool = ToolUse::new("Bash", ToolKind::Command);
+        report(&world, HostEvent::ToolFailed { tool, error: error.into(), interrupted: false }, None);
+    };
+    stop(&world);
+    failed("exit 1: no compiler");
+    let named = |error: &str| {
+        let said = world.ok(&["why-stop"]);
+        assert!(said.contains(&format!("claude 1a2b3c4d: Bash failed at T-2: {error}")), "{said}");
+        let told = world.json(&["why-stop"])["failures"].clone();
+        assert!(told.as_array().unwrap().iter().any(|one| one["failure"].to_string().contains(error)), "{told}");
+    };
+    named("exit 1: no compiler");
+    (0..4).for_each(|_| stop(&world));
+    failed("exit 2: no linker");
+    for error in ["exit 1: no compiler", "exit 2: no linker"] {
+        named(error);
+    }
 }

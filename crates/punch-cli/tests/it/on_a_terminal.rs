@@ -304,3 +304,19 @@ fn a_picture_of_the_board_leaves_a_line_for_the_prompt() {
     assert_eq!(lines.len(), usize::from(SIZE.1) - 1, "the title is still on the screen: {printed}");
     assert!(lines[0].contains("main r"), "{printed}");
 }
+
+#[test]
+fn without_a_choice_of_yours_an_editor_that_is_installed_opens() {
+    let world = world();
+    let bin = world.root.join("editors");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", bin.join("sh")).unwrap();
+    let editor = "#!/bin/sh\nPATH=/usr/bin:/bin sed -i 's/Ship it/Send it/' \"$1\"\n";
+    fs::write(bin.join("nano"), editor).unwrap();
+    fs::set_permissions(bin.join("nano"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = world.command(&["edit"]);
+    command.env("PATH", &bin).env_remove("VISUAL").env_remove("EDITOR");
+    let (exit, screen) = Watched::start(command).ends();
+    assert_eq!(exit, Some(0), "{screen:?}");
+    assert!(world.ok(&["list"]).contains("Send it"), "{screen:?}");
+}

@@ -106,6 +106,10 @@ impl Asked {
         if random.below(2) == 0 {
             world.punch(&["claim", "--owner", "other"]);
         }
+        // Every surface asks the same policy.
+        if seed % 2 == 0 {
+            world.ok(&["config", "set", "policy.cancelled_dep", "satisfy"]);
+        }
         let mut server = world.command(&["mcp"]);
         server.env("CLAUDE_CODE_SESSION_ID", SESSION);
         let mut mcp = Client::spawn(server);

@@ -426,3 +426,24 @@ fn the_user_gives_several_todos_to_an_agent_that_outlives_the_server() {
     assert!(fs::read_to_string(&log).unwrap().contains("it speaks"));
     assert_eq!(ids(&world.json(&["list", "is:open"])), ["T-2"]);
 }
+
+/// The boards write as the user, so an agent learns of it like of a command.
+#[test]
+fn what_you_change_in_the_browser_is_told_to_the_agent() {
+    let world = World::with_git();
+    let hook = |tool: &str, input: Value| {
+        let report = json!({"session_id": "s", "tool_name": tool, "tool_input": input, "tool_response": {}});
+        let run = world.feed(&["hook", "--agent", "claude", "PostToolUse"], &report.to_string());
+        assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
+        run.stdout
+    };
+    let todos = json!([{"content": "one", "status": "in_progress", "activeForm": "one"}]);
+    hook("TodoWrite", json!({ "todos": todos }));
+    let watched = Watched::start(world.command(&["serve", "--port", "0"]));
+    let link = link_on(&watched);
+    assert_eq!(write(address(&link), &login(&link)["token"]), 200);
+    watched.signal(Signal::TERM);
+    watched.ends();
+    let said = hook("Bash", json!({"command": "true"}));
+    assert!(said.contains("The user changed the plan") && said.contains("over the API"), "{said}");
+}

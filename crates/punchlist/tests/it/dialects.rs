@@ -169,6 +169,11 @@ fn extended_goes_through_its_types_without_loss() {
     let answer: extended::Answer = typed(&session, "todo_write", &call);
     assert!(answer.success && answer.ready.is_empty(), "{answer:?}");
     assert_eq!((answer.todos[0].estimated_tokens, answer.todos[0].blocks.as_slice()), (Some(5_000), &["b".into()][..]));
+    let given = |todo: &extended::Todo| {
+        let texts = [&todo.description, &todo.complexity, &todo.verification_criteria];
+        texts.map(|text| text.as_deref().unwrap_or_default().to_owned())
+    };
+    assert_eq!(given(&answer.todos[0]), ["More", "small", "Tests pass"], "an answer has what was written");
     assert_eq!((answer.todos[1].status.as_str(), answer.todos[1].parallel_group), ("blocked", 2));
     reads(&session);
     let page: read::Page = typed(&session, "todo_read", &read::Call::default());
