@@ -349,12 +349,21 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         if request.name != guide::CONTINUE {
-            let name = punch_core::text::clip(&request.name, 80);
+            let name = Plain::clipped(&request.name, 80);
             return Err(ErrorData::invalid_params(format!("no prompt `{name}`; available: continue"), None));
         }
         let plan = self.reading(PlanResource::Plan, context.ct).await?.unwrap_or_default();
         let message = PromptMessage::new_text(Role::User, guide::continue_with(&plan));
         Ok(GetPromptResult::new(vec![message]).with_description(guide::CONTINUE_ABOUT).into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = Plain::clipped(&request.method, 80);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method `{method}`"), None))
     }
 }
 

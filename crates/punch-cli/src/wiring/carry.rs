@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use punch_serve::wiring::TextPatch;
-use punch_store::{create_own_folder, platform, update_own};
+use punch_store::{Replacement, create_own_folder, replace_file, update_own};
 
 use super::file;
 use super::place::WiringPlace;
@@ -17,6 +17,9 @@ use crate::files;
 
 /// How the names of copies beside files end.
 pub const BACKUP: &str = "before-punch";
+
+/// The mode of files that only their owner may read.
+const PRIVATE: u32 = 0o600;
 
 /// Writes every step; what was written is undone if one fails. The caller has the turn.
 pub fn carry_out(place: &WiringPlace, steps: &mut [FileStep]) -> Result<(), Failure> {
@@ -32,12 +35,15 @@ pub fn carry_out(place: &WiringPlace, steps: &mut [FileStep]) -> Result<(), Fail
             return Err(failure);
         }
     }
+    let mut folders = Vec::new();
     for step in steps.iter() {
         if let (Some(old), None) = (&step.old, &step.new) {
-            clear(old, step.copy_stays.as_deref());
+            delete_copy(old, step.copy_stays.as_deref());
+            folders.extend(old.made_folders.iter().map(PathBuf::as_path));
             FileRecord::forget(&place.records, &step.real);
         }
     }
+    remove_empty(folders);
     Ok(())
 }
 
@@ -60,27 +66,34 @@ pub fn turn(place: &WiringPlace) -> Result<File, Failure> {
 }
 
 fn carry(place: &WiringPlace, step: &mut FileStep) -> Result<(), Failure> {
-    if step.before != step.after {
-        if let (Some(before), Some(new)) = (&step.before, &mut step.new)
-            && new.backup.is_none()
-        {
-            new.backup = Some((back_up(&step.real, before)?, TextPatch::back("", before)));
-        }
-        if let (None, Some(folder)) = (&step.new, step.real.parent().filter(|_| step.after.is_some())) {
-            fs::create_dir_all(folder).map_err(|cause| files::failed(folder, cause))?;
-        }
-        for folder in step.new.iter().flat_map(|record| &record.made_folders) {
-            match fs::create_dir(folder) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(files::failed(folder, error)),
-                _ => {}
-            }
-        }
+    let changes = step.before != step.after;
+    if let (true, Some(before), Some(new)) = (changes, &step.before, &mut step.new)
+        && new.backup.is_none()
+    {
+        new.backup = Some((free_name(&step.real)?, TextPatch::back("", before)));
     }
+    // First of all: whatever follows is found again and removed, also if this process is killed.
     if let Some(new) = step.new.as_ref().filter(|new| step.old.as_ref() != Some(*new)) {
         new.save(&place.records)?;
     }
+    if !changes {
+        return Ok(());
+    }
+    if let (None, Some(folder)) = (&step.new, step.real.parent().filter(|_| step.after.is_some())) {
+        fs::create_dir_all(folder).map_err(|cause| files::failed(folder, cause))?;
+    }
+    for folder in step.new.iter().flat_map(|record| &record.made_folders) {
+        match fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(files::failed(folder, error)),
+            _ => {}
+        }
+    }
+    if let (Some(before), Some((copy, mark))) = (&step.before, step.new.as_ref().and_then(|new| new.backup.as_ref()))
+        && mark.fits(before)
+    {
+        back_up(copy, before).map_err(|cause| files::failed(copy, cause))?;
+    }
     match (&step.before, &step.after) {
-        (before, after) if before == after => {}
         (None, Some(after)) if !step.real.starts_with(&place.roots.project) => create_private(&step.real, after)?,
         (_, Some(after)) => files::replace(&step.real, after)?,
         (_, None) => fs::remove_file(&step.real).map_err(|cause| files::failed(&step.path, cause))?,
@@ -90,37 +103,45 @@ fn carry(place: &WiringPlace, step: &mut FileStep) -> Result<(), Failure> {
 
 /// Creates a file in the home folder that only its owner may read: agents keep the mode, and put secrets into it later.
 fn create_private(real: &Path, text: &str) -> Result<(), Failure> {
-    platform::create_private(real).map_err(|cause| files::failed(real, cause))?;
-    files::replace(real, text).inspect_err(|_| drop(fs::remove_file(real)))
-}
-
-/// A copy beside the file that only its owner may read, under a name that nobody has.
-fn back_up(real: &Path, text: &str) -> Result<PathBuf, Failure> {
-    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    for number in 0..100 {
-        let number = if number == 0 { String::new() } else { format!(".{number}") };
-        let path = real.with_file_name(format!("{name}.{BACKUP}{number}"));
-        match platform::create_private(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(files::failed(&path, error)),
-            Ok(_) => {
-                files::replace(&path, text)?;
-                return Ok(path);
-            }
-        }
+    if real.symlink_metadata().is_ok() {
+        return Err(files::failed(real, io::ErrorKind::AlreadyExists.into()));
     }
-    Err(files::failed(real, io::ErrorKind::AlreadyExists.into()))
+    replace_file(real, text.as_bytes(), PRIVATE).map_err(|cause| files::failed(real, cause))
 }
 
-/// Deletes the copy, if it is still what we wrote and no install needs it, and the folders that we made, if they are empty.
-fn clear(record: &FileRecord, copy_stays: Option<&Path>) {
+/// The path of a copy beside the file, under a name that nobody has.
+fn free_name(real: &Path) -> Result<PathBuf, Failure> {
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    let numbers = (0..100).map(|number| if number == 0 { String::new() } else { format!(".{number}") });
+    let mut names = numbers.map(|number| real.with_file_name(format!("{name}.{BACKUP}{number}")));
+    let free = names.find(|path| path.symlink_metadata().is_err());
+    free.ok_or_else(|| files::failed(real, io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Writes the copy, which only its owner may read, as a whole. One that is there already stays.
+fn back_up(copy: &Path, text: &str) -> io::Result<()> {
+    if copy.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    Replacement::new(copy, text.as_bytes(), PRIVATE)?.commit_if_missing()
+}
+
+/// Deletes the copy, if it is still what we wrote and no install needs it.
+fn delete_copy(record: &FileRecord, copy_stays: Option<&Path>) {
     if let Some((path, mark)) = &record.backup
         && copy_stays != Some(path)
         && file::read(path).ok().flatten().is_some_and(|text| mark.fits(&text))
     {
         let _ = fs::remove_file(path);
     }
-    record.made_folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+}
+
+/// Removes folders that we made, if they are empty. A folder may be in the record of one file and hold the others.
+fn remove_empty(mut folders: Vec<&Path>) {
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 /// Undoes a step, as far as it was carried out.
@@ -137,6 +158,7 @@ fn take_back(place: &WiringPlace, step: &FileStep) {
         None => FileRecord::forget(&place.records, &step.real),
     }
     if let (None, Some(new)) = (&step.old, &step.new) {
-        clear(new, None);
+        delete_copy(new, None);
+        remove_empty(new.made_folders.iter().map(PathBuf::as_path).collect());
     }
 }

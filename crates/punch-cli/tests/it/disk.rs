@@ -166,3 +166,37 @@ fn a_read_only_git_folder_is_no_reason_for_a_second_store() {
     assert_eq!(nobody.list(), "[ ] T-1  first\n");
     nobody.set(".git", 0o755);
 }
+
+/// What the system is asked for, in order: power loss after the answer must not take the folder with it.
+#[test]
+fn the_first_write_is_on_disk_with_its_folders_before_it_is_acknowledged() {
+    let world = World::with_git();
+    let log = world.root.join("calls");
+    let mut strace = world.program("strace");
+    strace.args(["-f", "-y", "-s", "200", "-o"]).arg(&log);
+    strace.args(["-e", "trace=mkdir,mkdirat,rename,renameat,renameat2,fsync,fdatasync,write"]);
+    let run = match strace.args([PUNCH, "add", "first"]).output() {
+        Ok(output) => finished(output),
+        Err(error) => {
+            eprintln!("SKIPPED: strace cannot be started: {error}");
+            return;
+        }
+    };
+    if run.exit != Some(0) && run.stderr.contains("PTRACE") {
+        eprintln!("SKIPPED: processes cannot be traced here: {}", run.stderr);
+        return;
+    }
+    assert_eq!(run.stdout, "[ ] T-1  first\n", "{}", run.render());
+    let calls = fs::read_to_string(&log).unwrap();
+    let calls: Vec<&str> = calls.lines().filter(|call| call.ends_with("= 0") || call.contains("write(1<")).collect();
+    let git = world.project.join(".git").display().to_string();
+    let acknowledged = calls.iter().position(|call| call.contains("write(1<")).unwrap();
+    let at = |what: &dyn Fn(&str) -> bool| calls[..acknowledged].iter().rposition(|call| what(call));
+    let synced = |path: &str| at(&|call| call.contains("sync(") && call.contains(&format!("<{path}>)")));
+    let made = at(&|call| call.contains("mkdir") && call.contains(&format!("\"{git}/punch\"")));
+    let placed = at(&|call| call.contains("rename") && call.contains(&format!("\"{git}/punch/store.db\"")));
+    assert!(made.is_some() && placed.is_some(), "{calls:#?}");
+    assert!(synced(&git) > made, "the folder itself: {calls:#?}");
+    assert!(synced(&format!("{git}/punch")) > placed, "the name of the database: {calls:#?}");
+    assert!(synced(&format!("{git}/punch/store.db-wal")) > placed, "the write: {calls:#?}");
+}

@@ -208,6 +208,48 @@ fn what_a_person_changed_meanwhile_stays_and_ours_goes() {
 }
 
 #[test]
+fn a_killed_install_leaves_whole_files_and_the_next_one_completes_it() {
+    for (level, manner) in [("--shared", 1), ("--shared", 5), ("--user", 3), ("--user", 5)] {
+        let world = World::with_git();
+        if manner < 5 {
+            let folder = if level == "--user" { home(&world) } else { world.project.clone() };
+            furnish(&folder, level, manner);
+        }
+        let all = [&["install", level, "-y"][..], &AGENTS].concat();
+        let uninstall = || world.ok(&[&["uninstall", level, "-y"][..], &AGENTS].concat());
+        let before = tree(&world);
+        world.ok(&all);
+        let wired = tree(&world);
+        uninstall();
+        same(&tree(&world), &before);
+        let written: Vec<_> = wired.iter().filter(|(path, now)| before.get(*path) != Some(now)).collect();
+        for round in 0..6 {
+            let mut child = world.command(&all).stdout(Stdio::null()).spawn().unwrap();
+            // Each round waits until more files are in place.
+            let in_place = || written.iter().filter(|(path, (_, now))| fs::read(path).is_ok_and(|found| found == *now));
+            while child.try_wait().unwrap().is_none() && in_place().count() < round * 2 {}
+            child.kill().unwrap();
+            child.wait().unwrap();
+            // What it was about to put in place; a later write removes it, but not within a minute.
+            for path in tree(&world).into_keys().filter(|path| path.extension().is_some_and(|end| end == "tmp")) {
+                fs::remove_file(path).unwrap();
+            }
+            for (path, now) in tree(&world) {
+                let whole = [&before, &wired].iter().any(|known| known.get(&path) == Some(&now));
+                assert!(whole, "{level}, round {round}: {}", path.display());
+            }
+            // Half of the time it is undone as it is.
+            if round % 2 == 0 {
+                world.ok(&all);
+                same(&tree(&world), &wired);
+            }
+            uninstall();
+            same(&tree(&world), &before);
+        }
+    }
+}
+
+#[test]
 fn if_one_file_cannot_be_written_the_others_are_taken_back() {
     let world = World::with_git();
     fs::create_dir(world.project.join(".claude")).unwrap();

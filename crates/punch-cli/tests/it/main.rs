@@ -41,6 +41,7 @@ mod mistakes;
 mod newcomer;
 #[cfg(target_os = "linux")]
 mod on_a_terminal;
+mod opencode_plugin;
 mod other_languages;
 mod plan_file;
 mod plans;

@@ -342,6 +342,65 @@ fn the_store_is_copied_restored_and_pruned() {
     assert_eq!(fs::read_to_string(world.root.join("old.jsonl")).unwrap().lines().count(), 2);
 }
 
+/// A folder that the user names with `--store` may be one that everyone can read.
+#[cfg(unix)]
+#[test]
+fn files_beside_a_store_in_an_open_folder_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    let folder = world.root.join("open");
+    fs::create_dir(&folder).unwrap();
+    let store = folder.display().to_string();
+    let (list, aside) = (["--store", &store, "list"], world.root.join("aside.db").display().to_string());
+    for verb in [
+        &["add", "a", "b"][..],
+        &["done", "T-1"],
+        &["done", "T-2"],
+        &["config", "set", "view.ascii", "true"],
+        &["store", "prune", "--before", "2"],
+        &["store", "backup"],
+        &["store", "backup", &aside],
+        &["store", "restore", &aside],
+    ] {
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        world.ok(&[&["--store", &store][..], verb].concat());
+    }
+    assert_eq!(world.ok(&list), "Nothing is open; `punch list --all` shows what is closed.\n");
+    let mut seen = Vec::new();
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let (mode, name) = (entry.metadata().unwrap().permissions().mode() & 0o777, entry.file_name());
+            let is_folder = entry.file_type().unwrap().is_dir();
+            assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "{name:?}");
+            seen.push(name.to_string_lossy().into_owned());
+            folders.extend(is_folder.then(|| entry.path()));
+        }
+    }
+    for made in ["store.db", "config.toml", "backups", "events-", "store-", "replaced-"] {
+        assert!(seen.iter().any(|name| name.starts_with(made)), "{made}: {seen:?}");
+    }
+}
+
+#[test]
+fn only_the_last_replaced_stores_are_kept() {
+    let world = World::new();
+    world.ok(&["add", "a"]);
+    world.ok(&["store", "backup", "../copy.db"]);
+    let oldest = world.json(&["store", "restore", "../copy.db"])["replaced"].as_str().unwrap().to_owned();
+    for _ in 0..11 {
+        world.ok(&["store", "restore", "../copy.db"]);
+    }
+    let names = || fs::read_dir(world.project.join(".punch/backups")).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(names().filter(|path| path.to_string_lossy().contains("replaced-")).count(), 10);
+    assert!(!fs::exists(oldest).unwrap());
+    // The one that is restored stays, however old it is.
+    let from = names().min_by_key(|path| (path.to_string_lossy().len(), path.clone())).unwrap();
+    world.ok(&["store", "restore", &from.display().to_string()]);
+    assert!(from.exists());
+    assert_eq!(world.ok(&["list"]), "[ ] T-1  a\n");
+}
+
 #[test]
 fn completions_name_the_verbs() {
     let world = World::new();

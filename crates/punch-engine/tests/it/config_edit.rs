@@ -138,6 +138,9 @@ fn permissions_and_links_stay_as_they_are() {
     let path = sandbox.path("new.toml");
     set(&path, SettingScope::Project, "lease", "1m").unwrap();
     assert_eq!(mode(&path), 0o600);
+    let own = sandbox.path("config/punch/config.toml");
+    set(&own, SettingScope::User, "lease", "1m").unwrap();
+    assert_eq!([mode(own.parent().unwrap()), mode(&sandbox.path("config"))], [0o700; 2], "whatever the umask");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let link = sandbox.path("link.toml");
     symlink("new.toml", &link).unwrap();

@@ -53,6 +53,10 @@ fn the_session_takes_over_what_the_anonymous_one_wrote() {
     let whole = engine.whole(plan).unwrap();
     assert_eq!(whole.live()[0].owner.as_deref(), Some("s"));
     assert_eq!(engine.linked(&host("mcp-1")).unwrap(), Some(host("s")));
+    // The log says that the owner has another name, not that the work ended and began again.
+    let events = engine.read(plan, |snapshot| Ok(snapshot.events(revision, 10)?)).unwrap();
+    let kinds: Vec<&str> = events.iter().filter(|event| event.revision > revision).map(|e| e.kind.name()).collect();
+    assert_eq!(kinds, ["edited"]);
 }
 
 #[test]

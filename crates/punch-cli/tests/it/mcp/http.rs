@@ -42,8 +42,13 @@ impl Served {
 
     /// Status and answer of one POST.
     fn send(&self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        self.request("POST", headers, body)
+    }
+
+    /// Status and answer of one request.
+    fn request(&self, method: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let mut head = format!("POST /mcp HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+        let mut head = format!("{method} /mcp HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
         let mut all = vec![("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
         if !headers.iter().any(|(name, _)| *name == "Host") {
             all.push(("Host", &self.address));
@@ -182,6 +187,30 @@ fn a_body_that_is_too_large_is_refused() {
     let served = Served::start(folder.path());
     let (status, answer) = served.post(&[], &format!("{{\"a\":\"{}\"}}", "x".repeat(1_200_000)));
     assert!(status == 413 || answer.is_empty(), "{status} {answer}");
+    assert_eq!(served.post(&[], &initialize()).0, 200);
+}
+
+#[test]
+fn sessions_beyond_the_limit_are_refused_until_one_is_closed() {
+    const LIMIT: usize = 256;
+    let folder = project();
+    let served = Served::start(folder.path());
+    let open = |answer: &str| {
+        let head = answer.lines().find(|line| line.to_lowercase().starts_with("mcp-session-id:"));
+        head.and_then(|line| line.split(": ").nth(1)).map(|id| id.trim().to_owned())
+    };
+    let ids: Vec<String> = (0..LIMIT).filter_map(|_| open(&served.post(&[], &initialize()).1)).collect();
+    assert_eq!(ids.len(), LIMIT);
+    let (status, answer) = served.post(&[], &initialize());
+    assert!(status == 503 && answer.contains("too many sessions are open"), "{status} {answer}");
+    // Sessions that are open still get answers, and a closed one makes room.
+    let (version, session) = (("MCP-Protocol-Version", "2025-11-25"), ("Mcp-Session-Id", ids[0].as_str()));
+    let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}).to_string();
+    let (status, answer) = served.post(&[version, session], &ping);
+    assert_eq!(status, 200, "{answer}");
+    let token = format!("Bearer {}", served.token);
+    let (status, answer) = served.request("DELETE", &[version, session, ("Authorization", &token)], "");
+    assert!((200..300).contains(&status), "{status} {answer}");
     assert_eq!(served.post(&[], &initialize()).0, 200);
 }
 

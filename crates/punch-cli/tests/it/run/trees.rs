@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::Stage;
+use crate::punch::Run;
 use crate::world::{World, finished};
 
 #[test]
@@ -35,6 +36,26 @@ fn work_in_work_trees_comes_together_on_a_branch_and_the_users_tree_stays() {
     let listed = stage.world.ok(&["runs"]);
     assert!(listed.contains(&format!("  branch {branch}\n")) || listed.ends_with(branch), "{listed}");
     stage.world.sound();
+}
+
+/// Such a todo may be a mistake of its agent: only the user can tell.
+#[test]
+fn a_todo_that_is_done_without_a_check_and_without_a_change_is_pointed_out() {
+    let mut stage = Stage::on(World::with_git());
+    let pointed_out = |run: &Run| {
+        let said = format!("{}{}", run.stdout, run.stderr);
+        let lines =
+            said.lines().filter(|line| line.contains("is done without a check, and no file was changed for it"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    stage.add(&["work one"]);
+    assert_eq!(pointed_out(&stage.ends(&["--worktrees"], 0)), [""; 0], "there is a file");
+    stage.spec = "exec:true".to_owned();
+    stage.add(&["two"]);
+    stage.world.ok(&["add", "three", "--verify", "true"]);
+    stage.world.ok(&["verify", "--allow", "T-3"]);
+    let lines = pointed_out(&stage.ends(&["--worktrees", "--fresh"], 0));
+    assert!(matches!(&lines[..], [line] if line.contains("T-2")), "T-3 has a check: {lines:?}");
 }
 
 #[test]

@@ -55,6 +55,34 @@ fn a_reverted_commit_is_behind_the_head_and_what_it_brought_is_not() {
     assert_eq!(world.restore(&saved.id, GENTLY).unwrap().reopened, [""; 0]);
 }
 
+/// The configuration of a repository may come with an archive. It names the program that verifies signatures.
+#[cfg(unix)]
+#[test]
+fn a_restore_verifies_no_signatures() {
+    let world = world(&[&["a.txt"]]);
+    world.write("a.txt", "one\n");
+    world.commit_all("one");
+    world.done("T-1");
+    let saved = world.save();
+    world.git(&["revert", "--no-edit", "HEAD"]);
+    let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n";
+    let signed = world.git(&["cat-file", "commit", "HEAD"]).replacen("\n\n", &format!("\n{signature}"), 1);
+    let path = |name: &str| world.sandbox.path("p").join(".git").join(name);
+    fs::write(path("signed"), format!("{signed}\n")).unwrap();
+    let commit = world.git(&["hash-object", "-t", "commit", "-w", ".git/signed"]);
+    world.git(&["reset", "-q", "--soft", &commit]);
+    let canary = path("canary");
+    fs::write(path("verifier"), format!("#!/bin/sh\ntouch '{}'\n", canary.display())).unwrap();
+    fs::set_permissions(path("verifier"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    world.git(&["config", "gpg.program", &path("verifier").display().to_string()]);
+    world.git(&["config", "log.showSignature", "true"]);
+    world.git(&["log", "-1"]);
+    assert!(canary.exists(), "git itself runs the program here");
+    fs::remove_file(&canary).unwrap();
+    assert_eq!(world.judged(&saved.id), ["T-1 stale"], "the history was read");
+    assert!(!canary.exists(), "a program ran");
+}
+
 #[test]
 fn a_revert_that_was_reverted_holds() {
     let world = world(&[&["a.txt"]]);

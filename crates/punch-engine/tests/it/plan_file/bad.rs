@@ -80,6 +80,31 @@ fn a_link_and_a_folder_that_cannot_be_written_are_refused() {
     assert!(world.text().contains("in_progress"));
 }
 
+/// Whoever can write the folder above could otherwise choose a file of the user that each change writes to.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_became_a_link_is_not_written_through() {
+    use punch_core::Op;
+    let world = linked(FILE);
+    let folder = world.path.parent().unwrap().to_owned();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let victim = elsewhere.path().canonicalize().unwrap().join("a.plan.md");
+    fs::write(&victim, FILE).unwrap();
+    let aside = folder.with_extension("aside");
+    fs::rename(&folder, &aside).unwrap();
+    std::os::unix::fs::symlink(victim.parent().unwrap(), &folder).unwrap();
+    world.ask(&[Op::Start(super::id("a"))]);
+    assert_eq!(world.troubles(), ["plan_file_kind"]);
+    assert_eq!(world.try_sync().unwrap_err().code(), "plan_file_kind");
+    assert_eq!(fs::read_to_string(&victim).unwrap(), FILE);
+    // Once the folder is back, so is the file.
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&aside, &folder).unwrap();
+    world.sync();
+    assert!(world.text().contains("in_progress"));
+    assert_eq!(fs::read_to_string(&victim).unwrap(), FILE);
+}
+
 #[test]
 fn one_file_belongs_to_one_plan_and_one_plan_has_one_file() {
     let world = linked(FILE);

@@ -29,6 +29,24 @@ fn work_side_by_side_comes_together_and_a_later_lane_begins_with_it() {
     assert_eq!(sandbox.users_state(), before);
 }
 
+/// Terminals and models read messages too: `git log` shows these characters to nobody, or in another order.
+#[test]
+fn messages_hide_and_reorder_nothing() {
+    let sandbox = Sandbox::new();
+    let lanes = sandbox.begin();
+    let (a, b) = (lanes.open("a").unwrap(), lanes.open("b").unwrap());
+    let hostile = "T-1: a\u{202e}b\u{e0041}c\u{200b}d\u{1b}[31m\u{9b}2J\u{2066}e\n\nPunch-Todo: T-1\u{feff}";
+    write(&a, "a.txt", "a\n");
+    hand_in(&lanes, &a, hostile);
+    write(&b, "b.txt", "b\n");
+    assert!(hand_in(&lanes, &b, hostile), "a merge has a message as well");
+    let messages = sandbox.git(&["log", "--format=%B", "main..punch/7/result"]);
+    assert!(messages.contains("T-1: a\u{fffd}b\u{fffd}c\u{fffd}d"), "{messages:?}");
+    for line in messages.lines() {
+        assert_eq!(punch_core::text::neutral(line), line, "{messages:?}");
+    }
+}
+
 #[test]
 fn a_conflict_is_held_with_paths_and_both_sides() {
     let sandbox = Sandbox::new();
