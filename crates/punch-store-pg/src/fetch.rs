@@ -6,7 +6,7 @@ use crate::answer::SqlRow;
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{Ahead, PlanId, ReadyMark, StoreError};
 
-use crate::known::{ReadyWindow, ask_dependents, ask_running};
+use crate::known::{KnownReady, ReadyWindow, ask_dependents, ask_running};
 use crate::link::Statement;
 use crate::store::PgStore;
 use crate::value::Columns;
@@ -18,8 +18,8 @@ pub struct Fetch {
     plan: PlanId,
     /// Questions that the write asks again word by word.
     loads: Vec<Statement>,
-    /// The first of `loads` asks for todos by ids.
-    has_ids: bool,
+    /// The question for todos by ids, if the one for their dependents answers it too.
+    by_ids: Option<Statement>,
     /// Todos that are named by number.
     named: Vec<Uid>,
     dependents: Vec<Statement>,
@@ -34,6 +34,7 @@ impl Fetch {
         let footprint = ahead.footprint.filter(|footprint| !footprint.all);
         let mut loads = footprint.map(|footprint| load::asks(plan, footprint)).unwrap_or_default();
         let of = footprint.filter(|_| ahead.dependents);
+        let by_ids = of.filter(|of| !of.ids.is_empty() && !loads.is_empty()).map(|_| loads.remove(0));
         if ahead.ready {
             loads.push(hand_out::ask_offers(plan));
         }
@@ -42,7 +43,7 @@ impl Fetch {
         Self {
             plan,
             loads,
-            has_ids: footprint.is_some_and(|footprint| !footprint.ids.is_empty()),
+            by_ids,
             named: of.iter().flat_map(|footprint| footprint.todos.iter().copied()).collect(),
             dependents: of.map(|footprint| ask_dependents(plan, footprint)).unwrap_or_default(),
             running: ahead.running,
@@ -63,13 +64,19 @@ impl Fetch {
         let mut running = dependents.split_off(self.dependents.len().min(dependents.len()));
         let ready = running.split_off(usize::from(self.running).min(running.len()));
         if !self.dependents.is_empty() {
-            let by_id = answers.first().filter(|_| self.has_ids).into_iter().flatten();
-            let by_id: Result<Vec<Uid>, _> = by_id.map(|row| row.number(0).map(Uid)).collect();
-            let by_id = by_id.map_err(|e| fail::sql(view.store.label(), "read todos", &e))?;
-            view.know_dependents(
-                self.named.into_iter().chain(by_id),
-                &dependents.into_iter().flatten().collect::<Vec<_>>(),
-            )?;
+            let failed = |e: crate::answer::WireError| fail::sql(view.store.label(), "read todos", &e);
+            let (mut todos, mut by_id, mut others) = (self.named, Vec::new(), Vec::new());
+            for row in dependents.into_iter().flatten() {
+                match row.maybe_int(7).map_err(failed)? {
+                    Some(_) => others.push(row),
+                    None => {
+                        todos.push(Uid(row.number(0).map_err(failed)?));
+                        by_id.push(row);
+                    }
+                }
+            }
+            view.know_dependents(todos.into_iter(), &others)?;
+            view.know_answers(self.by_ids.into_iter().zip([by_id]));
         }
         view.know_answers(self.loads.into_iter().zip(answers));
         if let Some(rows) = running.first() {
@@ -98,9 +105,7 @@ impl PgTransaction<'_> {
 
     /// Takes over ready todos that were fetched with the lock.
     fn know_ready(&self, mut window: ReadyWindow, rows: &[SqlRow]) -> Result<(), StoreError> {
-        let parts: Result<Vec<i64>, _> = rows.iter().map(|row| row.int(7)).collect();
-        let parts = parts.map_err(|e| fail::sql(self.store.label(), "read todos", &e))?;
-        window.take(&parts.into_iter().zip(self.todos(rows)?).collect::<Vec<_>>());
+        window.take(rows).map_err(|e| fail::sql(self.store.label(), "read todos", &e))?;
         self.known.borrow_mut().see_ready(window);
         Ok(())
     }
@@ -116,7 +121,20 @@ impl PgTransaction<'_> {
     }
 
     /// What is ready, if that is known.
-    pub fn known_ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Option<Vec<Todo>> {
-        if self.is_write() { self.known.borrow().ready(now, after, limit) } else { None }
+    pub fn known_ready(
+        &self,
+        now: i64,
+        after: Option<ReadyMark>,
+        limit: usize,
+    ) -> Result<Option<Vec<Todo>>, StoreError> {
+        while self.is_write() {
+            let known = self.known.borrow_mut().ready(now, after, limit);
+            match known {
+                KnownReady::Todos(todos) => return Ok(Some(todos)),
+                KnownReady::Unread(rows) => drop(self.todos(&rows)?),
+                KnownReady::Unknown => break,
+            }
+        }
+        Ok(None)
     }
 }

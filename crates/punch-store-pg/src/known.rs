@@ -2,15 +2,16 @@
 //! this write, which are known too. Together with what is fetched along with the lock, a write that completes a todo
 //! and claims the next one sends no queries in between.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use punch_core::{Footprint, LONGEST_LEASE, Plan, Todo, Uid};
 use punch_store::{ListMark, PlanId, ReadyMark};
 
+use crate::answer::{SqlRow, WireError};
 use crate::link::{Statement, ask};
 use crate::load;
 use crate::todo::{columns, queue};
-use crate::value::{SqlValue, count};
+use crate::value::{Columns, SqlValue, count};
 
 /// Todos in progress that are remembered at most. Where more are in progress, they are asked for.
 const RUNNING_MOST: usize = 100;
@@ -21,17 +22,17 @@ const RUNNING: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t
 const WINDOW: usize = 8;
 
 /// What may be ready: at once, when a time comes, when a lease runs out. One statement, because each costs the server more than
-/// its rows do; the last column says which part a row comes from.
+/// its rows do. Further columns say which part a row comes from and what its place in the queue is.
 const MAY_BE_READY: &str = concat!(
     "(SELECT ",
     columns!(),
-    ", 0::int8 FROM punch.todo t WHERE t.plan = $1 AND t.queue = 1 \
+    ", 0::int8, t.effective::int8, t.pos FROM punch.todo t WHERE t.plan = $1 AND t.queue = 1 \
      ORDER BY t.plan, t.queue, t.effective, t.pos, t.uid LIMIT 8) UNION ALL (SELECT ",
     columns!(),
-    ", 1::int8 FROM punch.todo t WHERE t.plan = $1 AND t.queue = 2 AND t.held_until <= $2 \
+    ", 1::int8, t.effective::int8, t.pos FROM punch.todo t WHERE t.plan = $1 AND t.queue = 2 AND t.held_until <= $2 \
      ORDER BY t.effective, t.pos, t.uid LIMIT 8) UNION ALL (SELECT ",
     columns!(),
-    ", 2::int8 FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND t.unmet = 0 AND t.lease_until IS NOT NULL \
+    ", 2::int8, t.effective::int8, t.pos FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3 AND t.unmet = 0 AND t.lease_until IS NOT NULL \
      AND (t.lease_until <= $2 OR t.lease_until > $3) AND coalesce(t.held_until, $2) <= $2 \
      ORDER BY t.effective, t.pos, t.uid LIMIT 8)"
 );
@@ -39,21 +40,24 @@ const MAY_BE_READY: &str = concat!(
 /// How far the time of the server may lie from what is expected before it is asked, in milliseconds.
 const MARGIN: i64 = 60_000;
 
-/// All dependents of todos that are named by their ids, with the number of the one that they depend on.
+/// Todos that are named by their ids, and all of their dependents with the number of the one that they depend on.
 const DEPENDENTS_OF_IDS: &str = concat!(
     "SELECT ",
     columns!(),
-    ", e.dep FROM punch.todo d JOIN punch.edge e ON e.plan = d.plan AND e.dep = d.uid \
-     JOIN punch.todo t ON t.plan = e.plan AND t.uid = e.dependent \
-     WHERE d.plan = $1 AND d.id = ANY($2) AND d.removed IS NULL"
+    ", e.dep FROM unnest($2::text[]) AS n (id) CROSS JOIN LATERAL \
+     (SELECT d.uid FROM punch.todo d WHERE d.plan = $1 AND d.id = n.id AND d.removed IS NULL OFFSET 0) d CROSS JOIN LATERAL \
+     (SELECT d.uid, NULL::int8 AS dep UNION ALL \
+     SELECT e.dependent, e.dep FROM punch.edge e WHERE e.plan = $1 AND e.dep = d.uid) e CROSS JOIN LATERAL \
+     (SELECT * FROM punch.todo t WHERE t.plan = $1 AND t.uid = e.uid OFFSET 0) t"
 );
 
 /// All dependents of todos, with the number of the one that they depend on.
 const DEPENDENTS_OF_UIDS: &str = concat!(
     "SELECT ",
     columns!(),
-    ", e.dep FROM punch.edge e JOIN punch.todo t ON t.plan = e.plan AND t.uid = e.dependent \
-     WHERE e.plan = $1 AND e.dep = ANY($2)"
+    ", e.dep FROM unnest($2::int8[]) AS n (dep) CROSS JOIN LATERAL \
+     (SELECT * FROM punch.edge e WHERE e.plan = $1 AND e.dep = n.dep OFFSET 0) e CROSS JOIN LATERAL \
+     (SELECT * FROM punch.todo t WHERE t.plan = $1 AND t.uid = e.dependent OFFSET 0) t"
 );
 
 /// Questions about ready todos at a time that is known only roughly.
@@ -63,12 +67,23 @@ pub struct ReadyWindow {
     /// Where the answers end; `None` if they are complete.
     end: Option<ReadyMark>,
     todos: BTreeSet<Uid>,
+    /// Rows that were not read yet, best first: most writes need one of them.
+    unread: VecDeque<(ReadyMark, SqlRow)>,
+}
+
+/// An answer to the question what is ready.
+pub enum KnownReady {
+    Todos(Vec<Todo>),
+    /// These rows must be read first.
+    Unread(Vec<SqlRow>),
+    /// The server must be asked.
+    Unknown,
 }
 
 impl ReadyWindow {
     /// A window around the time that is expected.
     pub const fn around(now: i64) -> Self {
-        Self { from: now - MARGIN, until: now + MARGIN, end: None, todos: BTreeSet::new() }
+        Self { from: now - MARGIN, until: now + MARGIN, end: None, todos: BTreeSet::new(), unread: VecDeque::new() }
     }
 
     /// What to ask.
@@ -76,15 +91,19 @@ impl ReadyWindow {
         ask!("read todos", MAY_BE_READY, plan.0, self.until, self.from + LONGEST_LEASE)
     }
 
-    /// Takes over the answer: todos with the part that they come from, in the order of each part.
-    pub fn take(&mut self, todos: &[(i64, Todo)]) {
-        for part in todos.chunk_by(|(one, _), (other, _)| one == other) {
-            if part.len() >= WINDOW {
-                let last = part.last().map(|(_, todo)| ReadyMark::of(todo));
-                self.end = [self.end, last].into_iter().flatten().min();
-            }
+    /// Takes over the answer.
+    pub fn take(&mut self, rows: &[SqlRow]) -> Result<(), WireError> {
+        let mut ends = BTreeMap::new();
+        for row in rows {
+            let priority = u8::try_from(row.int(8)?).unwrap_or(u8::MAX);
+            let mark = ReadyMark { priority, position: row.int(9)?, uid: Uid(row.number(0)?) };
+            let (count, last) = ends.entry(row.int(7)?).or_insert((0, mark));
+            (*count, *last) = (*count + 1, mark.max(*last));
+            self.unread.push_back((mark, row.clone()));
         }
-        self.todos.extend(todos.iter().map(|(_, todo)| todo.uid));
+        self.end = ends.into_values().filter(|(count, _)| *count >= WINDOW).map(|(_, last)| last).min();
+        self.unread.make_contiguous().sort_by_key(|(mark, _)| *mark);
+        Ok(())
     }
 }
 
@@ -192,24 +211,42 @@ impl KnownTodos {
         true
     }
 
-    /// What is ready at `now`, best first; `None` if that must be asked for.
-    pub fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Option<Vec<Todo>> {
+    /// What is ready at `now`, best first.
+    pub fn ready(&mut self, now: i64, after: Option<ReadyMark>, limit: usize) -> KnownReady {
         if self.is_off {
-            return None;
+            return KnownReady::Unknown;
         }
-        let window = self.ready.as_ref().filter(|window| (window.from..=window.until).contains(&now))?;
+        let Some(window) = self.ready.as_mut().filter(|window| (window.from..=window.until).contains(&now)) else {
+            return KnownReady::Unknown;
+        };
         let is_seen = |todo: &&Todo| {
             let mark = ReadyMark::of(todo);
             todo.is_ready(now) && after.is_none_or(|after| mark > after) && window.end.is_none_or(|end| mark <= end)
         };
         let candidates = window.todos.union(&self.put).filter_map(|uid| self.todos.get(uid));
-        let mut out: Vec<Todo> = candidates.filter(is_seen).cloned().collect();
-        if out.len() < limit && window.end.is_some() {
-            return None;
-        }
-        out.sort_by_key(ReadyMark::of);
+        let mut out: Vec<&Todo> = candidates.filter(is_seen).collect();
+        out.sort_by_key(|todo| ReadyMark::of(todo));
         out.truncate(limit);
-        Some(out)
+        // Those that come before the last one found, or all until there are enough.
+        let before = out.get(limit.saturating_sub(1)).map(|todo| ReadyMark::of(todo));
+        let comes_before = |mark: &ReadyMark| before.is_none_or(|before| *mark < before);
+        if limit > 0 && window.unread.front().is_some_and(|(mark, _)| comes_before(mark)) {
+            let mut rows = Vec::new();
+            while rows.len() < limit
+                && let Some((mark, row)) = window.unread.pop_front_if(|(mark, _)| comes_before(mark))
+            {
+                window.todos.insert(mark.uid);
+                // What was read since, or put, is not older.
+                if !self.todos.contains_key(&mark.uid) {
+                    rows.push(row);
+                }
+            }
+            return KnownReady::Unread(rows);
+        }
+        if out.len() < limit && window.end.is_some() {
+            return KnownReady::Unknown;
+        }
+        KnownReady::Todos(out.into_iter().cloned().collect())
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
 use punch_store::{StoreError, StoreObstacle};
 
@@ -54,9 +55,11 @@ pub enum TransactionKind {
 
 impl TransactionKind {
     const fn begin(self) -> &'static str {
+        static READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        static WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
         match self {
-            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Self::Write => "BEGIN ISOLATION LEVEL READ COMMITTED",
+            Self::Read => READ,
+            Self::Write => WRITE,
         }
     }
 }
@@ -77,7 +80,8 @@ impl TransactionLimits {
     fn of_transaction(&self) -> Statement {
         const SET: &str = "SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true), \
                            set_config('idle_in_transaction_session_timeout', $3, true), \
-                           set_config('plan_cache_mode', 'force_generic_plan', true)";
+                           set_config('plan_cache_mode', 'force_generic_plan', true), \
+                           set_config('enable_bitmapscan', 'off', true), set_config('enable_seqscan', 'off', true)";
         let Self { lock, statement, silence } = self;
         ask!("begin a transaction", SET, lock.to_string(), statement.to_string(), silence.to_string())
     }
@@ -87,7 +91,8 @@ impl TransactionLimits {
         let Self { lock, statement, silence } = self;
         format!(
             "SET lock_timeout = {lock}; SET statement_timeout = {statement}; \
-             SET idle_in_transaction_session_timeout = {silence}; SET plan_cache_mode = force_generic_plan"
+             SET idle_in_transaction_session_timeout = {silence}; SET plan_cache_mode = force_generic_plan; \
+             SET enable_bitmapscan = off; SET enable_seqscan = off; SET enable_memoize = off"
         )
     }
 }
@@ -98,7 +103,7 @@ pub struct ServerLink {
     schema: String,
     /// What makes names of this connection unlike all others.
     mark: u64,
-    statements: HashMap<(Option<TransactionKind>, &'static str), PreparedStatement>,
+    statements: HashMap<(Option<TransactionKind>, StatementText), PreparedStatement>,
     /// The transaction that is open.
     open: Option<TransactionKind>,
     /// No pooler lies in between: the connection leads to the process that it was announced to lead to.
@@ -111,9 +116,29 @@ pub struct ServerLink {
 
 struct PreparedStatement {
     sql: Cow<'static, str>,
-    number: usize,
+    name: String,
     uses: u32,
     is_named: bool,
+}
+
+/// The text of a statement, told from others by where it lies: reading all of it for every statement would cost more than
+/// sending it. A text that lies in two places is prepared twice.
+#[derive(Clone, Copy, Debug)]
+struct StatementText(&'static str);
+
+impl PartialEq for StatementText {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for StatementText {}
+
+impl Hash for StatementText {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_ptr().addr().hash(state);
+        self.0.len().hash(state);
+    }
 }
 
 impl ServerLink {
@@ -180,29 +205,27 @@ impl ServerLink {
     async fn ask(&mut self, asks: &[&Statement]) -> Result<Vec<Vec<SqlRow>>, (usize, WireError)> {
         let may_name = self.open.is_some() && !self.unprepared;
         let Self { wire, schema, mark, statements, open, .. } = self;
-        let mut names = Vec::with_capacity(asks.len());
+        let mut named_now = Vec::with_capacity(asks.len());
         for ask in asks {
             let number = statements.len();
-            let known = statements.entry((*open, ask.sql)).or_insert_with(|| PreparedStatement {
+            let known = statements.entry((*open, StatementText(ask.sql))).or_insert_with(|| PreparedStatement {
                 sql: qualified(ask.sql, schema),
-                number,
+                name: format!("punch_{mark:016x}_{number}"),
                 uses: 0,
                 is_named: false,
             });
             known.uses = known.uses.saturating_add(1);
-            let is_due = known.is_named || (known.uses > NAMED_AFTER && ask.sql != COMMIT);
-            names.push(if may_name && is_due { format!("punch_{mark:016x}_{}", known.number) } else { String::new() });
+            named_now.push(may_name && (known.is_named || (known.uses > NAMED_AFTER && ask.sql != COMMIT)));
         }
         // Until the beginning of a transaction has a name, nothing has one.
-        let begin = open.and_then(|kind| statements.get(&(Some(kind), kind.begin())));
-        if begin.is_none_or(|begin| !begin.is_named && begin.uses <= NAMED_AFTER) {
-            names.iter_mut().for_each(String::clear);
-        }
+        let begin = open.and_then(|kind| statements.get(&(Some(kind), StatementText(kind.begin()))));
+        let may_name = begin.is_some_and(|begin| begin.is_named || begin.uses > NAMED_AFTER);
         let mut named = Vec::new();
         let mut requests = Vec::with_capacity(asks.len());
-        for (ask, name) in asks.iter().zip(&names) {
-            let key = (*open, ask.sql);
+        for (ask, is_due) in asks.iter().zip(named_now) {
+            let key = (*open, StatementText(ask.sql));
             let Some(known) = statements.get(&key) else { continue };
+            let name = if may_name && is_due { known.name.as_str() } else { "" };
             let is_known = !name.is_empty() && (known.is_named || named.contains(&Some(key)));
             if !is_known {
                 named.push((!name.is_empty()).then_some(key));

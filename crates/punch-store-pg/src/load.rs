@@ -1,5 +1,10 @@
 //! Slices: exactly the rows that a footprint asks for, all kinds in one round trip.
+//!
+//! Statements are planned once, often before the server has looked at what the tables hold. It then takes every plan for a small
+//! one and would read all of it for one todo. A subquery with OFFSET stays where it is written: what is asked for comes first, and
+//! each todo is found by its key.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::answer::SqlRow;
@@ -14,13 +19,24 @@ use crate::value::SqlValue;
 use crate::view::PgTransaction;
 
 const ALL: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 ORDER BY t.uid");
-pub const BY_IDS: &str =
-    concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.id = ANY($2) AND t.removed IS NULL");
-const BY_UIDS: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.uid = ANY($2)");
+pub const BY_IDS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM unnest($2::text[]) AS n (id) CROSS JOIN LATERAL \
+     (SELECT * FROM punch.todo t WHERE t.plan = $1 AND t.id = n.id AND t.removed IS NULL OFFSET 0) t"
+);
+pub const BY_UIDS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM unnest($2::int8[]) AS n (uid) CROSS JOIN LATERAL \
+     (SELECT * FROM punch.todo t WHERE t.plan = $1 AND t.uid = n.uid OFFSET 0) t"
+);
 const DEPENDENTS: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM punch.edge e JOIN punch.todo t ON t.plan = e.plan AND t.uid = e.dependent WHERE e.plan = $1 AND e.dep = ANY($2)"
+    " FROM unnest($2::int8[]) AS n (dep) CROSS JOIN LATERAL \
+     (SELECT * FROM punch.edge e WHERE e.plan = $1 AND e.dep = n.dep OFFSET 0) e CROSS JOIN LATERAL \
+     (SELECT * FROM punch.todo t WHERE t.plan = $1 AND t.uid = e.dependent OFFSET 0) t"
 );
 const RUNNING: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.queue = 3");
 const RUNNING_OF: &str = concat!(
@@ -40,9 +56,10 @@ const WAITING: &str = concat!(
      WHERE d.plan = $1 AND d.id = ANY($2)"
 );
 
-/// Ids as they stand in the column.
+/// Ids as they stand in the column, each once.
 pub fn keys<'a>(ids: impl IntoIterator<Item = &'a String>) -> SqlValue {
-    SqlValue::Texts(ids.into_iter().map(|id| Some(escape::key(id).into_owned())).collect())
+    let keys: BTreeSet<Cow<'_, str>> = ids.into_iter().map(|id| escape::key(id)).collect();
+    SqlValue::Texts(keys.into_iter().map(|key| Some(key.into_owned())).collect())
 }
 
 /// The questions that a footprint leads to.

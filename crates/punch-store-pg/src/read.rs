@@ -104,7 +104,7 @@ impl Snapshot for PgTransaction<'_> {
     }
 
     fn ready(&self, now: i64, after: Option<ReadyMark>, limit: usize) -> Result<Vec<Todo>, StoreError> {
-        if let Some(known) = self.known_ready(now, after, limit) {
+        if let Some(known) = self.known_ready(now, after, limit)? {
             return Ok(known);
         }
         let (effective, position, uid) = match after {

@@ -36,13 +36,12 @@ const PLAN: &str = "SELECT name, created_at, archived, revision, pruned, writes,
                     WHERE id = $1 AND project = $2";
 
 /// A statement of its own after the lock: in the one that locks, functions are called before it waits.
-const LOCKED_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_current_xact_id()::text, \
-                         pg_backend_pid()::int8";
+const LOCKED_AT: &str = "SELECT clock_timestamp(), pg_current_xact_id(), pg_backend_pid()::int8";
 
 /// For writes that may be lost in a crash.
 const RELAXED: &str = "SET LOCAL synchronous_commit = off";
 
-const READ_AT: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8";
+const READ_AT: &str = "SELECT clock_timestamp()";
 
 /// What it takes to open a store.
 #[derive(Clone, Default)]

@@ -1,6 +1,7 @@
 //! A todo as a row: the body contains everything, and the other columns repeat what queries need. Rows are written in
 //! sets, one statement for all of a kind.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::answer::SqlRow;
@@ -11,6 +12,7 @@ use punch_store::backend::{EveryField, content_number, held_until, keep_unknown,
 use crate::escape;
 use crate::fail;
 use crate::link::{Statement, ask};
+use crate::load::BY_UIDS;
 use crate::value::{Columns, SqlValue};
 use crate::view::PgTransaction;
 
@@ -31,13 +33,40 @@ pub struct StoredVersion {
     id: String,
     is_live: bool,
     deps: Vec<Dep>,
+    still: StillColumns,
     /// The stored text, where it may hold more than this program knows.
     body: Option<String>,
 }
 
 impl StoredVersion {
     pub fn of(todo: &Todo, body: Option<String>) -> Self {
-        Self { id: todo.id.clone(), is_live: todo.is_live(), deps: live_deps(todo).to_vec(), body }
+        let (deps, still) = (live_deps(todo).to_vec(), StillColumns::of(todo));
+        Self { id: todo.id.clone(), is_live: todo.is_live(), deps, still, body }
+    }
+
+    /// Whether a row says what is stored, but for the columns that [`UPDATE_STATE`] writes.
+    fn is_restated(&self, todo: &Todo) -> bool {
+        self.id == todo.id && self.still == StillColumns::of(todo)
+    }
+}
+
+/// Columns that stay as they are when a todo is claimed, completed or unblocked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct StillColumns {
+    position: i64,
+    removed: Option<i64>,
+    held_until: Option<i64>,
+    said: i32,
+}
+
+impl StillColumns {
+    fn of(todo: &Todo) -> Self {
+        Self {
+            position: todo.position,
+            removed: todo.removed,
+            held_until: held_until(todo),
+            said: content_number(&todo.content),
+        }
     }
 }
 
@@ -87,18 +116,44 @@ impl PgTransaction<'_> {
     }
 }
 
-const BY_UID: &str = concat!("SELECT ", columns!(), " FROM punch.todo t WHERE t.plan = $1 AND t.uid = ANY($2)");
-
 /// Gives up ids that change hands before they are taken.
 const RELEASE: &str = "UPDATE punch.todo SET removed = 0 WHERE plan = $1 AND uid = ANY($2)";
 
-const UPDATE: &str = "UPDATE punch.todo t SET pos = n.pos, removed = n.removed, updated_at = n.updated_at, \
+/// Rows of `n` with the places of their todos. Each is found by its key, whatever the server believes about the table.
+macro_rules! placed {
+    ($arrays:literal, $columns:literal) => {
+        concat!(
+            " FROM (SELECT n.*, f.place FROM unnest(",
+            $arrays,
+            ") AS n (",
+            $columns,
+            ") CROSS JOIN LATERAL (SELECT f.ctid AS place FROM punch.todo f WHERE f.plan = $1 AND f.uid = n.uid OFFSET 0) f \
+             OFFSET 0) n WHERE t.ctid = n.place"
+        )
+    };
+}
+
+const UPDATE: &str = concat!(
+    "UPDATE punch.todo t SET pos = n.pos, removed = n.removed, updated_at = n.updated_at, \
     lease_until = n.lease_until, held_until = n.held_until, unmet = n.unmet, level = n.level, said = n.said, \
-    queue = n.queue, effective = n.effective, pull = n.pull, id = n.id, owner = n.owner, body = n.body \
-    FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[], \
-    $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::text[], $15::text[], $16::text[]) \
-    AS n (uid, pos, removed, updated_at, lease_until, held_until, unmet, level, said, queue, effective, pull, id, owner, body) \
-    WHERE t.plan = $1 AND t.uid = n.uid";
+    queue = n.queue, effective = n.effective, pull = n.pull, id = n.id, owner = n.owner, body = n.body",
+    placed!(
+        "$2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[], $10::int8[], \
+         $11::int8[], $12::int8[], $13::int8[], $14::text[], $15::text[], $16::text[]",
+        "uid, pos, removed, updated_at, lease_until, held_until, unmet, level, said, queue, effective, pull, id, owner, body"
+    )
+);
+
+/// What changes when a todo is claimed, completed or unblocked.
+const UPDATE_STATE: &str = concat!(
+    "UPDATE punch.todo t SET updated_at = n.updated_at, lease_until = n.lease_until, unmet = n.unmet, level = n.level, \
+     queue = n.queue, effective = n.effective, pull = n.pull, owner = n.owner, body = n.body",
+    placed!(
+        "$2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[], $10::text[], \
+         $11::text[]",
+        "uid, updated_at, lease_until, unmet, level, queue, effective, pull, owner, body"
+    )
+);
 
 const INSERT: &str = "INSERT INTO punch.todo (plan, uid, pos, removed, updated_at, lease_until, held_until, unmet, level, \
     said, queue, effective, pull, id, owner, body) \
@@ -113,7 +168,7 @@ pub fn put(view: &PgTransaction<'_>, rows: &[Todo], first_new: Uid) -> Result<()
     for chunk in unknown.chunks(CHUNK) {
         view.ask_todos(Statement {
             params: vec![view.plan.0.into(), SqlValue::uids(chunk)],
-            ..ask!("read todos", BY_UID)
+            ..ask!("read todos", BY_UIDS)
         })?;
     }
     let is_relinked = |todo: &Todo| match view.unsent.borrow().todo(todo.uid) {
@@ -141,8 +196,11 @@ pub fn flush(view: &PgTransaction<'_>, rows: &[Todo]) -> Result<(), StoreError> 
         view.enqueue(Statement { params: vec![plan.into(), SqlValue::uids(&moving)], ..ask!("write todos", RELEASE) });
     }
     let (known, new): (Vec<&Todo>, Vec<&Todo>) = rows.iter().partition(|todo| old(todo).is_some());
-    for (sql, todos) in [(UPDATE, known), (INSERT, new)] {
+    let is_restated = |todo: &&Todo| old(todo).is_some_and(|old| old.is_restated(todo));
+    let (restated, changed): (Vec<&Todo>, Vec<&Todo>) = known.into_iter().partition(is_restated);
+    for (sql, todos) in [(UPDATE, changed), (UPDATE_STATE, restated), (INSERT, new)] {
         for chunk in todos.chunks(CHUNK) {
+            let params = if sql == UPDATE_STATE { state_params } else { params };
             view.enqueue(Statement { what: "write todos", sql, params: params(view, chunk, &stored)? });
         }
     }
@@ -166,12 +224,11 @@ pub fn rewrite(view: &PgTransaction<'_>, todos: &[Todo]) -> Result<(), StoreErro
     Ok(())
 }
 
-fn params(
+fn bodies(
     view: &PgTransaction<'_>,
     todos: &[&Todo],
     stored: &HashMap<Uid, StoredVersion>,
-) -> Result<Vec<SqlValue>, StoreError> {
-    let ints = |of: &dyn Fn(&Todo) -> Option<i64>| SqlValue::Ints(todos.iter().map(|todo| of(todo)).collect());
+) -> Result<SqlValue, StoreError> {
     let mut bodies = Vec::with_capacity(todos.len());
     for todo in todos {
         let old = stored.get(&todo.uid).and_then(|old| old.body.as_deref());
@@ -180,27 +237,67 @@ fn params(
             None => serde_json::to_string(&todo.fields),
         };
         let body = body.map_err(|e| fail::failed(view.store.label(), format!("cannot write a todo: {e}")))?;
-        bodies.push(Some(escape::escape(&body).into_owned()));
+        bodies.push(Some(match escape::escape(&body) {
+            Cow::Borrowed(_) => body,
+            Cow::Owned(escaped) => escaped,
+        }));
     }
+    Ok(SqlValue::Texts(bodies))
+}
+
+fn ints(todos: &[&Todo], of: impl Fn(&Todo) -> Option<i64>) -> SqlValue {
+    SqlValue::Ints(todos.iter().map(|todo| of(todo)).collect())
+}
+
+fn owners(todos: &[&Todo]) -> SqlValue {
+    let owner = |todo: &&Todo| todo.owner.as_deref().map(|owner| escape::key(owner).into_owned());
+    SqlValue::Texts(todos.iter().map(owner).collect())
+}
+
+/// Parameters of [`UPDATE_STATE`].
+fn state_params(
+    view: &PgTransaction<'_>,
+    todos: &[&Todo],
+    stored: &HashMap<Uid, StoredVersion>,
+) -> Result<Vec<SqlValue>, StoreError> {
     Ok(vec![
         view.plan.0.into(),
-        ints(&|todo| Some(todo.uid.0.cast_signed())),
-        ints(&|todo| Some(todo.position)),
-        ints(&|todo| todo.removed),
-        ints(&|todo| Some(todo.updated_at)),
-        ints(&|todo| todo.lease_until),
-        ints(&held_until),
-        ints(&|todo| Some(todo.derived.unmet.into())),
-        ints(&|todo| Some(todo.derived.level.into())),
-        ints(&|todo| Some(content_number(&todo.content).into())),
-        ints(&|todo| Some(queue(todo))),
-        ints(&|todo| Some(todo.effective_priority().into())),
-        ints(&|todo| Some(todo.derived.pull.into())),
+        ints(todos, |todo| Some(todo.uid.0.cast_signed())),
+        ints(todos, |todo| Some(todo.updated_at)),
+        ints(todos, |todo| todo.lease_until),
+        ints(todos, |todo| Some(todo.derived.unmet.into())),
+        ints(todos, |todo| Some(todo.derived.level.into())),
+        ints(todos, |todo| Some(queue(todo))),
+        ints(todos, |todo| Some(todo.effective_priority().into())),
+        ints(todos, |todo| Some(todo.derived.pull.into())),
+        owners(todos),
+        bodies(view, todos, stored)?,
+    ])
+}
+
+/// Parameters of [`UPDATE`] and [`INSERT`].
+fn params(
+    view: &PgTransaction<'_>,
+    todos: &[&Todo],
+    stored: &HashMap<Uid, StoredVersion>,
+) -> Result<Vec<SqlValue>, StoreError> {
+    Ok(vec![
+        view.plan.0.into(),
+        ints(todos, |todo| Some(todo.uid.0.cast_signed())),
+        ints(todos, |todo| Some(todo.position)),
+        ints(todos, |todo| todo.removed),
+        ints(todos, |todo| Some(todo.updated_at)),
+        ints(todos, |todo| todo.lease_until),
+        ints(todos, held_until),
+        ints(todos, |todo| Some(todo.derived.unmet.into())),
+        ints(todos, |todo| Some(todo.derived.level.into())),
+        ints(todos, |todo| Some(content_number(&todo.content).into())),
+        ints(todos, |todo| Some(queue(todo))),
+        ints(todos, |todo| Some(todo.effective_priority().into())),
+        ints(todos, |todo| Some(todo.derived.pull.into())),
         SqlValue::Texts(todos.iter().map(|todo| Some(escape::key(&todo.id).into_owned())).collect()),
-        SqlValue::Texts(
-            todos.iter().map(|todo| todo.owner.as_deref().map(|owner| escape::key(owner).into_owned())).collect(),
-        ),
-        SqlValue::Texts(bodies),
+        owners(todos),
+        bodies(view, todos, stored)?,
     ])
 }
 

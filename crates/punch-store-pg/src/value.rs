@@ -1,6 +1,8 @@
 //! Values of statements, and reading them back. Every integer goes over the wire as `bigint`, so that one statement has one
 //! list of types and can be prepared ahead.
 
+use std::borrow::Cow;
+
 use bytes::BytesMut;
 use postgres_protocol::IsNull;
 use punch_core::Uid;
@@ -79,7 +81,11 @@ impl From<&String> for SqlValue {
 
 impl From<String> for SqlValue {
     fn from(value: String) -> Self {
-        value.as_str().into()
+        let escaped = match escape(&value) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(escaped) => Some(escaped),
+        };
+        Self::Text(Some(escaped.unwrap_or(value)))
     }
 }
 

@@ -9,6 +9,7 @@ use punch_core::{Event, PlanRow, Todo, Uid};
 use punch_store::backend::keep_unknown;
 use punch_store::{PlanId, PlanInfo, StoreError};
 
+use crate::clock::millis;
 use crate::clone_facts::FactsChange;
 use crate::fail;
 use crate::known::KnownTodos;
@@ -45,13 +46,21 @@ struct Inner {
     link: Option<ServerLink>,
     queue: Vec<Statement>,
     /// What was fetched together with the lock, as long as nothing was put into the same table.
-    fetched: Vec<(Statement, Vec<SqlRow>)>,
+    fetched: Vec<FetchedAnswer>,
     head: Option<PlanHead>,
     seen: HashMap<Uid, StoredVersion>,
     changed: bool,
     /// The first statement that failed: the server takes no more of this transaction.
     failed: Option<StoreError>,
     xid: String,
+}
+
+/// The answer to a question that was asked ahead.
+struct FetchedAnswer {
+    ask: Statement,
+    rows: Vec<SqlRow>,
+    /// The tables that the question is about.
+    tables: Vec<&'static str>,
 }
 
 /// The plan as this transaction sees it.
@@ -90,7 +99,8 @@ impl<'s> PgTransaction<'s> {
     ) -> Result<Self, StoreError> {
         let view = Self::new(store, plan, Inner { link: Some(link), ..Inner::default() }, true);
         view.take_head(rows)?;
-        let read = |row: &SqlRow| Ok((row.text(1)?, row.int(2)?));
+        // A number without a sign, which is asked about as text.
+        let read = |row: &SqlRow| Ok((row.int(1)?.cast_unsigned().to_string(), row.int(2)?));
         let found = rows.get(1).and_then(|rows| rows.first()).map(read).transpose();
         if let Some((xid, process)) = found.map_err(|e| fail::sql(store.label(), "read the time", &e))? {
             let mut inner = view.inner.borrow_mut();
@@ -120,7 +130,7 @@ impl<'s> PgTransaction<'s> {
     fn take_head(&self, rows: &[Vec<SqlRow>]) -> Result<(), StoreError> {
         let failed = |e: crate::answer::WireError| fail::sql(self.store.label(), "read the plan", &e);
         let time = rows.get(1).and_then(|rows| rows.first()).map(|row| row.int(0)).transpose().map_err(failed)?;
-        self.time.set(time.map(|time| self.store.clock.heard(time)));
+        self.time.set(time.map(|time| self.store.clock.heard(millis(time))));
         let Some(row) = rows.first().and_then(|rows| rows.first()) else {
             self.end();
             return Err(StoreError::UnknownPlan { plan: self.plan });
@@ -177,7 +187,8 @@ impl<'s> PgTransaction<'s> {
         if let Some(error) = &inner.failed {
             return Err(error.clone());
         }
-        let fetched = |ask: &Statement| inner.fetched.iter().find(|(fetched, _)| fetched == ask).map(|(_, rows)| rows);
+        let fetched =
+            |ask: &Statement| inner.fetched.iter().find(|fetched| fetched.ask == *ask).map(|fetched| &fetched.rows);
         if let Some(answers) = asks.iter().map(fetched).collect::<Option<Vec<_>>>() {
             return Ok(answers.into_iter().cloned().collect());
         }
@@ -214,7 +225,7 @@ impl<'s> PgTransaction<'s> {
     }
 
     /// Notes that statements will be queued: what was fetched from the tables that they change is of no use.
-    pub fn will_change(&self, statements: &[&str]) {
+    pub fn will_change(&self, statements: &[&'static str]) {
         let mut inner = self.inner.borrow_mut();
         inner.changed = true;
         statements.iter().for_each(|sql| inner.forget_fetched(sql));
@@ -271,6 +282,7 @@ impl<'s> PgTransaction<'s> {
 
     /// Keeps answers for questions that will be asked.
     pub fn know_answers(&self, fetched: impl Iterator<Item = (Statement, Vec<SqlRow>)>) {
+        let fetched = fetched.map(|(ask, rows)| FetchedAnswer { tables: tables(ask.sql).collect(), ask, rows });
         self.inner.borrow_mut().fetched.extend(fetched);
     }
 
@@ -367,8 +379,16 @@ impl<'s> PgTransaction<'s> {
 
 impl Inner {
     /// Forgets what was fetched from the table that a statement changes.
-    fn forget_fetched(&mut self, sql: &str) {
-        let table = sql.split_whitespace().find(|word| word.starts_with("punch.")).unwrap_or_default();
-        self.fetched.retain(|(ask, _)| !ask.sql.split_whitespace().any(|word| word == table));
+    fn forget_fetched(&mut self, sql: &'static str) {
+        if !self.fetched.is_empty()
+            && let Some(table) = tables(sql).next()
+        {
+            self.fetched.retain(|fetched| !fetched.tables.contains(&table));
+        }
     }
+}
+
+/// The tables that a statement names.
+fn tables(sql: &'static str) -> impl Iterator<Item = &'static str> {
+    sql.split_whitespace().filter(|word| word.starts_with("punch."))
 }
