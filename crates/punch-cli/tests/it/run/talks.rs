@@ -115,7 +115,7 @@ fn permission_is_what_the_policy_says_and_without_anybody_to_ask_the_todo_waits(
     let run = finished(talker(&stage, &["--agents", "2"]).env("PUNCH_RUN_ASK_WAIT", "0s").output().unwrap());
     assert_eq!(stage.alive(), [0; 0], "{}", run.render());
     assert_eq!(run.exit, Some(1), "{}", run.render());
-    let why = "the agent asked for permission and got no answer: Bash: ls (`punch run --allow Bash` allows it)";
+    let why = "permission was not answered (`punch run --allow Bash` allows it): Bash: ls";
     assert!(run.stdout.contains("T-1") && run.stdout.contains(why), "{}", run.render());
     assert!(stage.world.ok(&["inbox"]).contains(why), "{}", stage.world.ok(&["inbox"]));
     let todo = stage.todo("T-1");

@@ -148,9 +148,9 @@ impl SeatStep<'_, '_> {
         others: VecDeque<PermissionRequest>,
     ) -> SeatState {
         let Some(answer) = answer else {
+            // Lists cut the end of a long reason.
             let (what, remedy) = (described(&question), remedy(&question));
-            let why =
-                format!("the agent asked for permission and got no answer: {what} (`punch run {remedy}` allows it)");
+            let why = format!("permission was not answered (`punch run {remedy}` allows it): {what}");
             let (todo, owner) = (job.todo.clone(), job.owner.clone());
             self.effect(SeatEffect::Hold { todo, owner, kind: HoldKind::Human, why });
             return self.ask_to_end(conversation, EndReason::TodoLost(job.todo.uid));
