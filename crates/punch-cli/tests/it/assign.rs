@@ -101,7 +101,7 @@ echo the agent speaks"#,
     ");
     // Some agents print nothing until they have finished.
     let (before, _) = done.stderr.split_once("the agent speaks").unwrap();
-    assert!(before.contains("Claude Code works on T-1; what it prints follows"), "{}", done.stderr);
+    assert!(before.contains("Claude Code is working on T-1; its output follows"), "{}", done.stderr);
     let said = |name: &str| fs::read_to_string(world.project.join(name)).unwrap();
     assert!(said("asked.txt").contains("1. [T-1] Write it"));
     assert!(said("begun.txt").contains("T-1") && !said("begun.txt").contains("T-3"), "{}", said("begun.txt"));

@@ -330,7 +330,7 @@ fn an_editor_that_fails_or_empties_the_file_changes_nothing() {
     --- stderr
     your text was saved in $ROOT/temp/punch-edit/plan.md
     `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
-    error: $ROOT/temp/punch-edit/plan.md: not UTF-8 text (byte 480)
+    error: $ROOT/temp/punch-edit/plan.md: not UTF-8 text (byte 475)
     hint: fix that value and try again; nothing was changed
     "#);
     let run = finished(world.command(&["edit"]).env("VISUAL", "no-such-editor").output().unwrap());

@@ -69,7 +69,7 @@ fn a_copy_stays_when_the_file_it_was_made_of_is_gone_or_has_lost_something() {
         }
         let said = world.ok(&["uninstall", "gemini", "-y"]);
         assert_eq!(copy.exists(), stays, "{now:?}: {said}");
-        assert_eq!(said.contains("settings.json.before-punch` stays"), stays, "{said}");
+        assert_eq!(said.contains("settings.json.before-punch` was kept"), stays, "{said}");
         assert_eq!(fs::read_to_string(&file).ok().as_deref(), now);
         let _ = fs::remove_file(&copy);
     }

@@ -486,6 +486,6 @@ fn a_setting_for_an_unknown_agent_is_stored_with_a_warning() {
     let set = |key: &str| world.punch(&["config", "set", key, "false"]);
     let run = set("agents.cluade.keep_going.enabled");
     assert_eq!(run.exit, Some(0));
-    assert!(run.stderr.contains("called `cluade` (did you mean `claude`?)"), "{}", run.stderr);
+    assert!(run.stderr.contains("unknown agent `cluade` (did you mean `claude`?)"), "{}", run.stderr);
     assert_eq!(set("agents.claude.keep_going.enabled").stderr, "");
 }
