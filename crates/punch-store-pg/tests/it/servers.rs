@@ -249,8 +249,8 @@ fn pretend(folder: &Path, parameters: &'static [(&'static str, &'static str)]) {
 fn servers_that_are_too_old_or_something_else_are_refused() {
     for (parameters, words) in [
         (&[("server_version", "13.14")][..], "PostgreSQL 13.14, but 14 or newer is needed"),
-        (&[("server_version", "13.0.0"), ("crdb_version", "CockroachDB CCL v24.1")], "another database"),
-        (&[("server_version", "15.2-YB-2.25.1.0-b0")], "another database"),
+        (&[("server_version", "13.0.0"), ("crdb_version", "CockroachDB CCL v24.1")], "a different database"),
+        (&[("server_version", "15.2-YB-2.25.1.0-b0")], "a different database"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         pretend(folder.path(), parameters);

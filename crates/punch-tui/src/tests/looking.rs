@@ -52,7 +52,7 @@ fn the_detail_says_which_agent_was_informed() {
     let uid = scene.board.target().unwrap();
     scene.carry_out(BoardRequest::Detail(uid));
     let picture = scene.picture();
-    assert!(picture.contains("informed: session s-1 not yet"), "{picture}");
+    assert!(picture.contains("informed: session s-1, at its next tool call"), "{picture}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_question_about_several_todos_speaks_of_them() {
     scene.press("c");
     let picture = scene.picture();
     assert!(picture.contains("depend on them."), "{picture}");
-    assert!(picture.contains("works on T-31.") && picture.contains("works on T-33."), "{picture}");
+    assert!(picture.contains("is working on T-31.") && picture.contains("is working on T-33."), "{picture}");
 }
 
 #[test]
