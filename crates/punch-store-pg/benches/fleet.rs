@@ -40,7 +40,9 @@ fn main() -> ExitCode {
 fn measure(goals: &mut Goals) {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wants = |part: &str| chosen.is_empty() || chosen.iter().any(|name| name == part);
-    let cluster = match Cluster::start(Disk::Durable) {
+    // Each of the listeners has two connections: one that hears, and one for its questions.
+    let connections = |_: &std::path::Path| Ok("max_connections = 300\n".to_owned());
+    let cluster = match Cluster::start_with(Disk::Durable, connections) {
         Ok(cluster) => cluster,
         Err(error) => {
             goals.skip("everything", &error.to_string());

@@ -6,7 +6,7 @@ use crate::answer::SqlRow;
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{Ahead, PlanId, ReadyMark, StoreError};
 
-use crate::known::{KnownReady, ReadyWindow, ask_dependents, ask_running};
+use crate::known::{ReadyLookup, ReadyWindow, ask_dependents, ask_running};
 use crate::link::Statement;
 use crate::store::PgStore;
 use crate::value::Columns;
@@ -130,9 +130,9 @@ impl PgTransaction<'_> {
         while self.is_write() {
             let known = self.known.borrow_mut().ready(now, after, limit);
             match known {
-                KnownReady::Todos(todos) => return Ok(Some(todos)),
-                KnownReady::Unread(rows) => drop(self.todos(&rows)?),
-                KnownReady::Unknown => break,
+                ReadyLookup::Todos(todos) => return Ok(Some(todos)),
+                ReadyLookup::Unread(rows) => drop(self.todos(&rows)?),
+                ReadyLookup::Unknown => break,
             }
         }
         Ok(None)

@@ -37,8 +37,9 @@ const MAY_BE_READY: &str = concat!(
      ORDER BY t.effective, t.pos, t.uid LIMIT 8)"
 );
 
-/// How far the time of the server may lie from what is expected before it is asked, in milliseconds.
-const MARGIN: i64 = 60_000;
+/// How far the time of the server may lie from what is expected before it is asked, in milliseconds. Writers wait up to ten
+/// seconds for the lock. Todos whose leases end within this time fill the window, so it is shorter than leases are.
+const MARGIN: i64 = 15_000;
 
 /// Todos that are named by their ids, and all of their dependents with the number of the one that they depend on.
 const DEPENDENTS_OF_IDS: &str = concat!(
@@ -72,7 +73,7 @@ pub struct ReadyWindow {
 }
 
 /// An answer to the question what is ready.
-pub enum KnownReady {
+pub enum ReadyLookup {
     Todos(Vec<Todo>),
     /// These rows must be read first.
     Unread(Vec<SqlRow>),
@@ -212,12 +213,12 @@ impl KnownTodos {
     }
 
     /// What is ready at `now`, best first.
-    pub fn ready(&mut self, now: i64, after: Option<ReadyMark>, limit: usize) -> KnownReady {
+    pub fn ready(&mut self, now: i64, after: Option<ReadyMark>, limit: usize) -> ReadyLookup {
         if self.is_off {
-            return KnownReady::Unknown;
+            return ReadyLookup::Unknown;
         }
         let Some(window) = self.ready.as_mut().filter(|window| (window.from..=window.until).contains(&now)) else {
-            return KnownReady::Unknown;
+            return ReadyLookup::Unknown;
         };
         let is_seen = |todo: &&Todo| {
             let mark = ReadyMark::of(todo);
@@ -241,12 +242,12 @@ impl KnownTodos {
                     rows.push(row);
                 }
             }
-            return KnownReady::Unread(rows);
+            return ReadyLookup::Unread(rows);
         }
         if out.len() < limit && window.end.is_some() {
-            return KnownReady::Unknown;
+            return ReadyLookup::Unknown;
         }
-        KnownReady::Todos(out.into_iter().cloned().collect())
+        ReadyLookup::Todos(out.into_iter().cloned().collect())
     }
 }
 

@@ -196,6 +196,7 @@ pub fn flush(view: &PgTransaction<'_>, rows: &[Todo]) -> Result<(), StoreError> 
         view.enqueue(Statement { params: vec![plan.into(), SqlValue::uids(&moving)], ..ask!("write todos", RELEASE) });
     }
     let (known, new): (Vec<&Todo>, Vec<&Todo>) = rows.iter().partition(|todo| old(todo).is_some());
+    view.will_make(new.len());
     let is_restated = |todo: &&Todo| old(todo).is_some_and(|old| old.is_restated(todo));
     let (restated, changed): (Vec<&Todo>, Vec<&Todo>) = known.into_iter().partition(is_restated);
     for (sql, todos) in [(UPDATE, changed), (UPDATE_STATE, restated), (INSERT, new)] {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use punch_store::{StoreError, StoreLabel, StoreObstacle};
 
 use crate::answer::{SqlRow, WireError};
-use crate::link::{ServerLink, Statement, TransactionKind, TransactionLimits};
+use crate::link::{ServerLink, Statement, TransactionKind, TransactionLimits, qualified};
 use crate::store::PgStore;
 use crate::{fail, settle};
 
@@ -115,6 +115,13 @@ impl PgStore {
         }
         let what = asks.get(n).map_or("commit", |ask| ask.what);
         fail::sql(self.label(), what, error)
+    }
+
+    /// Has the server look at what the tables hold, as it does by itself after a minute. Until then it plans for tables as they
+    /// were before an import. Nobody waits for it; it does nothing for a role that does not own the tables.
+    pub(crate) fn refresh_statistics(&self, link: &mut ServerLink) {
+        let analyze = qualified("ANALYZE (SKIP_LOCKED) punch.todo, punch.edge", &self.address.schema);
+        self.runtime.block_on(link.post(&analyze));
     }
 
     /// Ends a transaction without keeping anything, and keeps the connection. Nobody waits for the answer.

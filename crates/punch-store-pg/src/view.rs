@@ -21,6 +21,9 @@ use crate::transport::TransactionBegin;
 use crate::unsent::Unsent;
 use crate::value::Columns;
 
+/// A write that makes this many todos, and a tenth of its plan, has the server look at what the tables hold.
+const MANY_TODOS: u64 = 200;
+
 /// Everything reads and writes through this; it lives as long as the transaction.
 pub struct PgTransaction<'s> {
     pub store: &'s PgStore,
@@ -50,6 +53,8 @@ struct Inner {
     head: Option<PlanHead>,
     seen: HashMap<Uid, StoredVersion>,
     changed: bool,
+    /// How many todos were made.
+    made: u64,
     /// The first statement that failed: the server takes no more of this transaction.
     failed: Option<StoreError>,
     xid: String,
@@ -224,6 +229,11 @@ impl<'s> PgTransaction<'s> {
         self.inner.borrow_mut().queue.push(ask);
     }
 
+    /// Notes that todos are made.
+    pub fn will_make(&self, todos: usize) {
+        self.inner.borrow_mut().made += todos as u64;
+    }
+
     /// Notes that statements will be queued: what was fetched from the tables that they change is of no use.
     pub fn will_change(&self, statements: &[&'static str]) {
         let mut inner = self.inner.borrow_mut();
@@ -337,14 +347,18 @@ impl<'s> PgTransaction<'s> {
         self.flush_unsent()?;
         let number = self.store.watch.random();
         let update = self.plan_update(number)?;
-        let (link, mut queue, writes, xid) = {
+        let (link, mut queue, writes, xid, is_import) = {
             let mut inner = self.inner.borrow_mut();
-            let writes = inner.head.as_ref().map_or(0, |head| head.writes);
-            (inner.link.take(), std::mem::take(&mut inner.queue), writes, std::mem::take(&mut inner.xid))
+            let (writes, size) = inner.head.as_ref().map_or((0, 0), |head| (head.writes, head.row.next_uid));
+            let is_import = inner.made >= MANY_TODOS && inner.made >= size / 10;
+            (inner.link.take(), std::mem::take(&mut inner.queue), writes, std::mem::take(&mut inner.xid), is_import)
         };
         let Some(mut link) = link else { return Err(fail::failed(self.store.label(), "the connection is gone")) };
         queue.extend(update);
         let done = self.store.commit(&mut link, &queue);
+        if done.is_ok() && is_import {
+            self.store.refresh_statistics(&mut link);
+        }
         let receipt = Receipt { xid, plan: PlanReceipt { plan: self.plan, writes_before: writes, number } };
         self.store.committed(link, done, &receipt)?;
         self.store.facts.change(&self.facts.take())

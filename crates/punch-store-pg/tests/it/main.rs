@@ -4,6 +4,7 @@
 
 #[path = "../../../punch-store/tests/contract/mod.rs"]
 mod contract;
+mod cost;
 mod differential;
 mod faults;
 mod servers;

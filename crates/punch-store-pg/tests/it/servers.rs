@@ -8,10 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use punch_core::{
-    Actor, Add, ApplyStop, Context, Edit, Footprint, InProgressLimit, Keep, Op, Plan, Policy, Ref, apply,
-};
-use punch_store::{Ahead, Durability, OpenMode, PlanId, Store, StoreAdmin, StoreError, Tx};
+use punch_core::{Footprint, Plan, Policy, apply};
+use punch_store::{Durability, OpenMode, PlanId, Store, StoreAdmin, StoreError, Tx};
 use punch_store_pg::{Login, PgOptions, PgStore};
 use punch_testkit::postgres::{self, Cluster, Disk};
 use punch_testkit::postgres_pooler::Pooler;
@@ -260,59 +258,6 @@ fn servers_that_are_too_old_or_something_else_are_refused() {
         assert_eq!(refused.code(), "store_foreign", "{refused}");
         assert!(refused.message().contains(words), "{refused}");
     }
-}
-
-fn put(tx: &mut dyn Tx, ops: &[Op], first: &Footprint) -> Result<(), StoreError> {
-    let policy = Policy { in_progress: InProgressLimit::Any, ..Policy::default() };
-    let context = Context::new(tx.now().unwrap_or(0), Actor::parse("w", Some("w")), policy);
-    let mut plan = Plan::slice(tx.row()?);
-    tx.load(first, &mut plan)?;
-    loop {
-        match apply(&plan, ops, &context) {
-            Ok(outcome) => return tx.put(&outcome),
-            Err(ApplyStop::Need(need)) => tx.load(&need, &mut plan)?,
-            Err(ApplyStop::Refused(refusals)) => panic!("{refusals:?}"),
-        }
-    }
-}
-
-#[test]
-fn completing_one_and_getting_the_next_takes_two_round_trips() {
-    let Some(options) = options() else { return };
-    let store = create(&options);
-    let plan = store.create_plan("main", 0).unwrap();
-    let deps: [(&str, &[&str]); 5] = [("a", &[]), ("b", &["a"]), ("c", &["a", "b"]), ("d", &[]), ("e", &["c"])];
-    let todo = |(id, needs): (&str, &[&str])| {
-        let needs = needs.iter().map(|id| Ref::Id((*id).to_owned())).collect();
-        let edit = Edit { content: Keep::Set(id.to_owned()), depends_on: Keep::Set(needs), ..Edit::default() };
-        Op::Add(Add { id: Some(id.to_owned()), edit, ..Add::default() })
-    };
-    must(&store, plan, 1, &deps.map(todo));
-    let mut held: Option<String> = None;
-    let mut order = Vec::new();
-    for _ in 0..deps.len() + 1 {
-        let done: Vec<Op> =
-            held.take().into_iter().map(|id| Op::Done { target: Ref::Id(id), evidence: None, fence: None }).collect();
-        let first = Footprint::of(&done);
-        let ahead = Ahead { dependents: true, ready: true, ..Ahead::load(&first) };
-        let before = store.round_trips();
-        let mut write = |tx: &mut dyn Tx| {
-            if !done.is_empty() {
-                put(tx, &done, &first)?;
-            }
-            let now = tx.now().unwrap_or(0);
-            let Some(todo) = tx.ready(now, None, 1)?.pop() else { return Ok(()) };
-            let first = Footprint { todos: [todo.uid].into(), ..Footprint::default() };
-            put(tx, &[Op::Claim(Ref::Uid(todo.uid), now + 60_000)], &first)?;
-            held = Some(todo.id.clone());
-            Ok(())
-        };
-        store.write_ahead(plan, Durability::Full, ahead, &mut write).unwrap();
-        assert_eq!(store.round_trips() - before, 2, "after {order:?}");
-        order.extend(held.clone());
-    }
-    assert_eq!(order, ["a", "b", "c", "d", "e"]);
-    assert_eq!(store.check().unwrap(), [""; 0]);
 }
 
 /// The block of SQL in the documentation that begins with these words.
