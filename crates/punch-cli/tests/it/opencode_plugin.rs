@@ -37,12 +37,12 @@ seen.push(await system())
 await tool("todowrite", { todos: [{ id: "1", content: "a", status: "in_progress" }] })
 seen.push(await system())
 user("note", "T-1", "use the blue cluster")
-const parts = await message("msg_2", "go on")
+const parts = await message("msg_2", "continue")
 seen.push(await system())
 user("note", "T-1", "and the green one")
 const after = await tool("read", { filePath: "a.txt" })
 seen.push(await system())
-const quiet = [await message("msg_3", "go on"), await tool("read", { filePath: "a.txt" })]
+const quiet = [await message("msg_3", "continue"), await tool("read", { filePath: "a.txt" })]
 seen.push(await system())
 console.log(JSON.stringify({ seen, parts, after, quiet }))
 "#;
