@@ -146,7 +146,7 @@ impl AddArgs {
             }
             other => other?,
         };
-        warn_same_text(&open, &mut changed)?;
+        warn_same_text(&open, &mut changed);
         let mut reply = reply::changed(&changed, &changed.outcome.added, &open.project);
         if closed > 0 {
             let lines = safety::count(closed as u64, "line");
@@ -159,12 +159,15 @@ impl AddArgs {
 /// New todos that are looked up by their text.
 const COMPARED: usize = 50;
 
-/// Warns about open todos that say the same as a new one: often the same work twice.
-fn warn_same_text(open: &OpenProject, changed: &mut PlanChange) -> Result<(), Failure> {
+/// Warns about open todos that say the same as a new one: often the same work twice. The new todos are stored, so a store that
+/// has become unreachable since then costs the warning and is not an error.
+fn warn_same_text(open: &OpenProject, changed: &mut PlanChange) {
     let added: Vec<&Todo> =
         changed.outcome.added.iter().take(COMPARED).filter_map(|uid| changed.plan.get(*uid)).collect();
     let contents = added.iter().map(|todo| todo.content.clone()).collect();
-    let found = open.engine.read(open.plan, |snapshot| Ok(snapshot.find_open_by_content(&contents)?))?;
+    let Ok(found) = open.engine.read(open.plan, |snapshot| Ok(snapshot.find_open_by_content(&contents)?)) else {
+        return;
+    };
     let mut warnings = Vec::new();
     for todo in added {
         let same = |other: &&Todo| other.content == todo.content && !changed.outcome.added.contains(&other.uid);
@@ -173,7 +176,6 @@ fn warn_same_text(open: &OpenProject, changed: &mut PlanChange) -> Result<(), Fa
         }
     }
     changed.outcome.warnings.extend(warnings);
-    Ok(())
 }
 
 /// Finds the todos that names refer to; names may be ids or parts of contents.
