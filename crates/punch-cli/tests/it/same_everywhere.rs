@@ -107,7 +107,7 @@ impl Asked {
             world.punch(&["claim", "--owner", "other"]);
         }
         // Every surface asks the same policy.
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             world.ok(&["config", "set", "policy.cancelled_dep", "satisfy"]);
         }
         let mut server = world.command(&["mcp"]);

@@ -298,14 +298,19 @@ fn flagged(changes: &[FieldChange]) -> String {
     let [FieldChange::Evidence(evidence)] = changes else {
         let flags = changes.iter().find_map(|c| if let FieldChange::Flags(swap) = c { Some(swap) } else { None });
         let set = |flag: fn(&Flags) -> bool| flags.is_some_and(|swap| flag(&swap.after) && !flag(&swap.before));
-        let words: [(fn(&Flags) -> bool, &str); 5] = [
-            (|flags| flags.stale, "outdated: its work is no longer in git"),
-            (|flags| flags.stale_dependency, "may be outdated: something it needs was reopened"),
-            (|flags| flags.reported, "reported as done"),
-            (|flags| flags.unchecked, "not checked"),
-            (|flags| flags.resume, "to be resumed"),
-        ];
-        let word = words.iter().find(|(flag, _)| set(*flag)).map_or("checked again", |(_, word)| word);
+        let word = if set(|flags| flags.stale) {
+            "outdated: its work is no longer in git"
+        } else if set(|flags| flags.stale_dependency) {
+            "may be outdated: something it needs was reopened"
+        } else if set(|flags| flags.reported) {
+            "reported as done"
+        } else if set(|flags| flags.unchecked) {
+            "not checked"
+        } else if set(|flags| flags.resume) {
+            "to be resumed"
+        } else {
+            "checked again"
+        };
         return word.to_owned();
     };
     checked(evidence)
