@@ -28,7 +28,7 @@ while read -r line; do
     *"talk lazy"*) over ;;
     *"talk ask"*)
       echo '{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls"}}}'
-      read -r answer
+      read -r answer || exit 0 # the runner is gone: nothing was answered
       printf '%s\n' "$answer" >> "$TRACES/answers"
       finish ;;
     *"talk mute"*) over ;;
