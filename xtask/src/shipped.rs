@@ -1,4 +1,4 @@
-//! The source that ships: every crate but the testkit and the fuzz bodies, without inline tests, comments and blank lines.
+//! The source that ships: every crate but the testkit, the simulator and the fuzz bodies, without inline tests, comments and blank lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub fn sources() -> Result<Vec<SourceFile>, String> {
     for package in entries(&root.join("crates"))? {
         let name = package.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = package.join("src");
-        if ["punch-testkit", "punch-fuzz"].contains(&name.as_str()) || !folder.is_dir() {
+        if ["punch-testkit", "punch-simulate", "punch-fuzz"].contains(&name.as_str()) || !folder.is_dir() {
             continue;
         }
         for file in rust_files(&folder)? {

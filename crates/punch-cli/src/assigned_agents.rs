@@ -4,14 +4,13 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
 
 use punch_core::Todo;
 use punch_engine::locate::Location;
-use punch_engine::process::own_process_group;
 use punch_engine::{Engine, TodoAssignment};
 use punch_store::{SessionKey, append_own, create_own_folder};
+
+use crate::own_process::{OwnProcess, reap};
 
 /// Number of logs that are kept.
 const KEPT: usize = 50;
@@ -20,8 +19,8 @@ const KEPT: usize = 50;
 pub struct AssignedAgents {
     /// Where the store is.
     pub location: Location,
-    /// The store that was named on the command line.
-    pub store: Option<PathBuf>,
+    /// How to start them.
+    pub own: OwnProcess,
 }
 
 impl AssignedAgents {
@@ -31,18 +30,9 @@ impl AssignedAgents {
         create_own_folder(&folder)?;
         forget_old(&folder);
         let log = append_own(&folder.join(format!("{}.log", given.key.session_id())))?;
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["assign", "--to", agent]);
-        command.arg(format!("--session={}", given.key.session_id())).arg(format!("--plan={plan}"));
-        if let Some(store) = &self.store {
-            command.arg("--store").arg(store);
-        }
-        command.current_dir(&self.location.project_root).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-        own_process_group(&mut command);
-        let mut child = command.spawn()?;
-        // Without this, every agent would leave a dead process behind.
-        thread::Builder::new().name("assigned".into()).spawn(move || child.wait())?;
-        Ok(())
+        let (session, plan) = (format!("--session={}", given.key.session_id()), format!("--plan={plan}"));
+        let mut command = self.own.command(&["assign", "--to", agent, &session, &plan])?;
+        reap(command.stdout(log.try_clone()?).stderr(log).spawn()?)
     }
 }
 

@@ -19,6 +19,7 @@ mod log_format;
 mod named_todos;
 mod open_store;
 mod output;
+mod own_process;
 mod pager;
 mod progress;
 mod project;

@@ -4,27 +4,13 @@ use super::Cell;
 use super::world::EscapeWorld;
 use crate::TaskResult;
 
-/// Variables by which an agent's shell is known. The tests of the command line compare this with the program's own list.
-const MARKS: [&str; 13] = [
-    "CLAUDECODE",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "CODEX_CI",
-    "GEMINI_CLI",
-    "QWEN_CODE",
-    "OPENCODE",
-    "CURSOR_AGENT",
-    "COPILOT_CLI",
-    "FACTORY_EXEC_TARGET_AUTONOMY",
-    "PUNCH_SESSION_FILE",
-    "PUNCH_ASSIGNED",
-];
+/// Variables that mark the shell of an agent that Punchlist started.
+const OWN_MARKS: [&str; 2] = ["PUNCH_SESSION_FILE", "PUNCH_ASSIGNED"];
 
 /// All cells of this kind.
 pub fn cells() -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::new();
-    for mark in MARKS {
+    for mark in punch_agents::marks().map(|mark| mark.variable).chain(OWN_MARKS) {
         let who = "agent's shell";
         cells.push(Cell::held(who, format!("{mark}: run, verify --allow, --force, keep-going"), move |world| {
             acts(world, &[(mark, "1")])
@@ -65,7 +51,8 @@ fn settings(world: &EscapeWorld, mark: &[(&str, &str)]) -> TaskResult {
     let all = world.ok("repo", &["config", "show", "--json"])?;
     let all: serde_json::Value = serde_json::from_str(&all).map_err(|cause| cause.to_string())?;
     let rows = all["settings"].as_array().cloned().unwrap_or_default();
-    let guarded = |key: &&str| *key == "policy.verify" || key.starts_with("run.") || key.starts_with("keep_going.");
+    let sections = ["policy.verify", "run.", "keep_going.", "notify.", "verify.plan", "worker."];
+    let guarded = |key: &&str| sections.iter().any(|section| key.starts_with(section));
     let keys: Vec<&str> = rows.iter().filter_map(|row| row["key"].as_str()).filter(guarded).collect();
     if keys.len() < 20 {
         return Err(format!("only {} guarded settings were found", keys.len()));

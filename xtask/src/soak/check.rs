@@ -145,7 +145,7 @@ fn under_lease(event: &HistoryEvent, todo: &ReplayedTodo, faults: &mut Vec<Strin
     let Some((owner, until)) = &todo.lease else { return };
     let changes = event.status().is_some_and(|status| status != todo.status)
         || event.field("removed").is_some()
-        || event.kind == "claimed";
+        || matches!(event.kind.as_str(), "claimed" | "started");
     if changes && event.by != *owner && event.by != USER && event.at < *until {
         faults.push(format!(
             "under a lease: {} ({}) of revision {} by {}, claimed by {owner} for {} ms more",
@@ -178,7 +178,10 @@ fn follow(event: &HistoryEvent, todo: &mut ReplayedTodo, lease: i64) {
     } else if event.kind == "added" {
         todo.status = "pending".into();
     }
-    if event.kind == "claimed" {
+    // An agent's `start` is a claim too. It has a fence of its own; the user's start has none and claims without an end.
+    let claims =
+        event.kind == "claimed" || (event.kind == "started" && event.by != USER && event.field("fence").is_some());
+    if claims {
         todo.lease = todo.owner.clone().map(|owner| (owner, event.at.saturating_add(lease)));
     }
 }

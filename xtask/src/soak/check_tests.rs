@@ -21,6 +21,11 @@ fn claimed(revision: u64, by: &str, todo: u64, fence: u64) -> HistoryEvent {
     event(revision, "claimed", by, todo, &fields)
 }
 
+/// What an agent's `start` stores.
+fn started(revision: u64, by: &str, todo: u64, fence: u64) -> HistoryEvent {
+    HistoryEvent { kind: "started".into(), ..claimed(revision, by, todo, fence) }
+}
+
 fn status(revision: u64, kind: &str, by: &str, status: &str) -> HistoryEvent {
     event(revision, kind, by, 1, &[("status", json!(status))])
 }
@@ -135,11 +140,17 @@ fn a_status_that_another_agent_changes_under_a_live_lease_is_named() {
         let events = [added(1, "w1", 1, "a"), claimed(2, "w1", 1, 1), status(3, kind, "w2", to)];
         flags(&events, &[], "under a lease");
     }
+    // An agent's `start` is a claim; the user's is none.
+    let by_start = [added(1, "w1", 1, "a"), started(2, "w1", 1, 1), status(3, "completed", "w2", "completed")];
+    flags(&by_start, &[], "under a lease");
+    let by_user = [added(1, "w1", 1, "a"), started(2, USER, 1, 1), status(3, "completed", "w2", "completed")];
+    assert_eq!(check(&by_user, &[], &UNDER), Vec::<String>::new());
     let start = [added(1, "w1", 1, "a"), claimed(2, "w1", 1, 1)];
     let with = |last: HistoryEvent| [start.to_vec(), vec![last]].concat();
     flags(&with(event(3, "removed", "w2", 1, &[("removed", json!(30))])), &[], "under a lease");
     flags(&with(undo(3, "w2", 2)), &[], "under a lease");
     flags(&with(claimed(3, "w2", 1, 2)), &[], "under a lease");
+    flags(&with(started(3, "w2", 1, 2)), &[], "under a lease");
     let late = HistoryEvent { at: 20 + UNDER.lease, ..status(3, "lease_expired", "w2", "pending") };
     for allowed in [status(3, "completed", "w1", "completed"), status(3, "cancelled", USER, "cancelled"), late] {
         assert_eq!(check(&with(allowed), &[], &UNDER), Vec::<String>::new());

@@ -1,17 +1,15 @@
 //! `punch notify-inbox`: runs `notify.command` if something has entered the inbox. Hooks, servers and checks start it
 //! after a write and do not wait for it, so problems go to the log of hooks.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::{io, thread};
+use std::io;
 
 use clap::Args;
-use punch_engine::process::own_process_group;
 use punch_engine::{InboxMemory, InboxQuery, inbox_message, notify};
 
 use crate::arguments::Global;
 use crate::failure::{Exit, Failure};
 use crate::hook_log;
+use crate::own_process::{OwnProcess, reap};
 use crate::project::Project;
 
 /// Help at length.
@@ -58,15 +56,14 @@ fn look(global: Global) -> Result<(), Failure> {
 
 /// Starts the check of the inbox in a separate process.
 pub struct Notifier {
-    root: PathBuf,
-    store: Option<PathBuf>,
+    own: OwnProcess,
 }
 
 impl Notifier {
     /// Returns `None` if the user does not want to be notified.
     pub fn of(project: &Project) -> Option<Self> {
         project.config.settings.notify_command.value.as_ref()?;
-        Some(Self { root: project.location.project_root.clone(), store: project.global.store.clone() })
+        Some(Self { own: OwnProcess::of(project) })
     }
 
     /// Starts the look. One that cannot be started happens after the next write.
@@ -75,16 +72,6 @@ impl Notifier {
     }
 
     fn spawn(&self) -> io::Result<()> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg("notify-inbox");
-        if let Some(store) = &self.store {
-            command.arg("--store").arg(std::path::absolute(store)?);
-        }
-        command.current_dir(&self.root);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        own_process_group(&mut command);
-        let mut child = command.spawn()?;
-        // A server lives on: without this, every look would leave a dead process behind.
-        thread::Builder::new().name("notify".into()).spawn(move || child.wait()).map(drop)
+        reap(self.own.command(&["notify-inbox"])?.spawn()?)
     }
 }

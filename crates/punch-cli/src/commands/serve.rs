@@ -21,6 +21,7 @@ use crate::environment;
 use crate::failure::{Exit, Failure};
 use crate::log_format::LogFormat;
 use crate::output::{self, JsonLines};
+use crate::own_process::OwnProcess;
 use crate::project::Project;
 use crate::run_files::RunFiles;
 
@@ -207,7 +208,7 @@ fn open(state: &Path, link: &str) -> Result<(), String> {
 fn setup(project: Project) -> WebSetup {
     let files = RunFiles { location: project.location.clone(), state: environment::state_home() };
     let logs = files.clone();
-    let agents = AssignedAgents { location: project.location.clone(), store: project.global.store.clone() };
+    let agents = AssignedAgents { location: project.location.clone(), own: OwnProcess::of(&project) };
     let global = project.global.clone();
     let name = project.location.project_root.file_name().map(|name| name.to_string_lossy().into_owned());
     WebSetup {

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use punch_engine::config::KEYS;
+
 use crate::world::{World, answer, finished};
 
-/// Every mark that the program knows: the suite must not fall behind.
+/// Every mark that the program knows.
 fn marks() -> Vec<String> {
     let agents = punch_agents::marks().map(|mark| mark.variable);
     agents.chain(["PUNCH_SESSION_FILE", "PUNCH_ASSIGNED"]).map(str::to_owned).collect()
@@ -22,14 +24,11 @@ fn refused(world: &World, arguments: &[&str], mark: &str) -> (i32, String, Strin
 fn every_mark_keeps_agents_from_what_only_the_user_may_do() {
     let world = World::with_git();
     world.ok(&["add", "one", "--verify", "touch ran"]);
-    let suite = include_str!("../../../../xtask/src/escape/shells.rs");
     for mark in marks() {
-        assert!(suite.contains(&format!("\"{mark}\"")), "cargo xtask escape does not try {mark}");
         for arguments in [
             &["verify", "--allow", "T-1"][..],
             &["run", "--agent", "exec:touch ran"],
             &["worker", "--agent", "exec:touch ran"],
-            &["config", "set", "run.agent", "claude"],
             &["config", "set", "--user", "policy.verify", "trust"],
             &["config", "unset", "agents.claude.keep_going.enabled"],
             &["store", "backup", "copy.db", "--force"],
@@ -56,6 +55,21 @@ fn every_mark_keeps_agents_from_what_only_the_user_may_do() {
 }
 
 #[test]
+fn no_agent_sets_a_setting_that_is_for_the_user() {
+    let world = World::with_git();
+    let guarded: Vec<&str> = KEYS.iter().filter(|key| key.is_guarded()).map(|key| key.name).collect();
+    for key in ["policy.verify", "verify.plan", "verify.where", "notify.command", "run.max_cost", "worker.remote"] {
+        assert!(guarded.contains(&key), "{key}");
+    }
+    for key in guarded {
+        for arguments in [&["config", "set", key, "1"][..], &["config", "unset", "--user", key]] {
+            let (exit, code, _) = refused(&world, arguments, "CLAUDECODE");
+            assert_eq!((exit, code.as_str()), (1, "user_only"), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
 fn a_setting_with_a_command_counts_once_the_user_approved_it() {
     let world = World::with_git();
     world.ok(&["add", "one"]);
@@ -64,8 +78,8 @@ fn a_setting_with_a_command_counts_once_the_user_approved_it() {
     let run = world.punch(&["config", "get", "run.agent"]);
     assert_eq!((run.exit, run.stdout.as_str()), (Some(0), ""));
     let wanted = format!(
-        "warning: `run.agent` in `{}` line 2 is ignored: it can run commands or loosen a check, and you have not \
-         approved it\nhint: if you want it, run `punch config set run.agent 'exec:it'\\''s'`\n",
+        "warning: `run.agent` in `{}` line 2 is ignored: you have not approved it\nhint: if you want it, run `punch \
+         config set run.agent 'exec:it'\\''s'`\n",
         file.display()
     );
     assert_eq!(run.stderr, wanted);

@@ -27,10 +27,8 @@ impl IgnoredSetting {
     pub fn message(&self) -> String {
         let why = match self.place {
             _ if self.needs_own_file() => "it counts only in your own settings file",
-            SettingOrigin::Env(_) => "it can run commands or loosen a check, and this shell belongs to an agent",
-            SettingOrigin::File { .. } | SettingOrigin::Flag | SettingOrigin::Default => {
-                "it can run commands or loosen a check, and you have not approved it"
-            }
+            SettingOrigin::Env(_) => "it needs your approval, and this shell belongs to an agent",
+            SettingOrigin::File { .. } | SettingOrigin::Flag | SettingOrigin::Default => "you have not approved it",
         };
         format!("`{}` in {} is ignored: {why}", self.key, text::neutral(&self.place.to_string()))
     }
@@ -92,11 +90,11 @@ pub(super) fn unapproved(
         let Some(key) = Key::named(name) else { return true };
         let Authority::Approval { rank } = key.authority else { return true };
         let value = (key.check)(&found.scalar).flatten().unwrap_or_default();
-        let strict = |found: &LocatedValue| rank.and_then(|rank| rank(found.scalar.text()?));
-        let needed = weaker(name).as_ref().map_or_else(|| rank.and_then(|rank| rank(key.default)), strict);
-        let tightens = strict(found).zip(needed).is_some_and(|(given, needed)| given >= needed);
         let without = weaker(name).map_or_else(|| WrittenValue::Loose(key.default.to_owned()), |found| found.scalar);
-        let changes_nothing = (key.check)(&without).flatten().unwrap_or_default() == value;
+        let without = (key.check)(&without).flatten().unwrap_or_default();
+        let strict = |value: &str| rank.and_then(|rank| rank(&toml_text(value)));
+        let tightens = strict(&value).zip(strict(&without)).is_some_and(|(given, needed)| given >= needed);
+        let changes_nothing = without == value;
         // An empty text sets nothing.
         if value.is_empty()
             || changes_nothing

@@ -16,13 +16,13 @@ pub enum Authority {
     Anyone,
     /// The user: `punch config` refuses to change it inside an agent.
     User,
-    /// The user, because it holds a command or loosens a check: the project's file counts only once the user approved
-    /// it, and `punch config` refuses to change it inside an agent.
+    /// The user, because it holds a command, or loosens a check or a limit: the project's file counts only once the user
+    /// approved it, and `punch config` refuses to change it inside an agent.
     ///
     /// Where values have a rank, one that is at least as strict as what counts without it needs no approval.
     Approval {
         /// The rank of a value; a higher one is stricter.
-        rank: Option<fn(&str) -> Option<usize>>,
+        rank: Option<fn(&str) -> Option<f64>>,
     },
     /// The user, in the user's own file: nothing that comes with a project or a shell counts.
     OwnFile,

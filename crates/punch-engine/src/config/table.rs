@@ -63,11 +63,20 @@ const USER: Authority = Authority::User;
 const COMMAND: Authority = Authority::Approval { rank: None };
 const OWN_FILE: Authority = Authority::OwnFile;
 const CHECK: Authority = Authority::Approval { rank: Some(strictness) };
+const LIMIT: Authority = Authority::Approval { rank: Some(tightness) };
 
 /// What `done` needs, from little to much.
-fn strictness(given: &str) -> Option<usize> {
+fn strictness(given: &str) -> Option<f64> {
     let mode = <VerifyMode as Setting>::read(&WrittenValue::Loose(given.to_owned()), ANY)?;
-    VerifyMode::ALL.iter().position(|known| *known == mode)
+    VerifyMode::ALL.iter().zip(0_u8..).find(|(known, _)| **known == mode).map(|(_, rank)| rank.into())
+}
+
+/// How tight a limit of a run is; `0` means that there is none.
+fn tightness(given: &str) -> Option<f64> {
+    let given = WrittenValue::Loose(given.to_owned());
+    let number = <f64 as Setting>::read(&given, ANY);
+    let limit = number.or_else(|| Some(<Duration as Setting>::read(&given, ANY)?.as_secs_f64()))?;
+    Some(if limit > 0.0 { -limit } else { f64::NEG_INFINITY })
 }
 
 const SECOND: i64 = 1_000;
@@ -156,21 +165,21 @@ settings! {
     /// How often a run tries a todo before the todo counts as failed. Usage limits, agents that do not start and todos that were taken away do not count.
     run_attempts: u32 = "run.attempts", "3", (1, 100), None, USER;
     /// Dollars a run may cost; `0` for no limit.
-    run_max_cost: f64 = "run.max_cost", "0", (0, 1_000_000), None, USER;
+    run_max_cost: f64 = "run.max_cost", "0", (0, 1_000_000), None, LIMIT;
     /// Tokens a run may use; `0` for no limit.
-    run_max_tokens: u64 = "run.max_tokens", "0", (0, 1 << 50), None, USER;
+    run_max_tokens: u64 = "run.max_tokens", "0", (0, 1 << 50), None, LIMIT;
     /// How long a run may take; the clock restarts when the run is resumed. `0s` for no limit.
-    run_max_time: Duration = "run.max_time", "0s", (0, 30 * DAY), None, USER;
+    run_max_time: Duration = "run.max_time", "0s", (0, 30 * DAY), None, LIMIT;
     /// Turns agents may take in a run; `0` for no limit.
-    run_max_turns: u64 = "run.max_turns", "0", (0, 1 << 30), None, USER;
+    run_max_turns: u64 = "run.max_turns", "0", (0, 1 << 30), None, LIMIT;
     /// Dollars a run may spend on one todo; `0` for no limit.
-    run_todo_cost: f64 = "run.todo_cost", "0", (0, 1_000_000), None, USER;
+    run_todo_cost: f64 = "run.todo_cost", "0", (0, 1_000_000), None, LIMIT;
     /// Tokens a run may spend on one todo; `0` for no limit.
-    run_todo_tokens: u64 = "run.todo_tokens", "0", (0, 1 << 50), None, USER;
+    run_todo_tokens: u64 = "run.todo_tokens", "0", (0, 1 << 50), None, LIMIT;
     /// How long a run may work on one todo; `0s` for no limit.
-    run_todo_time: Duration = "run.todo_time", "0s", (0, 30 * DAY), None, USER;
+    run_todo_time: Duration = "run.todo_time", "0s", (0, 30 * DAY), None, LIMIT;
     /// Turns a run may take for one todo; `0` for no limit.
-    run_todo_turns: u64 = "run.todo_turns", "0", (0, 1 << 30), None, USER;
+    run_todo_turns: u64 = "run.todo_turns", "0", (0, 1 << 30), None, LIMIT;
     /// End an agent that has shown no activity for this long.
     run_idle: Duration = "run.idle", "30m", (SECOND / 10, 7 * DAY), None, USER;
     /// How long an agent that was asked to end may take before it is killed.

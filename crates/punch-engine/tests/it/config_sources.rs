@@ -67,7 +67,7 @@ fn samples(name: &str) -> [(&'static str, &'static str); 4] {
         "run.context" => [("1024", "1024"), ("2048", "2048"), ("4096", "4096"), ("8192", "8192")],
         "run.agent" | "run.allow" | "run.limit_text" | "run.setup" | "run.copy" | "notify.command" | "verify.plan"
         | "verify.checks" => [("a", "\"a\""), ("b", "\"b\""), ("c", "\"c\""), ("d", "\"d\"")],
-        "run.max_cost" | "run.todo_cost" => [("0.5", "0.5"), ("0", "0.0"), ("1", "1.0"), ("0.25", "0.25")],
+        "run.max_cost" | "run.todo_cost" => [("0.5", "0.5"), ("0", "0.0"), ("0.25", "0.25"), ("1", "1.0")],
         "run.max_time" | "run.todo_time" | "run.idle" | "run.grace" | "run.backoff" | "run.ask_wait"
         | "run.limit_wait" | "run.limit_pause" => {
             [("1s", "\"1s\""), ("2s", "\"2s\""), ("3s", "\"3s\""), ("4s", "\"4s\"")]
@@ -271,10 +271,35 @@ fn the_variables_of_an_agent_tighten_a_check_and_never_loosen_it() {
     assert_eq!(config.get("run.agent").unwrap().value.as_deref(), Some("\"claude\""));
     assert_eq!(
         config.ignored[0].message(),
-        "`run.agent` in variable `PUNCH_RUN_AGENT` is ignored: it can run commands or loosen a check, and this shell \
-         belongs to an agent"
+        "`run.agent` in variable `PUNCH_RUN_AGENT` is ignored: it needs your approval, and this shell belongs to \
+         an agent"
     );
     assert!(!load("PUNCH_KEEP_GOING", "0", true).settings.keep_going_enabled.value, "the user's switch for an agent");
+}
+
+#[test]
+fn a_project_tightens_the_limits_of_runs_and_loosens_them_only_with_approval() {
+    let sandbox = Sandbox::new();
+    let limits = KEYS.iter().filter(|key| key.name.starts_with("run.max_") || key.name.starts_with("run.todo_"));
+    let mut tried = 0;
+    for key in limits {
+        let unit = if key.name.ends_with("time") { "s" } else { "" };
+        let file = |name: &str, value: u32| sandbox.file(name, format!("{} = \"{value}{unit}\"\n", key.name));
+        for (user, project, counts) in
+            [(None, 5, true), (Some(5), 4, true), (Some(5), 6, false), (Some(5), 0, false), (Some(0), 9, true)]
+        {
+            let inputs = ConfigInputs {
+                project: Some(file("p.toml", project)),
+                user: user.map(|user| file("u.toml", user)),
+                ..ConfigInputs::default()
+            };
+            let config = Config::load(&inputs).unwrap();
+            let from_project = matches!(config.get(key.name).unwrap().source, SettingSource::Project(_));
+            assert_eq!((from_project, config.ignored.is_empty()), (counts, counts), "{} {user:?} {project}", key.name);
+        }
+        tried += 1;
+    }
+    assert_eq!(tried, 8);
 }
 
 #[test]
