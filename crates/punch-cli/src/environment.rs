@@ -266,11 +266,6 @@ pub fn calls_hook() -> bool {
     verb_of(&std::env::args_os().collect::<Vec<_>>()) == Some("hook")
 }
 
-/// The verb of this command, as it was typed.
-pub fn verb() -> Option<String> {
-    verb_of(&std::env::args_os().collect::<Vec<_>>()).map(str::to_owned)
-}
-
 /// The arguments, with `-docs` of a list written as `--not docs`: clap would read it as flags.
 pub fn arguments() -> Vec<OsString> {
     let given: Vec<OsString> = std::env::args_os().collect();

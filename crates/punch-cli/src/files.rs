@@ -8,7 +8,6 @@ use punch_core::Refusal;
 use punch_engine::EngineError;
 use punch_store::{platform, replace_file};
 
-use crate::environment;
 use crate::failure::Failure;
 
 /// The text of a file, or of standard input for `-`.
@@ -27,8 +26,7 @@ pub fn read(path: &Path) -> Result<String, Failure> {
 fn open(path: &Path) -> Result<File, Failure> {
     let is_pipe = fs::metadata(path).is_ok_and(|found| platform::has_two_ends(found.file_type()));
     if is_pipe && !path.starts_with("/dev/") && !path.starts_with("/proc/") {
-        let verb = environment::verb().unwrap_or_default();
-        let hint = format!("read it through standard input: `punch {verb} - < '{}'`", path.display());
+        let hint = format!("read it through standard input: use `-` as the file and add `< '{}'`", path.display());
         return Err(Failure::refused("not_a_file", format!("`{}` is a pipe", path.display()), &hint));
     }
     File::open(path).map_err(|cause| failed(path, cause))

@@ -140,7 +140,7 @@ const ASK: &str = "[y/N] ";
 
 /// Names from outside may hold terminal escapes; line breaks of ours stay.
 pub fn safe(message: &str) -> String {
-    message.split('\n').map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
+    text::neutral_lines(message).into_owned()
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub fn write(folder: &Path, text: &str) -> Result<(), Failure> {
     let tasks: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
     for (name, task) in tasks {
         let text = serde_json::to_string_pretty(&task).unwrap_or_default();
-        files::replace(&folder.join(name), &text)?;
+        files::replace(&folder.join(name), &punch_core::text::escaped_json(&text))?;
     }
     Ok(())
 }

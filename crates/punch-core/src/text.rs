@@ -32,6 +32,31 @@ pub fn neutral(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Makes a text of several lines safe for a terminal and for a model: each line as [`neutral`] does.
+pub fn neutral_lines(text: &str) -> Cow<'_, str> {
+    if text.split('\n').all(|line| matches!(neutral(line), Cow::Borrowed(_))) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split('\n').map(neutral).collect::<Vec<_>>().join("\n"))
+}
+
+/// Writes what [`neutral`] would replace in a JSON text as escapes of JSON: programs read the same, and whoever looks at the
+/// text sees that it is there.
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    let hides = |c: char| c >= '\u{7f}' && is_unsafe(c);
+    if !json.contains(hides) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        match hides(c) {
+            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}"))),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Makes one line of a text: line breaks and tabs become spaces, and nothing stands at its ends that would be trimmed.
 /// Everything else stays, for what is stored.
 pub fn one_line(text: &str) -> String {
@@ -261,6 +286,18 @@ mod tests {
         assert_eq!(neutral("é\u{200d}\u{200c}é"), "é\u{fffd}\u{fffd}é");
         assert_eq!(neutral("\u{200d}é\u{200d}"), "\u{fffd}é\u{fffd}");
         assert_eq!(neutral("x\u{fe0f}"), "x\u{fffd}");
+    }
+
+    #[test]
+    fn json_means_the_same_with_everything_hidden_escaped() {
+        let hostile = "a\u{7f}\u{9b}2J\u{202e}b\u{200b}\u{feff}\u{e0041}\\ \"é👨‍👩‍👧\n";
+        let json = serde_json::json!({"text": hostile});
+        let text = serde_json::to_string_pretty(&json).unwrap();
+        let escaped = escaped_json(&text);
+        assert!(escaped.contains(r"\u202eb\u200b\ufeff\udb40\udc41") && escaped.contains("é👨‍👩‍👧"), "{escaped}");
+        assert!(!escaped.chars().any(|c| c != '\n' && is_unsafe(c)), "{escaped:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), json);
+        assert!(matches!(escaped_json("{\n}"), Cow::Borrowed("{\n}")));
     }
 
     #[test]

@@ -28,7 +28,15 @@ pub fn plan_of(format: Format, text: &str, now: i64) -> Result<(Plan, BTreeSet<S
 
 /// A plan in a format, with what that could not carry; nothing if the format is only read.
 pub fn written(format: Format, plan: &Plan) -> Option<WrittenDocument> {
-    format.write(&Document::of(plan))
+    let mut document = Document::of(plan);
+    // Only where readers expect it: other exports stay the same until a todo changes in a way that they show.
+    if format == Format::CursorAgent {
+        for record in &mut document.records {
+            let todo = record.id.as_deref().and_then(|id| plan.by_id(id));
+            record.updated_at = todo.map(|todo| todo.updated_at);
+        }
+    }
+    format.write(&document)
 }
 
 /// What an import did, or would do.

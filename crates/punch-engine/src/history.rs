@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 
 use punch_core::view::{HistoryRow, RevisionStory};
-use punch_core::{Event, EventKind, Op, Patch, Plan, Refusal, Todo, Uid, UndoState, UndoWalk, apply};
+use punch_core::{Event, EventKind, FieldChange, Op, Patch, Plan, Refusal, Todo, Uid, UndoState, UndoWalk, apply};
 use punch_store::{PlanId, Snapshot};
 
 use crate::{Engine, EngineError, PlanChange, Revision, WriteRequest};
 
 /// The number of events of a revision that are read to describe it. A revision may have as many as the plan has todos.
 pub const NARRATED: usize = 1_000;
+
+/// How many revisions are searched for the errors of earlier attempts.
+const SEARCHED: u64 = 200;
 
 /// One revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +87,36 @@ impl Engine {
         })
     }
 
+    /// The errors of a todo's attempts before its last error, newest first, at most `limit`. Only the latest revisions are
+    /// searched; [`Engine::history_of`] finds every error.
+    pub fn earlier_errors(&self, plan: PlanId, todo: &Todo, limit: usize) -> Result<Vec<String>, EngineError> {
+        if todo.attempts < 2 {
+            return Ok(Vec::new());
+        }
+        self.read(plan, |snapshot| {
+            let mut errors = Vec::new();
+            let newest = snapshot.row()?.revision;
+            let oldest = newest.saturating_sub(SEARCHED).max(snapshot.info()?.pruned);
+            let mut standing = UndoWalk::default();
+            for revision in (oldest + 1..=newest).rev() {
+                let (events, _) = snapshot.events_head(revision, NARRATED)?;
+                let fate = standing.visit(revision, &events);
+                if fate.is_undo || fate.undone_by.is_some() {
+                    continue;
+                }
+                for change in events.iter().rev().flat_map(|event| changes_of(event, todo.uid)) {
+                    let FieldChange::LastError(error) = change else { continue };
+                    let Some(earlier) = &error.before else { return Ok(errors) };
+                    errors.push(earlier.clone());
+                    if errors.len() == limit {
+                        return Ok(errors);
+                    }
+                }
+            }
+            Ok(errors)
+        })
+    }
+
     /// For each of these revisions that undid an undo: the change that is in force again because of it.
     pub fn redone(&self, plan: PlanId, entries: &[RevisionEntry]) -> Result<HashMap<u64, u64>, EngineError> {
         self.read(plan, |snapshot| {
@@ -128,6 +161,14 @@ impl Engine {
     /// The whole plan as it was after a revision.
     pub fn plan_at(&self, plan: PlanId, revision: u64) -> Result<Plan, EngineError> {
         self.read(plan, |snapshot| seen_at(snapshot, revision))
+    }
+}
+
+/// What an event changed in the fields of a todo.
+fn changes_of(event: &Event, todo: Uid) -> &[FieldChange] {
+    match &event.patch {
+        Patch::Todo(uid, changes) if *uid == todo => changes,
+        _ => &[],
     }
 }
 

@@ -333,7 +333,8 @@ impl ToolService for PlanToolService {
             }
         })?;
         Ok(found.flatten().map(|answer| {
-            let json = serde_json::to_string(&answer.structured["todo"]).unwrap_or_default();
+            let todo = budget::neutral(answer.structured["todo"].clone());
+            let json = serde_json::to_string(&todo).unwrap_or_default();
             // What would be cut in the middle would be no JSON any more.
             if json.len() <= ToolAnswer::CAP { json } else { budget::text(&answer.text, None) }
         }))

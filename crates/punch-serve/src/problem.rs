@@ -22,8 +22,8 @@ impl ServeProblem {
 
     /// The lines that a model reads.
     pub fn text(&self) -> String {
-        let message: Vec<_> = self.message.split('\n').map(punch_core::text::neutral).collect();
-        format!("Error {}: {}\nHint: {}\nNothing was changed.", self.code, message.join("\n"), self.hint)
+        let message = punch_core::text::neutral_lines(&self.message);
+        format!("Error {}: {message}\nHint: {}\nNothing was changed.", self.code, self.hint)
     }
 }
 

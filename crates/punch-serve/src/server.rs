@@ -176,13 +176,9 @@ impl Server {
     }
 
     async fn reading(&self, reading: PlanResource, end: CancellationToken) -> Result<Option<String>, ErrorData> {
-        let is_plain = matches!(reading, PlanResource::Plan);
         let text = self.service.run(end, move |service| service.read(&reading)).await;
-        // A model reads it: no todo may end the part of its context. JSON has escapes of its own.
-        let framed = |text: String| match is_plain {
-            true => punch_core::text::without_tags(&text).into_owned(),
-            false => text.replace('<', "\\u003c"),
-        };
+        // A model reads it: no todo may end the part of its context.
+        let framed = |text: String| punch_core::text::without_tags(&text).into_owned();
         text.map(|text| text.map(framed))
             .map_err(|problem| ErrorData::internal_error(problem.text(), Some(json!({"code": problem.code}))))
     }

@@ -176,7 +176,7 @@ impl Feed {
     fn sessions(&self, opened: &BoardStore) -> Result<Vec<SessionSummary>, EngineError> {
         let limits = self.setup.settings.keep_going();
         let state = |status: SessionStatus| {
-            let (continuation, of) = status.counters.nearest_limit(&limits);
+            let (continuation, of) = status.counters.latest(&limits);
             let words = |decision: &Decision| match decision {
                 Decision::Allow { reason } => format!("allowed to stop: {}", reason.text()),
                 Decision::Continue { n, of, .. } => format!("sent back to work ({n} of {of}): something is open"),

@@ -148,7 +148,7 @@ fn sessions(engine: &Engine, setup: &WebSetup) -> Result<Vec<Value>, EngineError
             Switch::Paused => "paused",
             Switch::Off => "off",
         };
-        let (continuation, of) = going.counters.nearest_limit(&setup.settings.keep_going());
+        let (continuation, of) = going.counters.latest(&setup.settings.keep_going());
         out.push(json!({
             "session": neutral(&clip(going.key.session_id(), 100)),
             "agent": neutral(&clip(&going.agent, 20)),

@@ -90,7 +90,7 @@ fn build(place: &Path, profile: &str, host: &str, library: &str) -> Result<Libra
     fs::copy(root.join("xtask/library/host.rs"), place.join("src/main.rs")).map_err(failed("copy the host"))?;
     let cargo = |words: &[&str]| {
         let mut cargo = process::cargo();
-        cargo.args(words).args(["--features", host]).current_dir(place).env_remove("CARGO_TARGET_DIR");
+        cargo.args(words).args(["--features", host]).current_dir(place);
         cargo
     };
     let tree = process::read(&mut cargo(&["tree", "--edges", "normal", "--prefix", "none"]))?;
@@ -98,7 +98,8 @@ fn build(place: &Path, profile: &str, host: &str, library: &str) -> Result<Libra
     names.sort_unstable();
     names.dedup();
     let begin = Instant::now();
-    process::run(&mut cargo(&["build", "--release", "--quiet"]))?;
+    // A target folder of the user may already have some of these crates.
+    process::run(cargo(&["build", "--release", "--quiet"]).arg("--target-dir").arg(place.join("target")))?;
     let seconds = begin.elapsed().as_secs_f64();
     let program: PathBuf = place.join("target/release/host");
     let bytes = fs::metadata(&program).map_err(failed("look at the host"))?.len();

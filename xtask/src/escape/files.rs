@@ -19,9 +19,11 @@ pub fn cells() -> Vec<Cell> {
     for name in
         ["store.db", "store.db-wal", "store.db-shm", "store.use", "store.lock", "config.toml", "backups", "runs"]
     {
-        let link = move |world: &EscapeWorld| linked(world, name);
-        let what = format!("in-tree store: {name} is a link to a file or folder of the user");
-        cells.push(Cell::held("agent in the worktree", what, link));
+        for (kind, victim) in [("a file or folder", "mine\n"), ("an empty file or folder", "")] {
+            let link = move |world: &EscapeWorld| linked(world, name, victim);
+            let what = format!("in-tree store: {name} is a link to {kind} of the user");
+            cells.push(Cell::held("agent in the worktree", what, link));
+        }
         let what = format!("in-tree store: {name} is a pipe");
         let pipe = move |world: &EscapeWorld| piped(world, name);
         cells.push(Cell::held("agent in the worktree", what, pipe));
@@ -81,18 +83,28 @@ fn go_on(world: &EscapeWorld) -> TaskResult {
     Ok(())
 }
 
-fn linked(world: &EscapeWorld, name: &str) -> TaskResult {
+fn linked(world: &EscapeWorld, name: &str, victim: &str) -> TaskResult {
     in_tree(world)?;
-    world.write("victim", "mine\n")?;
-    world.write("folder/kept", "mine\n")?;
     let target = if matches!(name, "backups" | "runs") { "folder" } else { "victim" };
+    victims(world, victim)?;
     world.script("tree/.punch", &format!("rm -rf {name}; ln -s ../../{target} {name}"))?;
     go_on(world)?;
+    untouched(world, name, victim)
+}
+
+/// A file and a folder of the user. What is in them is no store and no setting; a file with nothing in it is anything.
+fn victims(world: &EscapeWorld, text: &str) -> TaskResult {
+    world.write("victim", text)?;
+    world.write("folder/kept", "mine\n")?;
+    if text.is_empty() { world.script("folder", "rm kept") } else { Ok(()) }
+}
+
+fn untouched(world: &EscapeWorld, name: &str, text: &str) -> TaskResult {
     let names = world.path("folder").read_dir().map_err(|cause| cause.to_string())?.count();
-    let text = std::fs::read_to_string(world.path("victim")).map_err(|cause| cause.to_string())?;
-    match (text.as_str(), names) {
-        ("mine\n", 1) => Ok(()),
-        _ => Err(format!("`{name}` was followed: the user's file or folder was written")),
+    let found = std::fs::read_to_string(world.path("victim")).map_err(|cause| cause.to_string())?;
+    match found == text && names == usize::from(!text.is_empty()) {
+        true => Ok(()),
+        false => Err(format!("`{name}` was followed: the user's file or folder was written")),
     }
 }
 
@@ -105,8 +117,7 @@ fn piped(world: &EscapeWorld, name: &str) -> TaskResult {
 /// Puts a link and then a pipe in place of something in the state folder. Commands may fail, but neither write through the
 /// link nor wait for the pipe.
 fn in_state(world: &EscapeWorld, name: &str) -> TaskResult {
-    world.write("victim", "mine\n")?;
-    world.write("folder/kept", "mine\n")?;
+    victims(world, "mine\n")?;
     let target = if matches!(name, "wiring" | "copies") { "folder" } else { "victim" };
     for trick in [format!("ln -s \"$PLACE/{target}\" {name}"), format!("mkfifo {name}")] {
         world.script(".", &format!("mkdir -p state/punch; cd state/punch; rm -rf {name}; {trick}"))?;
@@ -114,12 +125,7 @@ fn in_state(world: &EscapeWorld, name: &str) -> TaskResult {
             finish_within(HANGS, &mut world.command("repo", verb))?;
         }
     }
-    let names = world.path("folder").read_dir().map_err(|cause| cause.to_string())?.count();
-    let text = std::fs::read_to_string(world.path("victim")).map_err(|cause| cause.to_string())?;
-    match (text.as_str(), names) {
-        ("mine\n", 1) => Ok(()),
-        _ => Err(format!("`{name}` was followed: the user's file or folder was written")),
-    }
+    untouched(world, name, "mine\n")
 }
 
 /// Lets commands read a pipe that has no other end.
@@ -131,6 +137,7 @@ fn sent(world: &EscapeWorld, name: &str) -> TaskResult {
         &["plan-file", "link", name],
         &["mcp", "--session", name],
         &["add", "--file", name],
+        &["stats", "cost", "--dialect", "native", "--replay", name],
     ] {
         finish_within(HANGS, &mut world.command("repo", verb))?;
     }

@@ -40,7 +40,7 @@ fn clean(given: &str, cap: usize) -> String {
     } else {
         (0..=room).rev().find(|at| given.is_char_boundary(*at)).unwrap_or(0)
     };
-    let mut out = given[..end].split('\n').map(text::neutral).collect::<Vec<_>>().join("\n");
+    let mut out = text::neutral_lines(&given[..end]).into_owned();
     // Stand-ins may be longer than what they stand for.
     while out.len() > room {
         out.pop();

@@ -1,6 +1,6 @@
 //! `punch cost`: what a dialect and a recorded session cost a model, estimated.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use punch_engine::call::Dialect;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::mcp::dialects;
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::files;
 use crate::project::Project;
 use crate::reply::VerbReply;
 
@@ -88,9 +89,9 @@ fn row(dialect: Dialect, price: &Price) -> Value {
     json!({"dialect": dialect.name(), "tokens": price.offered(), "instructions": price.instructions, "tools": tools})
 }
 
-fn recorded(path: &PathBuf, dialect: Dialect) -> Result<CallTokens, Failure> {
+fn recorded(path: &Path, dialect: Dialect) -> Result<CallTokens, Failure> {
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|cause| Failure::File(shown.clone(), cause))?;
+    let text = files::read(path)?;
     let mut spent = CallTokens::default();
     for (n, line) in text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let at = |message: &str, hint: &str| Failure::usage(&format!("`{shown}` line {}: {message}", n + 1), hint);

@@ -154,5 +154,5 @@ pub fn records(going: &[Going], project: &Project) -> Vec<Value> {
 
 /// Returns the continuation that a session is at and how many there may be, by the limit that will end the loop first.
 fn limit(going: &Going, project: &Project) -> (u32, u32) {
-    going.counters.nearest_limit(&project.config.for_agent(&going.agent).keep_going())
+    going.counters.latest(&project.config.for_agent(&going.agent).keep_going())
 }

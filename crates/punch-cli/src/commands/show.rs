@@ -17,6 +17,9 @@ Examples:
   punch show T-3
   punch show 'fix login' --json";
 
+/// Errors of earlier attempts that are shown, the newest. `punch log TODO` shows the others.
+const ERRORS: usize = 5;
+
 /// The arguments of `punch show`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -42,6 +45,8 @@ impl ShowArgs {
         let detail = todo_detail::history(PlanReader::new(&plan, now), todo)
             .iter()
             .fold(detail, |detail, field| detail.with(field.name, field.value.as_str()));
+        let errors = open.engine.earlier_errors(open.plan, todo, ERRORS)?;
+        let detail = errors.iter().fold(detail, |detail, error| detail.with("earlier error", error));
         let record = |informed: &InformedSession| json!({"session": informed.session, "agent": informed.agent, "at": informed.at});
         let sessions: Vec<Value> = informed.iter().map(record).collect();
         let json = json!({"todo": reply::record(&plan, todo, now), "informed": sessions});

@@ -223,9 +223,9 @@ fn edit(project: Project) -> Result<VerbReply, Failure> {
 
 fn list_reply(output: String, refused: bool, phases: &[TaskPhase], revision: Option<u64>) -> VerbReply {
     // The words are the dialect's; what tasks hold must still not reach the terminal raw.
-    let safe: Vec<String> = output.split('\n').map(|line| text::neutral(line).into_owned()).collect();
+    let safe = text::neutral_lines(&output).into_owned();
     let json = json!({"output": output, "phases": phases::phases_to_json(phases), "revision": revision});
-    let reply = VerbReply::new(safe.join("\n"), json);
+    let reply = VerbReply::new(safe, json);
     let exit = if refused { Exit::Refused } else { Exit::Ok };
     VerbReply { exit, wrote: revision.is_some(), ..reply }
 }

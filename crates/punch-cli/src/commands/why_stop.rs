@@ -183,7 +183,7 @@ fn sentence(decision: &Decision) -> String {
 fn hint(decision: &Decision) -> String {
     match decision {
         Decision::Continue { .. } => String::new(),
-        Decision::Allow { reason } => reason.command_hint().to_owned(),
+        Decision::Allow { reason } => reason.command_hint().into_owned(),
     }
 }
 

@@ -215,6 +215,7 @@ fn drop_fail_and_reopen_end_and_begin_again() {
       last error: still none
       attempts: 2 failed
       times: added a moment ago, finished a moment ago
+      earlier error: no compiler
     $ punch reopen design
     [ ] design  Design it
     $ punch drop nobody

@@ -340,7 +340,7 @@ fn one_todo_alone_is_imported_like_a_list_of_one() {
 }
 
 #[test]
-fn an_outdated_time_of_the_last_change_is_not_exported() {
+fn the_time_of_the_last_change_is_exported_where_readers_expect_it_and_is_up_to_date() {
     let world = World::new();
     let at = "1706483300000";
     let todos = json!({"todos": [
@@ -351,7 +351,9 @@ fn an_outdated_time_of_the_last_change_is_not_exported() {
     world.ok(&["reopen", "1"]);
     let exported: Value = serde_json::from_str(&world.ok(&["export", "--format", "cursor-agent"])).unwrap();
     for todo in exported["todos"].as_array().unwrap() {
-        assert_eq!((todo.get("updatedAt"), todo.get("updated_at")), (None, None), "{todo}");
+        let shown = world.json(&["show", todo["id"].as_str().unwrap()])["todo"]["updatedAt"].clone();
+        assert_eq!((&todo["updatedAt"], todo.get("updated_at")), (&json!(shown.to_string()), None), "{todo}");
+        assert_ne!(todo["updatedAt"], at, "{todo}");
         assert_eq!(todo["createdAt"], at, "{todo}");
     }
 }

@@ -80,6 +80,8 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
       last error: and again
       attempts: 2 failed
       times: added a moment ago, finished a moment ago
+      earlier error: still none
+      earlier error: no network
     $ punch status
     main: 0 of 3 done (0%)
     Failed       [!] T-1  A: and again (blocks 2)  (punch reopen T-1)

@@ -145,6 +145,7 @@ fn attempts_are_the_number_of_failures() {
     assert_eq!(world.ok(&["start", "T-1"]), "[>] T-1  a\n  retrying after 2 failed attempts\n");
     assert!(world.ok(&["fail", "T-1", "three"]).ends_with("failed after 3 attempts\n"));
     assert!(world.ok(&["log", "-n", "1"]).contains("T-1 failed (attempt 3): three"));
+    assert!(world.ok(&["show", "T-1"]).ends_with("  earlier error: two\n  earlier error: one\n"), "every text is kept");
     let why = world.ok(&["why"]);
     assert_eq!(why, "Nothing is open, but not everything is done: T-1 failed.\nnext: `punch reopen T-1`\n");
     assert_eq!(world.ok(&["next"]), "Nothing is open; 1 todo failed (`punch list --failed`).\n");

@@ -240,9 +240,9 @@ fn todos_are_one(asked: &mut Asked) {
             .on("why --json", waits(&mut why["waitsFor"].as_array().unwrap().iter()))
             .agrees(&asked.plan);
         let (text, show) = (asked.text(&["why", id]), asked.text(&["--ascii", "show", id]));
-        // Times and the group are for users only.
-        let shared =
-            |line: &&str| !["  times: ", "  parallel group: ", "  attempts: "].iter().any(|own| line.starts_with(own));
+        // Times, the group and earlier attempts are for users only.
+        let private = ["  times: ", "  parallel group: ", "  attempts: ", "  earlier error: "];
+        let shared = |line: &&str| !private.iter().any(|own| line.starts_with(own));
         let show: String = show.lines().filter(shared).map(|line| line.to_owned() + "\n").collect();
         Fact::of(format!("everything about {id}"))
             .on("show", show)

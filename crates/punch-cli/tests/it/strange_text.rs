@@ -33,6 +33,7 @@ fn terminal_escapes_are_neutralised_in_every_human_output() {
     all_fields("second", "y");
     world.punch(&["add", "third", "--needs", "x"]);
     world.punch(&["note", "x", EVIL]);
+    world.punch(&["note", "y", EVIL]);
     let owner = "o\u{1b}[5m";
     let runs: &[&[&str]] = &[
         &["list"],
@@ -74,8 +75,6 @@ fn terminal_escapes_are_neutralised_in_every_human_output() {
         &["graph"],
         &["undo"],
         &["plan", "list"],
-        &["export", "--format", "markdown"],
-        &["export", "--format", "cursor-plan"],
         &["schedule"],
         &["report"],
         &["inbox"],
@@ -89,6 +88,16 @@ fn terminal_escapes_are_neutralised_in_every_human_output() {
         let json = world.punch(&[arguments, &["--json"][..]].concat());
         // For programs: JSON's own escapes are enough.
         assert!(!json.stdout.trim_end().bytes().any(|byte| byte < b' '), "{arguments:?} --json: {:?}", json.stdout);
+    }
+    let formats = world.json(&["export", "--formats"])["formats"].as_array().unwrap().clone();
+    let written =
+        formats.iter().filter(|format| format["writes"] == true).map(|format| format["name"].as_str().unwrap());
+    let written: Vec<&str> = written.collect();
+    assert!(written.len() > 12, "{written:?}");
+    for format in written {
+        let run = world.punch(&["export", "--format", format]);
+        assert!(run.exit == Some(0) && run.stdout.contains("second"), "{format}: {}", run.render());
+        assert_harmless(&format!("export --format {format}"), &run.stdout);
     }
 }
 
@@ -117,6 +126,18 @@ fn arguments_that_are_no_text_are_a_usage_error_and_paths_may_be_any_bytes() {
     let run = finished(command.env("PUNCH_OWNER", strange).output().unwrap());
     assert_eq!(run.exit, Some(1), "{}", run.render());
     assert!(run.stderr.contains("PUNCH_OWNER"), "{}", run.stderr);
+}
+
+/// Opening a pipe that has no other end would wait forever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused() {
+    let world = World::new();
+    let made = std::process::Command::new("mkfifo").arg(world.project.join("pipe")).status().unwrap();
+    assert!(made.success());
+    for arguments in [&["import", "pipe"][..], &["stats", "cost", "--dialect", "native", "--replay", "pipe"]] {
+        assert_eq!(world.refused(arguments).1, "not_a_file", "{arguments:?}");
+    }
 }
 
 #[test]

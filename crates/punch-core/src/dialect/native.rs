@@ -1,6 +1,6 @@
 //! The native dialect: a batch of ops, references by id, strict. An empty or missing target never means "all".
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::slice;
 
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use super::input::{invalid, join, known_keys, list, number, object, text, texts}
 use super::list::{RowName, match_rows};
 use crate::{
     Add, Edit, Evidence, Footprint, Hold, HoldKind, Keep, Label, LabelEdit, ListPosition, Op, PhaseRef, Plan, Ref,
-    Refusal, Status, Verify, text::clip,
+    Refusal, Status, Todo, Verify, text::clip,
 };
 
 /// How long texts may be, in characters.
@@ -110,6 +110,32 @@ impl NativeCall {
             }
         }
         ops
+    }
+}
+
+/// Makes `release` give back what the caller has claimed. Where a todo is in progress under the name of the caller, by the
+/// plan or by an earlier op of the batch, there is no hold that it could end.
+pub fn give_back(ops: &mut [Op], plan: &Plan, owner: &str, now: i64) {
+    let is_own = |todo: &Todo| {
+        let is_claimed = todo.status_at(now) == Status::InProgress && todo.hold_at(now).is_none();
+        is_claimed && todo.owner.as_deref() == Some(owner)
+    };
+    let mut claimed: HashMap<String, bool> = HashMap::new();
+    for op in ops {
+        let id = match op {
+            Op::Start(Ref::Id(id)) => {
+                claimed.insert(id.clone(), true);
+                continue;
+            }
+            Op::Release(Ref::Id(id)) | Op::Hold(Ref::Id(id), _) | Op::Fail(Ref::Id(id), _) => id.clone(),
+            Op::Drop(Ref::Id(id)) | Op::Reopen(Ref::Id(id)) | Op::Rm(Ref::Id(id)) => id.clone(),
+            Op::Done { target: Ref::Id(id), .. } => id.clone(),
+            _ => continue,
+        };
+        let was = claimed.insert(id.clone(), false).unwrap_or_else(|| plan.by_id(&id).is_some_and(is_own));
+        if was && matches!(op, Op::Release(_)) {
+            *op = Op::Unclaim(Ref::Id(id));
+        }
     }
 }
 

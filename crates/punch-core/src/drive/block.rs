@@ -54,6 +54,14 @@ impl Roots {
     pub fn only_people(&self) -> bool {
         self.total > 0 && !self.cut && self.named.iter().all(|block| block.cause == Cause::Person)
     }
+
+    /// Returns the id of the only todo that blocks the others, if there is one and its id is stored as a whole.
+    pub(super) fn only_one(&self) -> Option<&str> {
+        match self.named.as_slice() {
+            [block] if self.total == 1 && !self.cut && block.id.chars().count() < CLIPPED => Some(&block.id),
+            _ => None,
+        }
+    }
 }
 
 /// Walks down from `start`, looking at no more than `limit` todos; see [`reason::roots`].

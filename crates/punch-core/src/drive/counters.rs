@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn};
+use super::{Decision, DecisionScene, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn};
 use crate::hash::fnv1a;
 
 /// After so long a failed turn is forgotten.
@@ -28,6 +28,12 @@ pub struct Counters {
     /// Continuations since the last use of a tool: what hosts count themselves.
     #[serde(skip_serializing_if = "is_zero")]
     pub in_row: u32,
+    /// Which one the latest continuation is, counted by the limit that will end the loop first.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub continuation: u32,
+    /// How many continuations that limit allows.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub of: u32,
     /// Failed turns in a row.
     #[serde(skip_serializing_if = "is_zero")]
     pub failures: u32,
@@ -180,6 +186,7 @@ impl Counters {
     /// The user has sent a message: every count starts again.
     fn person(&mut self, now: i64) {
         (self.continuations, self.total, self.idle, self.in_row, self.first) = (0, 0, 0, 0, 0);
+        (self.continuation, self.of) = (0, 0);
         (self.failures, self.failed_at, self.trouble) = (0, None, None);
         (self.asked, self.interrupted, self.ended, self.going) = (false, false, false, false);
         (self.since, self.untouched) = (Some(now), true);
@@ -195,15 +202,23 @@ impl Counters {
         out
     }
 
-    /// Returns which continuation the latest one is and how many there may be, by the limit that will end the loop first
+    /// Returns which one the latest continuation is and how many there may be, as its text said.
+    pub fn latest(&self, policy: &KeepGoing) -> (u32, u32) {
+        if self.of > 0 { (self.continuation, self.of) } else { nearest(self.limits(policy)) }
+    }
+
+    /// Returns which one the latest continuation is and how many there may be, by the limit that will end the loop first
     /// if nothing changes.
-    pub fn nearest_limit(&self, policy: &KeepGoing) -> (u32, u32) {
-        let limits = [
-            (self.idle, policy.no_progress),
-            (self.continuations, policy.max_continuations),
-            (self.total, policy.absolute),
-        ];
-        limits.into_iter().min_by_key(|(n, of)| of.saturating_sub(*n)).unwrap_or_default()
+    pub(super) fn nearest_limit(&self, policy: &KeepGoing, scene: &DecisionScene) -> (u32, u32) {
+        // A turn that does not touch the plan is continued once.
+        let untouched = (self.untouched && !scene.unobserved).then_some((self.total, 1));
+        let host = scene.host_cap.map(|cap| (self.in_row, cap.saturating_sub(1)));
+        nearest(self.limits(policy).into_iter().chain(untouched).chain(host))
+    }
+
+    /// The counts that depend on the session alone, with their limits.
+    fn limits(&self, policy: &KeepGoing) -> [(u32, u32); 3] {
+        [(self.idle, policy.no_progress), (self.continuations, policy.max_continuations), (self.total, policy.absolute)]
     }
 
     /// Counts a decision.
@@ -213,9 +228,10 @@ impl Counters {
             self.seen = facts.revision;
         }
         self.going = matches!(decision, Decision::Continue { .. });
-        if let Decision::Continue { text, .. } = decision {
+        if let Decision::Continue { text, n, of } = decision {
             self.shown = 0;
             *self = self.continued();
+            (self.continuation, self.of) = (*n, *of);
             self.prompted += super::estimate(text) as u64;
             if self.first == 0 {
                 // What is said about checks comes and goes with them.
@@ -257,6 +273,11 @@ impl Counters {
             }
         }
     }
+}
+
+/// The count that is nearest to its limit.
+fn nearest(limits: impl IntoIterator<Item = (u32, u32)>) -> (u32, u32) {
+    limits.into_iter().min_by_key(|(n, of)| of.saturating_sub(*n)).unwrap_or_default()
 }
 
 const fn is_zero(n: &u32) -> bool {

@@ -143,7 +143,7 @@ pub fn decide(input: &DecisionInput) -> Decision {
         return Decision::Allow { reason };
     }
     let counters = input.counters.progressed(facts);
-    let (n, of) = counters.continued().nearest_limit(policy);
+    let (n, of) = counters.continued().nearest_limit(policy, &input.scene);
     match continuation(facts, &counters, input.scene.words, n, of) {
         Some(text) => Decision::Continue { text, n, of },
         None => Decision::Allow { reason: Reason::NothingActionable { roots: facts.roots.clone() } },

@@ -1,9 +1,12 @@
 //! The reasons why an agent may stop: one value for each gate, with a stable code and a sentence.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Block, Finish, PlanFacts, Roots, Unproven, quote};
 use crate::reason::Cause;
+use crate::text::shell;
 
 /// Blocks that a sentence names.
 const WRITTEN: usize = 5;
@@ -235,18 +238,22 @@ impl Reason {
     }
 
     /// What the user can do about it, with the commands for it; empty if there is nothing to do.
-    pub const fn command_hint(&self) -> &'static str {
-        match self {
+    pub fn command_hint(&self) -> Cow<'static, str> {
+        let hint = match self {
             Self::Disabled => "`punch config show` shows where that is set",
             Self::SwitchedOff => "run `punch keep-going on` to switch it on",
             Self::Paused => "run `punch keep-going resume` to continue",
             Self::Subagent => "run `punch config set keep_going.subagents true` to include them",
-            Self::WaitsForPeople { .. } => "decide, run `punch unhold ID`, then tell the agent",
+            Self::WaitsForPeople { roots } => {
+                let id = roots.only_one().map_or("ID".into(), |id| shell(id).into_owned());
+                return format!("decide, run `punch unhold {id}`, then tell the agent").into();
+            }
             Self::NothingActionable { .. } => "`punch why` shows what is in the way",
             Self::Failed { .. } => "`punch list --failed` shows them, `punch reopen ID` retries one",
             Self::ChecksUnapproved { .. } => "`punch inbox` shows the commands and how to approve them",
             _ => self.hint(),
-        }
+        };
+        hint.into()
     }
 
     /// What the user can do about it, in words that name no command; empty if there is nothing to do.

@@ -152,10 +152,22 @@ pub(crate) fn line(content: &str, lost: &mut BTreeSet<String>) -> String {
     if shown.is_empty() { "(empty)".to_owned() } else { shown.to_owned() }
 }
 
+/// A text of several lines without characters that nobody sees or that steer a terminal.
+pub(super) fn lines(content: &str, lost: &mut BTreeSet<String>) -> String {
+    // The line breaks of Windows are line breaks here, too.
+    let shown = text::neutral_lines(&content.replace("\r\n", "\n")).into_owned();
+    if shown != content {
+        lost.insert("invisible characters of descriptions and notes".to_owned());
+    }
+    shown
+}
+
 /// The lines of one item; what would not read back is left out.
 pub(super) fn item(head: &str, record: &Record, lost: &mut BTreeSet<String>) -> String {
-    let notes: Vec<&str> = record.notes.iter().map(|note| note.text.as_str()).collect();
-    let described = record.description.as_deref();
+    let notes: Vec<String> = record.notes.iter().map(|note| lines(&note.text, lost)).collect();
+    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+    let described = record.description.as_deref().map(|text| lines(text, lost));
+    let described = described.as_deref();
     let mut kept = String::new();
     let try_with = |described: Option<&str>, notes: &[&str]| {
         let mut out = format!("{head}\n");

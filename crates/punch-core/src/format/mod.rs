@@ -31,7 +31,7 @@ pub(crate) mod yaml;
 
 use std::collections::BTreeSet;
 
-use crate::{Document, ParsedDocument, Refusal};
+use crate::{Document, ParsedDocument, Refusal, text};
 pub use recognise::recognise;
 pub use table::{Format, FormatSpec};
 
@@ -71,6 +71,11 @@ impl Format {
         self.spec().write.is_some()
     }
 
+    /// Returns true if it is JSON, whole or line by line, which can escape what nobody sees. Other formats lose it.
+    const fn is_json(self) -> bool {
+        !matches!(self, Self::Markdown | Self::CursorPlan | Self::Checklist | Self::Spec | Self::Phases)
+    }
+
     /// Reads a document: all of it, or a refusal that names every bad part with its place.
     pub fn read(self, text: &str) -> Result<ParsedDocument, Refusal> {
         (self.spec().read)(text.strip_prefix('\u{feff}').unwrap_or(text))
@@ -89,6 +94,7 @@ impl Format {
             }
         }
         let text = write(document, &mut lost);
+        let text = if self.is_json() { text::escaped_json(&text).into_owned() } else { text };
         Some(WrittenDocument { text, lost })
     }
 }

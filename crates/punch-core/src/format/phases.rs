@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::Format;
 use super::build::DocumentBuilder;
-use super::checklist::line;
+use super::checklist::{line, lines};
 use crate::dialect::phases::{self as dialect, PhaseTask, TaskPhase};
-use crate::{Document, ParsedDocument, Record, RecordStatus, Refusal, Remark, text};
+use crate::{Document, ParsedDocument, Record, RecordStatus, Refusal, Remark};
 
 /// Where todos without a phase go.
 const DEFAULT: &str = "Todos";
@@ -55,15 +55,10 @@ pub(super) fn write(document: &Document, lost: &mut BTreeSet<String>) -> String 
         if record.status.stored() == crate::Status::Failed {
             lost.insert("status failed (written as abandoned)".to_owned());
         }
-        let notes = record.notes.iter().map(|note| shown(&note.text)).collect();
+        let notes = record.notes.iter().map(|note| lines(&note.text, lost)).collect();
         phases[at]
             .tasks
             .push(PhaseTask { notes, ..PhaseTask::new(line(&record.content, lost), record.status.stored()) });
     }
     dialect::write(&phases)
-}
-
-/// A note whose lines are lines to that tool, too.
-fn shown(note: &str) -> String {
-    note.split('\n').map(text::neutral).collect::<Vec<_>>().join("\n")
 }

@@ -57,8 +57,8 @@ fn decision() -> Value {
         &[
             ("do", only("continue")),
             ("text", about(text(), "for the model")),
-            ("n", about(count(), "which one it is since the last progress")),
-            ("of", about(count(), "how many there may be")),
+            ("n", about(count(), "which one it is, counted by the limit that will end the loop first")),
+            ("of", about(count(), "how many that limit allows")),
         ],
         &[],
     );
@@ -122,6 +122,8 @@ fn counters() -> Value {
         ("total", count()),
         ("idle", count()),
         ("in_row", count()),
+        ("continuation", count()),
+        ("of", count()),
         ("failures", count()),
         ("failed_at", time()),
         ("since", time()),
@@ -142,6 +144,7 @@ fn counters() -> Value {
         ("reminded", count()),
         ("hushed", yes_no()),
         ("prompted", count()),
+        ("shown", count()),
     ];
     object(&[], &maybe)
 }

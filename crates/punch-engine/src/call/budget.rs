@@ -1,5 +1,6 @@
 //! Limits the size of every answer, whatever was asked for.
 
+use punch_core::text::{neutral_lines, without_tags};
 use serde_json::{Value, json};
 
 use super::ToolAnswer;
@@ -21,8 +22,30 @@ pub fn text(text: &str, revision: Option<u64>) -> String {
     format!("{}\n… lines left out: {left}; ask for a smaller part.{receipt}", &text[..cut])
 }
 
+/// Makes every text of a value safe for a model, as the text of an answer is: nothing hidden, and nothing that could end
+/// the part of a context it stands in.
+pub fn neutral(mut value: Value) -> Value {
+    let safe = |given: &str| without_tags(&neutral_lines(given)).into_owned();
+    let mut open = vec![&mut value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(given) => *given = safe(given),
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => {
+                if map.keys().any(|key| safe(key) != *key) {
+                    *map = std::mem::take(map).into_iter().map(|(key, value)| (safe(&key), value)).collect();
+                }
+                open.extend(map.values_mut());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    value
+}
+
 /// Structured content with the rendering inside, because some clients show nothing but this.
-pub fn structured(mut value: Value, text: &str) -> Value {
+pub fn structured(value: Value, text: &str) -> Value {
+    let mut value = neutral(value);
     let size = serde_json::to_string(&value).map_or(usize::MAX, |json| json.len());
     if size > ToolAnswer::CAP || !value.is_object() {
         value = json!({"truncated": true});

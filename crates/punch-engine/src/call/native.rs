@@ -27,11 +27,16 @@ impl Engine {
         let answer = self.write_call(incoming, &request, ahead, |tx, now, state, role| {
             let mut asked = Vec::new();
             let known: HashSet<Uid> = state.scope.iter().copied().collect();
-            let mut ask = |part: &Plan, _: i64| -> Result<Vec<Op>, ApplyStop> {
+            // In a run, the runner decides who works on what.
+            let owner = caller.actor.owner().filter(|_| caller.actor.worker_id().is_none());
+            let mut ask = |part: &Plan, now: i64| -> Result<Vec<Op>, ApplyStop> {
                 if call.replaces() {
                     part.need_whole()?;
                 }
                 asked = call.ops(part);
+                if let Some(owner) = owner {
+                    native::give_back(&mut asked, part, owner, now);
+                }
                 // A replacement archives what is in the list of this conversation, not in those of others.
                 asked.retain(|op| !matches!(op, Op::Rm(Ref::Uid(uid)) if !known.contains(uid)));
                 Ok(asked.clone())

@@ -56,7 +56,7 @@ pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> T
         error => text::neutral(&error.message()).into_owned(),
     };
     let (code, hint) = (error.code(), error.tool_hint(words));
-    let text = capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", lines(&message)));
+    let text = capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", text::neutral_lines(&message)));
     let structured = json!({"error": {"code": code, "message": message, "hint": hint}});
     let one = |code: &str, message: String| CallError { op: None, code: code.to_owned(), message };
     let errors = match error {
@@ -66,11 +66,6 @@ pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> T
         _ => vec![one(code, message)],
     };
     ToolAnswer { is_error: true, errors, ..ToolAnswer::new(text, structured, revision) }
-}
-
-/// Puts untrusted text on separate lines.
-fn lines(message: &str) -> String {
-    message.split('\n').map(|line| text::neutral(line).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// The content of a todo inside a sentence.

@@ -334,7 +334,7 @@ fn summary(phases: &[phases::TaskPhase], errors: &[String]) -> String {
             neutral(&mut task.content);
             // A note has separate lines.
             task.notes.iter_mut().for_each(|note| {
-                *note = note.split('\n').map(text::neutral).collect::<Vec<_>>().join("\n");
+                *note = text::neutral_lines(note).into_owned();
             });
         }
     }

@@ -93,7 +93,7 @@ settings! {
     lease: Duration = "lease", "15m", (SECOND / 10, 30 * DAY), None, ANYONE;
     /// Keep a copy of the store in your state folder, updated at most once an hour.
     store_copy: bool = "store.copy", "true", ANY, None, ANYONE;
-    /// How many seconds `punch watch` keeps showing closed todos: `0` not at all, `-1` always. Nothing is deleted.
+    /// How many seconds `punch list --tree`, `punch watch` and views of the library keep showing closed todos: `0` not at all, `-1` always. Nothing is deleted.
     view_clear_delay: i64 = "view.clear_delay", "60", (-1, 366 * DAY / SECOND), None, ANYONE;
     /// Draw with ASCII characters only.
     view_ascii: bool = "view.ascii", "false", ANY, None, ANYONE;

@@ -74,8 +74,12 @@ fn change(
     scope: SettingScope,
     edit: impl Fn(&Path, &str) -> Result<Option<String>, ConfigError>,
 ) -> Result<bool, ConfigError> {
-    // Many keep their configuration elsewhere and link to it: the link stays.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    // Many users keep their own configuration elsewhere and link to it: the link stays. A link in a store folder may come
+    // from an agent or a clone and could lead to any file, so it is refused.
+    let path = match scope {
+        SettingScope::User => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+        SettingScope::Project => path.to_owned(),
+    };
     let not_written = |error: io::Error| ConfigError::NotWritten { path: path.clone(), cause: error.to_string() };
     let folder = path.parent().unwrap_or(&path);
     if scope == SettingScope::User && !folder.exists() {

@@ -47,6 +47,35 @@ fn what_one_agent_has_started_no_other_one_starts_finishes_or_reopens() {
 }
 
 #[test]
+fn release_gives_back_ones_own_claim_where_there_is_no_hold() {
+    let world = three();
+    let write = |session: &str, ops: Value| world.write(session, Dialect::Native, json!({"ops": ops}));
+    native(&world, "one", "start", "T-1");
+    let note = json!({"op": "note", "id": "T-1", "text": "half of it is done"});
+    let answer = write("one", json!([note, {"op": "release", "id": "T-1"}]));
+    assert!(!answer.is_error, "{}", answer.text);
+    assert_eq!(status(&world, "T-1").0, Status::Pending);
+    assert!(world.engine.whole(world.plan).unwrap().by_id("T-1").unwrap().flags.resume);
+    assert!(native(&world, "two", "start", "T-1").0, "it is free for others");
+    for (ops, expected) in [
+        (json!([{"op": "start", "id": "T-2"}, {"op": "release", "id": "T-2"}]), Status::Pending),
+        (json!([{"op": "hold", "id": "T-2", "text": "waits"}, {"op": "release", "id": "T-2"}]), Status::Pending),
+        (json!([{"op": "start", "id": "T-2"}, {"op": "release", "ids": ["T-2", "T-3"]}]), Status::Pending),
+        (json!([{"op": "start", "id": "T-2"}]), Status::InProgress),
+        (json!([{"op": "hold", "id": "T-2", "text": "waits"}, {"op": "release", "id": "T-2"}]), Status::Pending),
+    ] {
+        let answer = write("one", ops);
+        assert!(!answer.is_error, "{}", answer.text);
+        let plan = world.engine.whole(world.plan).unwrap();
+        let todo = plan.by_id("T-2").unwrap();
+        assert_eq!((todo.status, todo.hold.is_some()), (expected, false), "{}", answer.text);
+    }
+    world.by_hand(&[Op::Start(id("T-3"))]);
+    assert!(native(&world, "one", "release", "T-3").0);
+    assert_eq!(status(&world, "T-3").0, Status::InProgress, "what the user works on is not the agent's to give back");
+}
+
+#[test]
 fn an_agent_that_goes_silent_loses_its_todo_and_its_late_answer_counts_until_then() {
     let world = three();
     native(&world, "one", "start", "T-1");

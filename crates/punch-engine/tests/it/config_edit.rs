@@ -147,6 +147,16 @@ fn permissions_and_links_stay_as_they_are() {
     set(&link, SettingScope::User, "lease", "2m").unwrap();
     assert!(link.is_symlink());
     assert_eq!((mode(&path), value(&path, "lease").as_deref()), (0o640, Some("\"2m\"")));
+    for (target, before) in [("new.toml", "lease = \"2m\"\n"), ("empty.toml", "")] {
+        fs::write(sandbox.path(target), before).unwrap();
+        let planted = sandbox.path("planted.toml");
+        let _ = fs::remove_file(&planted);
+        symlink(target, &planted).unwrap();
+        set(&planted, SettingScope::Project, "lease", "3m").unwrap_err();
+        assert!(before.is_empty() || unset(&planted, SettingScope::Project, "lease").is_err());
+        assert_eq!(fs::read_to_string(sandbox.path(target)).unwrap(), before, "the project's file is not a link");
+        assert!(planted.is_symlink());
+    }
 }
 
 #[test]

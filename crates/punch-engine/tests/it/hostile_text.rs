@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use punch_core::drive::{Finish, HostEvent};
 use punch_core::text;
-use punch_engine::call::{Dialect, Tool};
+use punch_engine::call::{Dialect, Tool, ToolAnswer, budget};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
 
@@ -43,12 +43,35 @@ fn hostile() -> impl Strategy<Value = String> {
 fn assert_safe(what: &str, answer: &str) {
     // The text of one todo stands on a line of its own where it is quoted as data.
     let mut quoted = false;
+    assert_hides_nothing(what, answer);
     for line in answer.lines() {
-        assert_eq!(text::neutral(line), line, "{what}: {answer:?}");
         quoted = (quoted || line.starts_with("<todo ")) && line != "</todo>";
         assert!(quoted || !line.trim_start().starts_with(FORGED), "{what}: {answer:?}");
     }
-    assert!(!answer.contains("<system-reminder") && !answer.contains("</system-reminder"), "{what}: {answer:?}");
+}
+
+fn assert_hides_nothing(what: &str, text: &str) {
+    for line in text.split('\n') {
+        assert_eq!(text::neutral(line), line, "{what}: {text:?}");
+    }
+    assert!(!text.contains("<system-reminder") && !text.contains("</system-reminder"), "{what}: {text:?}");
+}
+
+/// The text of an answer, and every text of its structured content, which servers send beside it on request.
+fn assert_answer_is_safe(what: &str, answer: &ToolAnswer) {
+    assert_safe(what, &answer.text);
+    let mut open = vec![budget::structured(answer.structured.clone(), &answer.text)];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => assert_hides_nothing(what, &text),
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => map.into_iter().for_each(|(key, value)| {
+                assert_hides_nothing(what, &key);
+                open.push(value);
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
 }
 
 fn writes(evil: &str) -> Vec<(Dialect, Value)> {
@@ -87,16 +110,16 @@ fn assert_every_answer_is_safe(world: &World, evil: &str) {
     let key = |name: &str| SessionKey::new(name, None);
     for (dialect, arguments) in writes(evil) {
         let answer = world.call(key(&format!("{dialect:?}")), dialect, Tool::Write, arguments.clone());
-        assert_safe(&format!("{dialect:?} {arguments}"), &answer.text);
+        assert_answer_is_safe(&format!("{dialect:?} {arguments}"), &answer);
     }
     for view in ["plan", "next", "ready", "why", "schedule", "history", "inbox"] {
         let answer = world.call(key("reader"), Dialect::Native, Tool::Read, json!({"view": view, "all": true}));
-        assert_safe(view, &answer.text);
+        assert_answer_is_safe(view, &answer);
     }
     for id in ["good", evil] {
         for view in ["todo", "why"] {
             let answer = world.call(key("reader"), Dialect::Native, Tool::Read, json!({"view": view, "id": id}));
-            assert_safe(view, &answer.text);
+            assert_answer_is_safe(view, &answer);
         }
     }
     let stopping = HostEvent::Stopping { finish: Finish::EndTurn, background: 0, kept_going: false };

@@ -286,8 +286,7 @@ pub(super) fn paths(answer: &str) -> Vec<String> {
 }
 
 pub(super) fn capped(message: &str) -> String {
-    let lines: Vec<_> = message.split('\n').map(punch_core::text::neutral).collect();
-    let text: String = lines.join("\n").chars().take(MESSAGE).collect();
+    let text: String = punch_core::text::neutral_lines(message).chars().take(MESSAGE).collect();
     match text.trim() {
         "" => "Work of an agent\n".to_owned(),
         text => format!("{text}\n"),

@@ -114,6 +114,31 @@ fn a_model_that_uses_tools_is_continued_until_the_limit_without_progress_and_eve
 }
 
 #[test]
+fn a_text_counts_by_the_limit_of_the_agent_and_by_that_of_an_untouched_turn_where_they_end_the_loop_first() {
+    let first = |change: &dyn Fn(&mut DecisionInput)| {
+        let mut input = super::open();
+        change(&mut input);
+        let decision = decide(&input);
+        let Decision::Continue { n, of, text } = &decision else { panic!("{decision:?}") };
+        assert!(text.contains(&format!("{n}/{of}")), "{text}");
+        input.counters.decided(&decision, &input.facts.clone());
+        assert_eq!(input.counters.latest(&input.policy), (*n, *of), "every surface says the same");
+        (*n, *of)
+    };
+    let asked = |input: &mut DecisionInput| input.counters.observe(&HostEvent::Prompted { by_person: true }, 0);
+    assert_eq!(first(&|_| {}), (1, 3));
+    assert_eq!(first(&asked), (1, 1));
+    let unobserved = |input: &mut DecisionInput| {
+        asked(input);
+        input.scene.unobserved = true;
+    };
+    assert_eq!(first(&unobserved), (1, 3));
+    assert_eq!(first(&|input| input.scene.host_cap = Some(3)), (1, 2));
+    assert_eq!(first(&|input| (input.counters.in_row, input.scene.host_cap) = (6, Some(8))), (7, 7));
+    assert_eq!(first(&|input| input.scene.host_cap = Some(8)), (1, 3));
+}
+
+#[test]
 fn a_turn_that_does_not_touch_the_plan_is_continued_once() {
     let story = |between: &[HostEvent]| {
         let mut input = super::open();

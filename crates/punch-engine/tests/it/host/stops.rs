@@ -108,13 +108,17 @@ fn what_waits_for_a_person_ends_the_loop_at_once() {
     assert_eq!(
         effect.tell.unwrap(),
         "punch: stopped, 2 todos are open: every open todo is waiting for the user: T-1 (waiting for the user: which color).\n\
-         Next: decide, run `punch unhold ID`, then tell the agent."
+         Next: decide, run `punch unhold T-1`, then tell the agent."
     );
     world.report("s", person());
     assert_eq!(world.report("s", stop()).tell, None, "the user has seen it");
     world.by_hand(&[add("even more"), hold("T-3", HoldKind::Human)]);
     world.report("s", person());
-    assert!(world.report("s", stop()).tell.unwrap().contains("3 todos are open"), "something else is news");
+    let news = world.report("s", stop()).tell.unwrap();
+    assert!(
+        news.contains("3 todos are open") && news.contains("run `punch unhold ID`"),
+        "something else is news: {news}"
+    );
     world.by_hand(&[Op::Release(id("T-1"))]);
     assert_eq!(world.stopped("s"), "continue");
     world.by_hand(&[hold("T-1", HoldKind::Human)]);
