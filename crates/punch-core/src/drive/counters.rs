@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn};
+use super::{Decision, Finish, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn};
 use crate::hash::fnv1a;
 
 /// After so long a failed turn is forgotten.
@@ -161,7 +161,11 @@ impl Counters {
                 self.compacting = Some(now);
             }
             HostEvent::SessionEnded => (self.ended, self.going) = (true, false),
-            HostEvent::Stopping { .. } => drop(self.since.get_or_insert(now)),
+            HostEvent::Stopping { finish, .. } => {
+                // The user has answered, with no.
+                self.asked &= *finish != Finish::Denied;
+                self.since.get_or_insert(now);
+            }
         }
     }
 
