@@ -104,6 +104,7 @@ mod tests {
             version: String::new(),
             licence: None,
             repository: None,
+            rust_version: None,
             source: None,
             dependencies,
         }

@@ -1,10 +1,10 @@
 //! The library with every set of features that hosts use: the smallest and the largest set with their tests and lints, which the
-//! steps for the whole workspace see with the default features only; and beside a crate that links an SQLite of its own, which
-//! cargo allows only once in a program.
+//! steps for the whole workspace see with the default features only; with the oldest Rust that it promises; with SQLite as hosts
+//! compile it; and beside a crate that links an SQLite of its own, which cargo allows only once in a program.
 
 use std::fs;
 
-use crate::{TaskResult, process, public_api, search};
+use crate::{TaskResult, metadata, process, public_api, search};
 
 /// Sets of features that are compiled. The empty set and all features are tested too.
 const SETS: &[&str] = &["sqlite", "git", "sqlite,git", "verify", "async", "sqlite,async"];
@@ -35,7 +35,50 @@ pub fn check() -> TaskResult {
     let doc = ["doc", "--locked", "--quiet", "--package", "punchlist", "--no-deps", "--all-features"];
     process::run(process::cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
     public_api::check()?;
+    oldest_rust()?;
+    sqlite_of_hosts()?;
     beside_another_sqlite()
+}
+
+/// Compiles the smallest and the largest set with the Rust version that the library promises. The lint that watches this
+/// version knows the standard library, but not every change of the language and of dependencies.
+fn oldest_rust() -> TaskResult {
+    let members = metadata::members()?;
+    let library = members.into_iter().find(|package| package.name == "punchlist");
+    let version = library.and_then(|library| library.rust_version).ok_or("punchlist names no Rust version")?;
+    let installed = process::read(process::command("rustup").args(["toolchain", "list"])).unwrap_or_default();
+    let Some(toolchain) = toolchain(&installed, &version) else {
+        println!(
+            "SKIPPED: Rust {version}, the oldest that the library promises; `rustup toolchain install {version}` adds it"
+        );
+        return Ok(());
+    };
+    for set in ["--no-default-features", "--all-features"] {
+        // Through rustup: the cargo that runs us is that of another toolchain.
+        let mut cargo = process::command("rustup");
+        cargo.args(["run", toolchain, "cargo", "check", "--locked", "--quiet", "--package", "punchlist", set]);
+        cargo.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
+        let target = process::target()?.join("oldest-rust");
+        process::run(cargo.env("CARGO_TARGET_DIR", target)).map_err(|cause| format!("Rust {version}: {cause}"))?;
+    }
+    Ok(())
+}
+
+/// The toolchain of this version in the list of rustup; `1.91` is also `1.91.3`.
+fn toolchain<'a>(installed: &'a str, version: &str) -> Option<&'a str> {
+    let mut names = installed.lines().filter_map(|line| line.split_whitespace().next());
+    let is_same = |rest: &str| rest.is_empty() || rest.starts_with(['-', '.']);
+    names.find(|name| name.strip_prefix(version).is_some_and(is_same))
+}
+
+/// Tests the library with SQLite as it is compiled outside of this workspace, where no setting of ours leaves parts of it
+/// out.
+fn sqlite_of_hosts() -> TaskResult {
+    let mut test = process::cargo();
+    test.args(["test", "--locked", "--quiet", "--package", "punchlist", "--test", "it"]);
+    // Empty in the environment wins over the configuration of the workspace.
+    test.env("LIBSQLITE3_FLAGS", "").env("CARGO_TARGET_DIR", process::target()?.join("sqlite-of-hosts"));
+    process::run(search::same_inputs(&mut test)).map_err(|cause| format!("with SQLite as hosts compile it: {cause}"))
 }
 
 /// Tests the programs that put the library into agents of other frameworks. No part of the gate: their crates take minutes to
@@ -74,4 +117,23 @@ fn beside_another_sqlite() -> TaskResult {
     // In the folder of the workspace, most crates are compiled already.
     let target = process::target()?;
     process::run(process::cargo().args(["check", "--quiet"]).current_dir(&place).env("CARGO_TARGET_DIR", target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toolchains_are_found_by_their_version() {
+        let installed =
+            "stable-x86_64-unknown-linux-gnu (active, default)\n1.91-x86_64-unknown-linux-gnu\n1.95.0-x86_64\n";
+        for (version, found) in [
+            ("1.91", Some("1.91-x86_64-unknown-linux-gnu")),
+            ("1.95", Some("1.95.0-x86_64")),
+            ("1.9", None),
+            ("1.96", None),
+        ] {
+            assert_eq!(toolchain(installed, version), found, "{version}");
+        }
+    }
 }

@@ -14,6 +14,8 @@ pub struct Package {
     pub licence: Option<String>,
     /// The address of its repository.
     pub repository: Option<String>,
+    /// The oldest Rust that it promises to compile with.
+    pub rust_version: Option<String>,
     /// Where it comes from; `None` for the workspace's own.
     pub source: Option<String>,
     /// What its manifest asks for.
@@ -62,6 +64,7 @@ fn package(json: &Value) -> Package {
         version: text("version").unwrap_or_default(),
         licence: text("license"),
         repository: text("repository"),
+        rust_version: text("rust_version"),
         source: text("source"),
         dependencies: list(&json["dependencies"]).map(dependency).collect(),
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{TaskResult, dist, metadata, process, registry};
+use crate::{TaskResult, dist, features, metadata, process, registry};
 
 /// One item of the list.
 struct ReleaseItem {
@@ -23,6 +23,10 @@ const ITEMS: &[ReleaseItem] = &[
     ReleaseItem { what: "names of crates are free or ours", check: |_| names() },
     ReleaseItem { what: "a store of every schema opens", check: |_| stores() },
     ReleaseItem { what: "the gate passes", check: |_| gate() },
+    ReleaseItem {
+        what: "the programs for other frameworks work",
+        check: |_| features::frameworks().map(|()| String::new()),
+    },
     ReleaseItem { what: "packages are built, reproduced and tried", check: packages },
 ];
 

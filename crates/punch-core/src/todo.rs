@@ -282,6 +282,7 @@ crate::words! {
     /// What a held todo waits for.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
     pub enum HoldKind {
         /// The user's answer or decision.
         Human = "human",
@@ -334,6 +335,7 @@ impl Complexity {
 /// The command that proves a todo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Verify {
     /// A line for the shell.
     Shell(String),
@@ -383,6 +385,7 @@ pub struct Evidence {
 /// What hooks saw of the work on a todo.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Observed {
     /// The number of changed files.
     pub changed: u32,

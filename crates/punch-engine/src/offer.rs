@@ -7,6 +7,7 @@ use crate::call::{Dialect, Tool};
 
 punch_core::words! {
     /// Tools beyond a dialect's own, on demand.
+    #[non_exhaustive]
     pub enum ToolGroup {
         /// `todo_claim`.
         Claim = "claim",

@@ -109,7 +109,9 @@ pub struct QuestionRequest<'a> {
 }
 
 /// An answer to a question.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum QuestionReply {
     /// Allow what the agent asks for, with the option that promises least.
     Allow,

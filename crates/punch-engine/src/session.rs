@@ -19,6 +19,7 @@ const BESIDE: usize = 200;
 /// What a session may do (rule 39).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Role {
     /// Everything.
     #[default]

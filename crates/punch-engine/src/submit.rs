@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use punch_core::dialect::native::ReportedTokens;
 use punch_core::{
     Actor, ApplyStop, Attempts, Context, Dep, Evidence, Footprint, Op, Outcome, Plan, Policy, Refusal, Status, Uid,
     apply,
 };
 use punch_store::{Ahead, Durability, PlanId, SessionKey, StoreError, Tx};
 
+use crate::call::reported_usage;
 use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
 use crate::git::GitFolders;
@@ -51,6 +53,8 @@ pub struct WriteRequest<'a> {
     pub ids: Option<&'a IdMaker>,
     /// The session that writes without a tool call. The write counts as its work, as one of its calls would.
     pub session: Option<WritingSession<'a>>,
+    /// What todos took, as the ops report it.
+    pub usage: &'a [ReportedTokens],
 }
 
 impl<'a> WriteRequest<'a> {
@@ -70,6 +74,7 @@ impl<'a> WriteRequest<'a> {
             git: None,
             ids: None,
             session: None,
+            usage: &[],
         }
     }
 
@@ -145,6 +150,7 @@ impl Engine {
             if let Some(session) = request.session {
                 session.record(tx, plan, request, &changed, before)?;
             }
+            reported_usage::record_request(tx, plan, request, &changed)?;
             Ok(changed)
         };
         let (changed, after) = self.transact(plan, request.durability, ahead, Some(request), body)?;

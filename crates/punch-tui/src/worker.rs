@@ -164,8 +164,8 @@ fn answer_question(
     match outcome {
         AnswerOutcome::Accepted => Ok(match answer {
             QuestionReply::Allow => "Allowed.".to_owned(),
-            QuestionReply::Refuse => "Denied.".to_owned(),
             QuestionReply::Option(id) => format!("Answered `{}`.", text::neutral(id)),
+            _ => "Denied.".to_owned(),
         }),
         AnswerOutcome::TooLate(QuestionState::Answered(given)) => {
             let by = format!("it was answered by {} ({})", text::neutral(&given.by), text::neutral(&given.via));

@@ -1,7 +1,7 @@
 //! Tools that fail, todos that cannot be done, and a model that does not answer.
 
 use punchlist::serde_json::json;
-use punchlist::{Error, Finish, Next, Op, Options, RecordStatus, Session, Status, ToolKind};
+use punchlist::{Error, Finish, Next, Op, Options, RecordStatus, Session, Status, ToolKind, ToolUse};
 
 /// Runs the example.
 pub fn main() -> Result<(), Error> {
@@ -17,9 +17,10 @@ pub fn main() -> Result<(), Error> {
     )?;
 
     // The first failure of a tool asks for another try, the second one to give up. Both texts are for the model.
-    let first = session.tool_failed("shell", ToolKind::Command, "exit status: 1")?;
+    let deploy = || ToolUse::new("shell", ToolKind::Command).running("./deploy.sh", Some(1));
+    let first = session.tool_failed(deploy(), "exit status: 1")?;
     assert!(first.is_some_and(|text| text.contains("Try once more")));
-    let second = session.tool_failed("shell", ToolKind::Command, "exit status: 1")?;
+    let second = session.tool_failed(deploy(), "exit status: 1")?;
     assert!(second.is_some_and(|text| text.contains("mark it failed")));
 
     // The first failed attempt of a todo puts it back, the second one marks it failed.

@@ -104,13 +104,15 @@ impl Session {
 
     fn submit(&self, request: &WriteRequest<'_>, ops: &[Op]) -> Result<Applied, Error> {
         let now = self.engine.now();
+        let usage: Vec<_> = ops.iter().filter_map(Op::usage).collect();
         let ops: Vec<punch_core::Op> = ops.iter().map(|op| op.to_core(now)).collect::<Result<_, _>>()?;
         let finishes = ops.iter().any(|op| matches!(op, punch_core::Op::Done { .. }));
         let commit = self.tree.as_ref().filter(|_| finishes).and_then(WorkTree::commit);
         let session = request.session.map(|session| session.key);
         let mut proofs = Proofs::default();
         loop {
-            let request = WriteRequest { commit: commit.as_deref(), proofs: Some(&proofs), ..request.clone() };
+            let request =
+                WriteRequest { commit: commit.as_deref(), proofs: Some(&proofs), usage: &usage, ..request.clone() };
             let error = match self.engine.submit(self.plan, &request, &ops) {
                 Ok(changed) => return Ok(applied(&changed)),
                 Err(error) => error,

@@ -94,7 +94,7 @@ impl Session {
             text: format!("Error invalid: {}\nNothing was changed.", text::clip(&text::neutral(message), 500)),
             structured: json!({"error": {"code": "invalid", "message": message}}),
             is_error: true,
-            errors: vec![CallError { op: None, code: "invalid".to_owned(), message: message.to_owned() }],
+            errors: vec![CallError::new("invalid", message)],
             revision,
             ..Answer::default()
         })

@@ -2,7 +2,7 @@
 
 use punch_core::view::Progress;
 use punch_core::{EventKind, Patch, Status};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Fields that users and agents edit. The others follow from a change of status, such as times and owners.
 const EDITED: &[&str] = &[
@@ -24,7 +24,7 @@ const EDITED: &[&str] = &[
 ];
 
 /// What happened to a todo or to the plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Change {
@@ -52,7 +52,7 @@ pub enum Change {
     /// Other fields changed.
     Edited {
         /// The names of the changed fields.
-        fields: Vec<&'static str>,
+        fields: Vec<String>,
     },
     /// The todo was archived.
     Removed,
@@ -96,7 +96,7 @@ pub(crate) fn changes(event: &punch_core::Event) -> Vec<Change> {
                 None => Change::Released,
             }),
             // The fields of a new todo are not edits.
-            other if !added && EDITED.contains(&other.field()) => fields.push(other.field()),
+            other if !added && EDITED.contains(&other.field()) => fields.push(other.field().to_owned()),
             _ => {}
         }
     }

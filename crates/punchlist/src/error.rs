@@ -7,11 +7,12 @@ use punch_engine::config::ConfigError;
 #[cfg(feature = "git")]
 use punch_engine::locate::LocateError;
 use punch_store::StoreError;
+use serde::Serialize;
 
 use crate::hint;
 
 /// A code that stays, what is wrong, and what to do about it. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Error {
     /// The code that programs match on.

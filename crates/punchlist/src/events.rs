@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use punch_core::view::Progress;
 use punch_core::{EventKind, Status, Todo};
 use punch_engine::{ActivityKind, ActivityPage, Cursor, Engine, Follower, FollowerItem, RevisionPage, todo_of};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::change::changes;
 use crate::{Change, Error, Session};
@@ -17,7 +17,7 @@ use crate::{Change, Error, Session};
 const LOOK: Duration = Duration::from_millis(200);
 
 /// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
     /// The write it belongs to.
@@ -36,7 +36,7 @@ pub struct Event {
 }
 
 /// A todo that something happened to. Its text is untrusted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Touched {
     /// The id of the todo.
@@ -52,7 +52,7 @@ pub struct Touched {
 }
 
 /// An update that a subscription delivers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Update {

@@ -2,17 +2,16 @@
 
 use punch_core::inbox::InboxKind;
 use punch_engine::InboxQuery;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Session};
 
 /// One thing that needs the user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InboxItem {
     /// The reason why the item needs the user.
-    #[serde(serialize_with = "by_name")]
     pub kind: InboxKind,
     /// The id of the todo that it is about.
     pub todo: Option<String>,
@@ -26,11 +25,6 @@ pub struct InboxItem {
     pub question: Option<u64>,
     /// A command of the program `punch` for it; only for hosts that [have a shell](crate::Options::has_shell).
     pub command: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn by_name<S: Serializer>(kind: &InboxKind, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(kind.name())
 }
 
 impl Session {

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use punch_core::{Add, Edit, Evidence, Hold, HoldKind, Keep, Label, LabelEdit, ListPosition, PhaseRef, Ref, Verify};
+use punch_core::dialect::native::ReportedTokens;
+use punch_core::{Edit, Evidence, Hold, HoldKind, Label, LabelEdit, ListPosition, Ref};
 
-use crate::Error;
+use crate::{Error, NewTodo, TodoEdit};
 
 /// One thing asked of a plan. Todos are named by their ids; ids that the same batch adds resolve too.
 ///
@@ -34,6 +35,9 @@ enum OpRequest {
     /// Labels, which are checked when they are applied.
     Label(String, Vec<String>, Vec<String>),
     Add(Box<NewTodo>),
+    Edit(String, Box<TodoEdit>),
+    /// A completion with the tokens that the work took.
+    DoneWithUsage(String, u64),
 }
 
 impl Op {
@@ -60,6 +64,12 @@ impl Op {
     pub fn done_with(id: impl Into<String>, evidence: impl Into<String>) -> Self {
         let evidence = Some(Evidence { text: Some(evidence.into()), ..Evidence::default() });
         Self::core(punch_core::Op::Done { target: Ref::Id(id.into()), evidence, fence: None })
+    }
+
+    /// Finishes a todo and reports how many tokens the work took, for the calibration of estimates. It counts unless the use
+    /// of tokens is measured.
+    pub fn done_with_usage(id: impl Into<String>, tokens: u64) -> Self {
+        Self(OpRequest::DoneWithUsage(id.into(), tokens))
     }
 
     /// Reports a failed attempt. The first one puts the todo back to pending for one retry, the second one marks it failed.
@@ -118,19 +128,37 @@ impl Op {
         Self(OpRequest::Label(id.into(), Vec::new(), labels.into_iter().map(Into::into).collect()))
     }
 
+    /// Changes fields of a todo, those that the edit names and no others.
+    ///
+    /// ```
+    /// # use punchlist::{Complexity, Op, Options, Session, TodoEdit};
+    /// # fn main() -> Result<(), punchlist::Error> {
+    /// let session = Session::in_memory(Options::new("my-agent"))?;
+    /// session.apply(&[Op::add("Write the parser")])?;
+    /// session.apply(&[Op::edit("T-1", TodoEdit::new().criteria("All tests pass").complexity(Complexity::Large))])?;
+    /// session.apply(&[Op::edit("T-1", TodoEdit::new().complexity(None))])?;
+    /// let todo = &session.todos()?[0];
+    /// assert_eq!((todo.verification_criteria.as_deref(), todo.complexity), (Some("All tests pass"), None));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn edit(id: impl Into<String>, edit: TodoEdit) -> Self {
+        Self(OpRequest::Edit(id.into(), Box::new(edit)))
+    }
+
     /// Changes what is to be done.
     pub fn rename(id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self::edit(id, Edit { content: Keep::Set(content.into()), ..Edit::default() })
+        Self::edit(id, TodoEdit::new().content(content))
     }
 
     /// Changes the priority: 1 comes first, 3 is usual, 5 is optional work.
     pub fn prioritize(id: impl Into<String>, priority: u8) -> Self {
-        Self::edit(id, Edit { priority: Keep::Set(priority), ..Edit::default() })
+        Self::edit(id, TodoEdit::new().priority(priority))
     }
 
     /// Replaces the dependencies of a todo.
     pub fn depend<D: Into<String>>(id: impl Into<String>, on: impl IntoIterator<Item = D>) -> Self {
-        Self::edit(id, Edit { depends_on: Keep::Set(refs(on)), ..Edit::default() })
+        Self::edit(id, TodoEdit::new().after(on))
     }
 
     /// Moves a todo in the list, right before another one.
@@ -138,8 +166,14 @@ impl Op {
         Self::core(punch_core::Op::Move(Ref::Id(id.into()), ListPosition::Before(Ref::Id(other.into()))))
     }
 
-    fn edit(id: impl Into<String>, edit: Edit) -> Self {
-        Self::core(punch_core::Op::Edit(Ref::Id(id.into()), edit))
+    /// The tokens that the op reports.
+    pub(crate) fn usage(&self) -> Option<ReportedTokens> {
+        match &self.0 {
+            OpRequest::DoneWithUsage(id, tokens) => {
+                Some(ReportedTokens { ids: vec![id.clone()], failed: false, tokens: *tokens })
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn to_core(&self, now: i64) -> Result<punch_core::Op, Error> {
@@ -157,147 +191,10 @@ impl Op {
                 punch_core::Op::Edit(Ref::Id(id.clone()), Edit { labels, ..Edit::default() })
             }
             OpRequest::Add(todo) => punch_core::Op::Add(todo.to_core()?),
+            OpRequest::Edit(id, edit) => punch_core::Op::Edit(Ref::Id(id.clone()), edit.to_core()?),
+            OpRequest::DoneWithUsage(id, _) => {
+                punch_core::Op::Done { target: Ref::Id(id.clone()), evidence: None, fence: None }
+            }
         })
     }
-}
-
-/// A new todo.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewTodo {
-    id: Option<String>,
-    content: String,
-    active_form: Option<String>,
-    description: Option<String>,
-    after: Vec<String>,
-    phase: Option<String>,
-    priority: Option<u8>,
-    labels: Vec<String>,
-    estimated_tokens: Option<u64>,
-    criteria: Option<String>,
-    verify: Option<String>,
-    files: Vec<String>,
-}
-
-impl NewTodo {
-    /// A todo that says what is to be done.
-    pub fn new(content: impl Into<String>) -> Self {
-        Self { content: content.into(), ..Self::default() }
-    }
-
-    /// Its id; without one it gets the next `T-n`.
-    #[must_use]
-    pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.id = Some(id.into());
-        self
-    }
-
-    /// The words that a UI shows while it is in progress.
-    #[must_use]
-    pub fn active_form(mut self, text: impl Into<String>) -> Self {
-        self.active_form = Some(text.into());
-        self
-    }
-
-    /// What else is worth knowing about it.
-    #[must_use]
-    pub fn description(mut self, text: impl Into<String>) -> Self {
-        self.description = Some(text.into());
-        self
-    }
-
-    /// The todos that must be completed first.
-    #[must_use]
-    pub fn after<D: Into<String>>(mut self, ids: impl IntoIterator<Item = D>) -> Self {
-        self.after.extend(ids.into_iter().map(Into::into));
-        self
-    }
-
-    /// The phase it belongs to, made if there is none of that name.
-    #[must_use]
-    pub fn phase(mut self, name: impl Into<String>) -> Self {
-        self.phase = Some(name.into());
-        self
-    }
-
-    /// Its priority: 1 comes first, 3 is usual, 5 is optional work.
-    #[must_use]
-    pub fn priority(mut self, priority: u8) -> Self {
-        self.priority = Some(priority);
-        self
-    }
-
-    /// Labels.
-    #[must_use]
-    pub fn labels<L: Into<String>>(mut self, labels: impl IntoIterator<Item = L>) -> Self {
-        self.labels.extend(labels.into_iter().map(Into::into));
-        self
-    }
-
-    /// How many tokens the work may take.
-    #[must_use]
-    pub fn estimated_tokens(mut self, tokens: u64) -> Self {
-        self.estimated_tokens = Some(tokens);
-        self
-    }
-
-    /// When it counts as done.
-    #[must_use]
-    pub fn criteria(mut self, text: impl Into<String>) -> Self {
-        self.criteria = Some(text.into());
-        self
-    }
-
-    /// The command that proves it, as a line for the shell.
-    #[must_use]
-    pub fn verify(mut self, command: impl Into<String>) -> Self {
-        self.verify = Some(command.into());
-        self
-    }
-
-    /// The files it will touch.
-    #[must_use]
-    pub fn files<F: Into<String>>(mut self, files: impl IntoIterator<Item = F>) -> Self {
-        self.files.extend(files.into_iter().map(Into::into));
-        self
-    }
-
-    fn to_core(&self) -> Result<Add, Error> {
-        let edit = Edit {
-            content: Keep::Set(self.content.clone()),
-            active_form: Keep::from_option(self.active_form.clone().map(Some)),
-            description: Keep::from_option(self.description.clone().map(Some)),
-            depends_on: Keep::Set(refs(&self.after)),
-            phase: Keep::from_option(self.phase.clone().map(|name| Some(PhaseRef::Name(name)))),
-            priority: Keep::from_option(self.priority),
-            labels: match self.labels.is_empty() {
-                true => LabelEdit::Keep,
-                false => LabelEdit::Set(Label::parse_all(self.labels.iter().map(String::as_str))?),
-            },
-            estimated_tokens: Keep::from_option(self.estimated_tokens.map(Some)),
-            criteria: Keep::from_option(self.criteria.clone().map(Some)),
-            verify: Keep::from_option(self.verify.clone().map(|line| Some(Verify::Shell(line)))),
-            files: match self.files.is_empty() {
-                true => Keep::Keep,
-                false => Keep::Set(self.files.clone()),
-            },
-            ..Edit::default()
-        };
-        Ok(Add { id: self.id.clone(), edit, ..Add::default() })
-    }
-}
-
-impl From<&str> for NewTodo {
-    fn from(content: &str) -> Self {
-        Self::new(content)
-    }
-}
-
-impl From<String> for NewTodo {
-    fn from(content: String) -> Self {
-        Self::new(content)
-    }
-}
-
-fn refs<D: Into<String>>(ids: impl IntoIterator<Item = D>) -> Vec<Ref> {
-    ids.into_iter().map(|id| Ref::Id(id.into())).collect()
 }

@@ -1,6 +1,7 @@
 //! Schedules, checkpoints and assignments for the host.
 
 use punch_core::schedule::{self, Batch, Schedule, ScheduleRequest};
+use punch_engine::config::Batches;
 use punch_engine::{Code, RestoreResult, Restoring, SavedCheckpoint, Saving};
 use punch_store::SessionKey;
 use serde::{Deserialize, Serialize};
@@ -47,9 +48,21 @@ impl Session {
         Ok(schedule::schedule(&self.engine.whole(self.plan)?, ask, self.engine.now()))
     }
 
-    /// The next batch for a context with that many tokens left. It fills at most 70 % of them.
+    /// The next batch for a context with that many tokens left. It fills at most 70 % of them, by estimates that are
+    /// calibrated with what finished todos took. When all todos of the batch are closed, a checkpoint is saved, unless the
+    /// setting `checkpoint.batches` is off.
     pub fn next_batch(&self, tokens_left: u64) -> Result<Batch, Error> {
-        Ok(schedule::batch(&self.engine.whole(self.plan)?, tokens_left, 1.0, self.engine.now()))
+        let (plan, calibration) = (self.engine.whole(self.plan)?, self.engine.calibration()?);
+        let batch = schedule::batch(&plan, tokens_left, calibration, self.engine.now());
+        if self.settings.checkpoint_batches.value != Batches::Off {
+            let ids: Vec<String> = batch.todos.iter().map(|(id, _)| id.clone()).collect();
+            let actor = self.actor();
+            // A store that cannot be written to can be read all the same.
+            if let Err(error) = self.engine.give_batch(self.plan, actor.owner().unwrap_or(self.name()), &ids) {
+                self.engine.trouble(&error);
+            }
+        }
+        Ok(batch)
     }
 
     /// Saves a checkpoint of the plan. With the feature `git` and a worktree, also of the git state.

@@ -2,7 +2,7 @@
 //! restarted host knows which are open, and the agent is not continued while one is.
 
 use punch_engine::{AnswerOutcome, QuestionOption, SessionAsk};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Session};
 
@@ -10,7 +10,7 @@ use crate::{Error, Session};
 pub type Reply = punch_engine::QuestionReply;
 
 /// A question that waits for the user. Its text comes from the agent and is untrusted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Question {

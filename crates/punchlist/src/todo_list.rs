@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use punch_core::view::Progress;
 use punch_core::{Proof, Record};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Session};
 
@@ -25,7 +25,7 @@ use crate::{Error, Session};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TodoList {
     /// Every todo that is not archived, in list order.

@@ -118,8 +118,9 @@ impl Session {
     }
 
     /// A tool of your own has answered, and you know which files it changed or which command it ran. Tests, builds and lints
-    /// that pass or fail while the session has a todo in progress become evidence of that todo, see [`crate::TodoList::proof`]; with `policy.verify = "evidence"`, a todo whose last check failed cannot be
-    /// completed. Report commands that fail here, with their exit code.
+    /// that pass or fail while the session has a todo in progress become evidence of that todo, see
+    /// [`crate::TodoList::proof`]; with `policy.verify = "evidence"`, a todo whose last check failed cannot be completed. Report
+    /// commands that fail here or to [`Session::tool_failed`], with their exit code.
     ///
     /// ```
     /// # use punchlist::{Op, Options, Proof, Session, ToolKind, ToolUse};
@@ -139,11 +140,11 @@ impl Session {
         Ok(self.worded(Occasion::ToolEnded, text))
     }
 
-    /// A tool of your own has failed. The advice, if there is any, is about the todo in progress.
-    pub fn tool_failed(&self, name: &str, kind: ToolKind, error: &str) -> Result<Option<String>, Error> {
+    /// A tool of your own has failed. The advice, if there is any, is about the todo in progress. A command with its exit
+    /// code becomes evidence as in [`Session::tool_ran`].
+    pub fn tool_failed(&self, tool: ToolUse, error: &str) -> Result<Option<String>, Error> {
         let error = text::clip(error, ERROR).into_owned();
-        let text =
-            self.observe(HostEvent::ToolFailed { tool: ToolUse::new(name, kind), error, interrupted: false })?.context;
+        let text = self.observe(HostEvent::ToolFailed { tool, error, interrupted: false })?.context;
         Ok(self.worded(Occasion::ToolFailed, text))
     }
 

@@ -1,7 +1,7 @@
 //! `cargo xtask agents`: real coding agents against the scripted model, with our server and hooks wired in, each in a
 //! home and a repository of its own. Scenarios are files in `xtask/scenarios`; `docs/scenarios.md` tells how to write one.
 
-mod child;
+pub mod child;
 mod driven;
 mod hosts;
 mod http;

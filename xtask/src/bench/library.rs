@@ -1,5 +1,6 @@
 //! `cargo xtask bench library`: what the library adds to a program. Builds a small host from nothing, in the release profile that
-//! cargo has by default and in one for size, without the library, with it for memory only, and with all its features.
+//! cargo has by default and in one for size, without the library, with it for memory only, with the features that it has by
+//! default, and with all of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,12 @@ const PROFILES: &[(&str, &str)] =
     &[("release", ""), ("for size", "opt-level = \"s\"\nlto = true\ncodegen-units = 1\npanic = \"abort\"\n")];
 
 /// What of the library it has: name, features of the host, features of the library.
-const HOSTS: &[(&str, &str, &str)] =
-    &[("without", "", ""), ("memory only", "with", ""), ("all features", "with", "\"sqlite\", \"git\", \"verify\"")];
+const HOSTS: &[(&str, &str, &str)] = &[
+    ("without", "", ""),
+    ("memory only", "with", ""),
+    ("default", "with", "\"sqlite\", \"git\", \"verify\""),
+    ("all features", "with", "\"sqlite\", \"git\", \"verify\", \"async\""),
+];
 
 /// Limits of the library for memory only: crates, seconds of a clean build, bytes added to a stripped program, microseconds
 /// of a call.

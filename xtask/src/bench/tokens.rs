@@ -19,24 +19,37 @@ pub const TODOS: usize = 20;
 const WORK: usize = 500;
 
 /// What was counted in the requests of the real programs, with o200k: the system prompt and the other tools, and the
-/// definitions of the agent's own todo tools. Where an agent loads them on demand, they count from the beginning.
+/// definitions of the agent's own todo tools. Where an agent loads them on demand, they count from the beginning of a
+/// session that uses them.
 struct MeasuredRequests {
     agent: &'static str,
     list: &'static str,
     base: usize,
     own: usize,
+    /// What is left of `own` in every request of a session that works with punch's tools: all of it, because nothing
+    /// switches the agent's own tools off. Only Claude Code sends no more than names, and a sentence about them, until
+    /// the model searches for its tools.
+    beside: usize,
     /// Where the figures come from.
     from: &'static str,
 }
 
 const COUNTED: [MeasuredRequests; 9] = [
-    MeasuredRequests { agent: "claude", list: "TodoWrite", base: 19_000, own: 2_126, from: "2.1.325" },
-    MeasuredRequests { agent: "claude", list: "TaskCreate, TaskUpdate", base: 19_000, own: 1_473, from: "2.1.325" },
+    MeasuredRequests { agent: "claude", list: "TodoWrite", base: 19_000, own: 2_126, beside: 30, from: "2.1.325" },
+    MeasuredRequests {
+        agent: "claude",
+        list: "TaskCreate, TaskUpdate",
+        base: 19_000,
+        own: 1_473,
+        beside: 40,
+        from: "2.1.325",
+    },
     MeasuredRequests {
         agent: "codex",
         list: "update_plan",
         base: 9_300,
         own: 0,
+        beside: 0,
         from: "0.166.0; tool not offered, so not counted",
     },
     MeasuredRequests {
@@ -44,23 +57,33 @@ const COUNTED: [MeasuredRequests; 9] = [
         list: "todo_write",
         base: 17_400,
         own: 0,
+        beside: 0,
         from: "0.24.4; tool not offered, so not counted",
     },
-    MeasuredRequests { agent: "gemini", list: "write_todos", base: 9_300, own: 1_251, from: "0.61.0" },
+    MeasuredRequests { agent: "gemini", list: "write_todos", base: 9_300, own: 1_251, beside: 1_251, from: "0.61.0" },
     MeasuredRequests {
         agent: "cursor",
         list: "todo_write",
         base: 10_000,
         own: 0,
+        beside: 0,
         from: "not counted; the base is a guess",
     },
-    MeasuredRequests { agent: "opencode", list: "todowrite", base: 6_400, own: 607, from: "1.18.33" },
-    MeasuredRequests { agent: "copilot", list: "–", base: 10_000, own: 0, from: "has no list that hooks can copy" },
+    MeasuredRequests { agent: "opencode", list: "todowrite", base: 6_400, own: 607, beside: 607, from: "1.18.33" },
+    MeasuredRequests {
+        agent: "copilot",
+        list: "–",
+        base: 10_000,
+        own: 0,
+        beside: 0,
+        from: "has no list that hooks can copy",
+    },
     MeasuredRequests {
         agent: "droid",
         list: "TodoWrite",
         base: 10_000,
         own: 0,
+        beside: 0,
         from: "not counted; the base is a guess",
     },
 ];
@@ -80,6 +103,7 @@ pub struct DialectPrice {
 pub struct AgentPrice {
     pub agent: &'static str,
     pub list: &'static str,
+    /// With punch's tools, as `punch install` connects them: beside the agent's own tools, and with hooks.
     pub punch_tools: usize,
     /// `None` for an agent without a list that hooks can copy.
     pub own: Option<OwnListPrice>,
@@ -141,11 +165,10 @@ impl Prices {
         let mut dialects = Vec::new();
         for name in ["native", "cursor", "phases", "todowrite", "extended"] {
             let folder = Scratch::new(punch)?;
-            let server = ToolServer::start(folder.place.agent("tokens"), &["--dialect", name])?;
+            let server = ToolServer::start(folder.place.agent(SESSION), &["--dialect", name])?;
             let (definitions, instructions) = (server.definitions, server.instructions);
             dialects.push(DialectPrice { name, definitions, instructions });
         }
-        let ours = ours(punch)?;
         let mut agents = Vec::new();
         for counted in &COUNTED {
             let adapter = punch_agents::named(counted.agent).ok_or("an agent without an adapter")?;
@@ -158,7 +181,8 @@ impl Prices {
                 }
             };
             let (agent, list, from) = (counted.agent, counted.list, counted.from);
-            agents.push(AgentPrice { agent, list, punch_tools: ours.input(counted.base), own, from });
+            let punch_tools = ours(punch, adapter, counted)?.input(counted.base);
+            agents.push(AgentPrice { agent, list, punch_tools, own, from });
         }
         Ok(Self { dialects, agents })
     }
@@ -276,26 +300,31 @@ fn update(todo: usize, status: &str) -> String {
     json!({"taskId": (todo + 1).to_string(), "status": status}).to_string()
 }
 
-/// A plan of 20 todos with punch's tools, on a real server: its calls and its answers count.
-fn ours(punch: &Path) -> Result<TokenSession, String> {
+/// A plan of 20 todos with punch's tools, as `punch install` connects an agent by default: a real server, whose calls and
+/// answers count, and hooks, whose texts count.
+fn ours(punch: &Path, adapter: &'static Adapter, counted: &MeasuredRequests) -> Result<TokenSession, String> {
     let folder = Scratch::new(punch)?;
-    let mut server = ToolServer::start(folder.place.agent("tokens"), &[])?;
-    let mut call = |ops: Value| -> Result<usize, String> {
+    let mut hooks = HookSession { place: &folder.place, adapter, calls: 0 };
+    let mut server = ToolServer::start(folder.place.agent(SESSION), &[])?;
+    let begin = hooks.begin()?;
+    let mut call = |hooks: &mut HookSession<'_>, ops: Value| -> Result<usize, String> {
         let call = json!({"ops": ops});
         let answer = server.call("todo_write", &call)?;
-        Ok(tokens(&call.to_string()) + tokens(&answer))
+        let said = hooks.tool("mcp__punch__todo_write", &call, &json!([{"type": "text", "text": answer}]))?;
+        Ok(tokens(&call.to_string()) + tokens(&answer) + said)
     };
     let add = |todo| json!({"op": "add", "content": content(todo)});
     let mut plan: Vec<Value> = (0..TODOS).map(add).collect();
     plan.push(json!({"op": "start", "id": "T-1"}));
-    let mut added = vec![call(Value::Array(plan))?];
+    let mut added = vec![begin + call(&mut hooks, Value::Array(plan))?];
     for done in 1..=TODOS {
+        let work = WORK + hooks.edit()?;
         let mut ops = vec![json!({"op": "done", "id": format!("T-{done}")})];
         ops.extend((done < TODOS).then(|| json!({"op": "start", "id": format!("T-{}", done + 1)})));
-        added.extend([WORK, call(Value::Array(ops))?]);
+        added.extend([work, call(&mut hooks, Value::Array(ops))?]);
     }
-    added.push(0);
-    Ok(TokenSession { fixed: server.definitions + server.instructions, added })
+    added.push(hooks.stop()?);
+    Ok(TokenSession { fixed: server.definitions + server.instructions + counted.beside, added })
 }
 
 /// The agent's own list, copied by hooks: the tokens that all requests have more, and the tokens of a first continuation,
@@ -303,11 +332,7 @@ fn ours(punch: &Path) -> Result<TokenSession, String> {
 fn mirrored(punch: &Path, adapter: &'static Adapter, counted: &MeasuredRequests) -> Result<(usize, usize), String> {
     let folder = Scratch::new(punch)?;
     let mut session = HookSession { place: &folder.place, adapter, calls: 0 };
-    let mut added = vec![
-        session.report(Meaning::SessionStart, &json!({"source": "startup"}))?
-            + session.report(Meaning::Prompt, &json!({"prompt": "Work through the plan."}))?,
-    ];
-    let edit = json!({"file_path": folder.place.folder.join("a.txt")});
+    let mut added = vec![session.begin()?];
     let mut continued = 0;
     if is_task_tool(counted) {
         for todo in 0..TODOS {
@@ -333,9 +358,9 @@ fn mirrored(punch: &Path, adapter: &'static Adapter, counted: &MeasuredRequests)
                 sum
             }
         };
-        added.extend([session.tool("Edit", &edit, &json!({}))?, tick]);
+        added.extend([session.edit()?, tick]);
         if done == TODOS / 2 {
-            continued = session.report(Meaning::Stop, &json!({"stop_hook_active": false, "status": "completed"}))?;
+            continued = session.stop()?;
         }
     }
     Ok((TokenSession { fixed: 0, added }.input(0), continued))
@@ -348,7 +373,25 @@ struct HookSession<'a> {
     calls: u32,
 }
 
+/// The session that reports and calls name.
+const SESSION: &str = "tokens";
+
 impl HookSession<'_> {
+    fn begin(&mut self) -> Result<usize, String> {
+        let start = self.report(Meaning::SessionStart, &json!({"source": "startup"}))?;
+        Ok(start + self.report(Meaning::Prompt, &json!({"prompt": "Work through the plan."}))?)
+    }
+
+    /// The agent changes a file.
+    fn edit(&mut self) -> Result<usize, String> {
+        let file = self.place.folder.join("a.txt");
+        self.tool("Edit", &json!({"file_path": file}), &json!({}))
+    }
+
+    fn stop(&mut self) -> Result<usize, String> {
+        self.report(Meaning::Stop, &json!({"stop_hook_active": false, "status": "completed"}))
+    }
+
     fn tool(&mut self, name: &str, input: &Value, answer: &Value) -> Result<usize, String> {
         self.calls += 1;
         let fields = &self.adapter.hooks.fields;
@@ -363,12 +406,12 @@ impl HookSession<'_> {
         let hooks = &self.adapter.hooks;
         let Some((event, _)) = hooks.meanings.iter().find(|(_, known)| *known == meaning) else { return Ok(0) };
         let mut report = json!({"cwd": self.place.folder, "hook_event_name": event});
-        report[hooks.fields.session[0]] = json!("tokens");
+        report[hooks.fields.session[0]] = json!(SESSION);
         if let (Some(report), Some(more)) = (report.as_object_mut(), more.as_object()) {
             report.extend(more.clone());
         }
         let words = ["hook", "--agent", self.adapter.name, event];
-        let answer = output(self.place.agent("tokens").args(words), &report.to_string())?;
+        let answer = output(self.place.agent(SESSION).args(words), &report.to_string())?;
         let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
         Ok(read_by_the_model(&answer).iter().map(|text| tokens(text)).sum())
     }

@@ -85,8 +85,8 @@ fn limits(prices: &Prices) -> String {
     let copied = own().map(|(_, own)| own.share()).fold(0.0, f64::max);
     format!(
         "| limit | at most | measured |\n|---|---|---|\n| definitions of `todo_write` and `todo_read` as served by default | \
-         {MOST_DEFINITIONS} tokens | {definitions} |\n| a session with punch's tools, compared with the agent's own list | +0 % | \
-         {:+.0} % for the dearest |\n| what copying the agent's own list adds | {:.1} % | {:.2} % for the dearest |\n",
+         {MOST_DEFINITIONS} tokens | {definitions} |\n| a session with punch's tools beside the agent's own, compared with the agent's own \
+         list | +0 % | {:+.1} % for the dearest |\n| what copying the agent's own list adds | {:.1} % | {:.2} % for the dearest |\n",
         dearest * 100.0,
         MOST_MIRRORED * 100.0,
         copied * 100.0
@@ -99,10 +99,27 @@ mod tests {
 
     use crate::process;
 
+    fn read(name: &str) -> String {
+        fs::read_to_string(process::root().join(name)).unwrap_or_else(|cause| panic!("{cause}"))
+    }
+
+    #[test]
+    fn install_states_the_measured_range() {
+        let page = read("docs/benchmarks/tokens.md");
+        let difference = |line: &str| -> Option<i64> {
+            let cell = line.split('|').nth(5)?.trim().strip_suffix(" %")?;
+            cell.parse::<i64>().ok().map(|percent| -percent)
+        };
+        let fewer: Vec<i64> = page.lines().filter_map(difference).collect();
+        assert!(fewer.len() > 5, "{fewer:?}");
+        let (least, most) = (fewer.iter().min().unwrap_or(&0), fewer.iter().max().unwrap_or(&0));
+        let stated = format!("{least} to {most} % fewer input tokens");
+        let text = read("crates/punch-cli/src/commands/install.rs");
+        assert!(text.contains(&stated), "`punch install` does not say {stated}");
+    }
+
     #[test]
     fn pages_state_what_was_measured() {
-        let read =
-            |name: &str| fs::read_to_string(process::root().join(name)).unwrap_or_else(|cause| panic!("{cause}"));
         let page = read("docs/benchmarks/tokens.md");
         let row = page.lines().find_map(|line| line.strip_prefix("| `native` |")).unwrap_or_default();
         let measured: u64 = row.split('|').filter_map(|cell| cell.trim().parse::<u64>().ok()).sum();

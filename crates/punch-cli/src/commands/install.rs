@@ -96,12 +96,15 @@ impl InstallArgs {
     }
 }
 
-/// The two ways to connect an agent, and what they cost.
+/// The two ways to connect an agent, and what they cost. `cargo xtask bench tokens` measures the range, and compares it with
+/// this text.
 fn ways_and_prices() -> String {
     let price = Price::of(&ToolOffers::new(Dialect::Native, &[]));
     format!(
-        "Agents get the plan as tools, which take about {} tokens in every conversation. With `--tools own`, an agent keeps \
-         its own todo list instead, and hooks copy it into the plan.",
+        "Two ways to connect an agent, with their price:\n  \
+         --tools punch  punch's tools: about {} tokens in every request, and only changes are sent (the default)\n  \
+         --tools own    its own todo list, copied by hooks: 0 tokens in every request, and the whole list is sent each time\n\
+         A plan of 20 todos takes 2 to 23 % fewer input tokens with punch's tools than with the agent's own list.",
         price.offered() + price.instructions
     )
 }

@@ -109,5 +109,12 @@ fn an_agent_without_a_list_of_its_own_keeps_punch_s_tools() {
 fn install_prints_what_both_ways_cost() {
     let world = World::with_git();
     let said = world.ok(&["install", "claude", "-y"]);
-    assert!(said.contains("`--tools own`") && said.contains("tokens in every conversation"), "{said}");
+    let price = |way: &str| -> usize {
+        let line = said.lines().find(|line| line.trim_start().starts_with(way)).unwrap_or_else(|| panic!("{said}"));
+        let (before, _) = line.split_once(" tokens in every request").unwrap_or_else(|| panic!("{line}"));
+        before.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    assert!((400..800).contains(&price("--tools punch")), "{said}");
+    assert_eq!(price("--tools own"), 0, "{said}");
+    assert!(said.contains("A plan of 20 todos takes"), "{said}");
 }

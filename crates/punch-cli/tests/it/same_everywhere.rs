@@ -318,7 +318,7 @@ fn counts_are_one(asked: &mut Asked) {
         let word = |word: &str| word.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok();
         text.split(|c: char| c.is_whitespace() || c == '/').filter_map(word).collect()
     };
-    let Progress { completed, total } = asked.library.progress().unwrap();
+    let Progress { completed, total, .. } = asked.library.progress().unwrap();
     let (text, tool) = (asked.text(&["status"]), asked.read(json!({})));
     let line = asked.text(&["status", "--line"]);
     let of_tool = tool.lines().last().and_then(|line| line.split_once(" done")).unwrap().0.to_owned();

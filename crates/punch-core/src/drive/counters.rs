@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, DecisionScene, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn};
+use super::{
+    Decision, DecisionScene, Finish, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn,
+};
 use crate::hash::fnv1a;
 
 /// After so long a failed turn is forgotten.
@@ -167,7 +169,11 @@ impl Counters {
                 self.compacting = Some(now);
             }
             HostEvent::SessionEnded => (self.ended, self.going) = (true, false),
-            HostEvent::Stopping { .. } => drop(self.since.get_or_insert(now)),
+            HostEvent::Stopping { finish, .. } => {
+                // The user has answered, with no.
+                self.asked &= *finish != Finish::Denied;
+                self.since.get_or_insert(now);
+            }
         }
     }
 

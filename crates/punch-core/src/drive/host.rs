@@ -68,6 +68,7 @@ pub enum HostEvent {
 /// What brought a session up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SessionStart {
     /// A new conversation.
     Startup,
@@ -84,6 +85,7 @@ pub enum SessionStart {
 /// Why a model's last message ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Finish {
     /// It had nothing more to say. Hosts that report no reason only report such stops.
     #[default]
@@ -195,6 +197,7 @@ impl ToolUse {
 /// What a tool means to us.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolKind {
     /// One of ours: it writes the plan by itself.
     Ours,

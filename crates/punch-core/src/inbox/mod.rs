@@ -18,7 +18,8 @@ pub use facts::{
 };
 
 /// Why something needs the user. In the order of the inbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InboxKind {
     /// An agent asks and waits for the answer.

@@ -10,6 +10,7 @@ use crate::{Complexity, Evidence, Extra, Flags, Hold, HoldKind, Label, Note, Sta
 
 /// A stored status, or the derived one that readers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RecordStatus {
     /// One of the five.
     Stored(Status),

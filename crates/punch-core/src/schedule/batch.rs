@@ -1,5 +1,7 @@
 //! The next batch for one agent: what fits into the tokens it has left.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Estimate, ScheduleRequest, budget, estimate, first_window};
 use crate::{Plan, text};
 
@@ -7,7 +9,9 @@ use crate::{Plan, text};
 const SHOWN: usize = 30;
 
 /// Todos for one window.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Batch {
     /// Ids with what each is expected to need, in the order of work.
     pub todos: Vec<(String, Estimate)>,

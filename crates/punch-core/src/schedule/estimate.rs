@@ -1,9 +1,12 @@
 //! Estimates what a todo will cost, and how much a context window may hold.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Complexity, Todo};
 
 /// Tokens that a todo is expected to need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The estimated tokens.
     pub tokens: u64,

@@ -16,7 +16,7 @@ mod list;
 mod next;
 mod pick;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Plan;
 use agents::Agents;
@@ -29,8 +29,9 @@ pub use estimate::{Estimate, budget, estimate};
 pub use next::{Ranking, startable};
 
 /// The order in which work is taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ScheduleOrder {
     /// Whenever an agent is free, the best ready todo by (effective priority, longest remaining path, position) that
     /// fits its window. One agent alone takes, of the equally urgent, those that fill its window.
@@ -87,7 +88,8 @@ impl Default for ScheduleRequest {
 }
 
 /// The todos of one parallel group, closed ones too, by (priority, position).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ParallelGroup {
     /// Counted from 1.
     pub group: u32,
@@ -96,8 +98,9 @@ pub struct ParallelGroup {
 }
 
 /// What an agent does in one context window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Window {
     /// Counted from 1.
     pub agent: u32,
@@ -110,7 +113,7 @@ pub struct Window {
 }
 
 /// When a todo is worked on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
     /// The id of the todo.
     pub todo: String,
@@ -125,7 +128,8 @@ pub struct Slot {
 }
 
 /// A point at which an agent saves its state and begins a new window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Break {
     /// The last todo of the window that ends.
     pub after: String,
@@ -136,7 +140,8 @@ pub struct Break {
 }
 
 /// An open todo that has no slot.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Blocked {
     /// The id of the todo.
     pub id: String,
@@ -145,8 +150,9 @@ pub struct Blocked {
 }
 
 /// The whole answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Schedule {
     /// The order that was asked for.
     pub policy: ScheduleOrder,

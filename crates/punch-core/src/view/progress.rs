@@ -3,7 +3,8 @@
 use crate::{Counts, ShownStatus};
 
 /// Completed out of a total.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Progress {
     /// Done.
     pub completed: u64,
@@ -12,6 +13,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// So many out of so many.
+    pub const fn new(completed: u64, total: u64) -> Self {
+        Self { completed, total }
+    }
+
     /// Native: what was given up on purpose does not count (rule 42). What is parked is left out by the caller.
     pub fn native(statuses: impl Iterator<Item = impl Into<ShownStatus>>) -> Self {
         Self::plain(statuses.map(Into::into).filter(|status| *status != ShownStatus::Cancelled))

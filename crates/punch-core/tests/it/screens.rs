@@ -122,7 +122,7 @@ fn summary(plan: &Plan) -> PlanSummary {
     (counts.pending, counts.in_progress, counts.completed, counts.failed) = (4, 1, 1, 1);
     PlanSummary {
         counts,
-        progress: Progress { completed: 1, total: 7 },
+        progress: Progress::new(1, 7),
         working: section(ShownStatus::InProgress),
         next: SummarySection::default(),
         ready: section(ShownStatus::Ready),
@@ -205,7 +205,7 @@ fn one_line_for_prompts_keeps_its_counts_at_any_width() {
     1/7 ▶ Write the translite… · 1 failed · 1 stuck · 2 need you
     1/7 · 1 failed · 1 stuck · 2 need you
     "#);
-    let all_done = PlanSummary { progress: Progress { completed: 3, total: 3 }, ..PlanSummary::default() };
+    let all_done = PlanSummary { progress: Progress::new(3, 3), ..PlanSummary::default() };
     let mut all_done = all_done;
     all_done.counts.completed = 3;
     assert_eq!(status_line::draw(&all_done, 0, 80, layout(None, Glyphs::Unicode)).plain(), "3/3 ✓ all done");

@@ -429,13 +429,13 @@ fn long_notes_are_counted_in_a_collapsed_tree() {
 
 #[test]
 fn percent_rounds_half_up_and_is_zero_when_empty() {
-    let percent = |completed, total| Progress { completed, total }.percent();
+    let percent = |completed, total| Progress::new(completed, total).percent();
     assert_eq!([percent(0, 0), percent(1, 3), percent(1, 8), percent(2, 3), percent(7, 7)], [0, 33, 13, 67, 100]);
     assert_eq!(percent(u64::MAX, u64::MAX), 100);
     use Status::{Cancelled, Completed, Failed, Pending};
     let statuses = [Completed, Cancelled, Failed, Pending];
-    assert_eq!(Progress::native(statuses.into_iter()), Progress { completed: 1, total: 3 });
-    assert_eq!(Progress::plain(statuses.into_iter()), Progress { completed: 1, total: 4 });
+    assert_eq!(Progress::native(statuses.into_iter()), Progress::new(1, 3));
+    assert_eq!(Progress::plain(statuses.into_iter()), Progress::new(1, 4));
 }
 
 #[test]

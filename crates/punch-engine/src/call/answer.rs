@@ -32,6 +32,7 @@ pub struct ToolAnswer {
 /// A part of a call that was not applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct CallError {
     /// The place of the op in the call, where one op failed and others were applied.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,6 +41,13 @@ pub struct CallError {
     pub code: String,
     /// What is wrong, with which values.
     pub message: String,
+}
+
+impl CallError {
+    /// An error of the call as a whole.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self { op: None, code: code.to_owned(), message: message.into() }
+    }
 }
 
 impl ToolAnswer {

@@ -18,7 +18,7 @@ mod reading;
 mod refused;
 mod render;
 mod repeated_rows;
-mod reported_usage;
+pub(crate) mod reported_usage;
 mod step;
 mod veto;
 mod worker;

@@ -66,7 +66,7 @@ impl Engine {
             }
             let text = capped(&text);
             let answer = ToolAnswer::new(text, structured(&changed, next.as_ref()), changed.outcome.plan.revision);
-            reported_usage::record(tx, caller, state, &reported_usage::native(&changed.plan, call), now)?;
+            reported_usage::record(tx, caller, state, &reported_usage::native(&changed.plan, &call.usage), now)?;
             bind(state, &changed, before);
             Ok(Some(answer))
         });

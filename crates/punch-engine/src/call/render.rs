@@ -58,7 +58,7 @@ pub(super) fn refused(error: &EngineError, words: ToolWords, revision: u64) -> T
     let (code, hint) = (error.code(), error.tool_hint(words));
     let text = capped(&format!("Error {code}: {}\nHint: {hint}\nNothing was changed.", text::neutral_lines(&message)));
     let structured = json!({"error": {"code": code, "message": message, "hint": hint}});
-    let one = |code: &str, message: String| CallError { op: None, code: code.to_owned(), message };
+    let one = |code: &str, message: String| CallError::new(code, message);
     let errors = match error {
         EngineError::Refused(refusals) => {
             refusals.iter().map(|refusal| one(refusal.code(), refusal.message())).collect()

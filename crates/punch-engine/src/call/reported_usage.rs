@@ -4,12 +4,12 @@
 
 use punch_core::dialect::extended::{self, ExtendedStatus};
 use punch_core::dialect::native;
-use punch_core::{Plan, Status, Todo, Uid};
-use punch_store::{LedgerEntry, StoreError, Tx};
+use punch_core::{Actor, Plan, Status, Todo, Uid};
+use punch_store::{LedgerEntry, PlanId, SessionKey, StoreError, Tx};
 
 use super::ToolCaller;
-use crate::SessionState;
 use crate::host::share;
+use crate::{EngineError, PlanChange, SessionState, WriteRequest, session};
 
 /// The tokens that one attempt at a todo took, as its agent reports them.
 pub(super) struct ReportedUsage {
@@ -19,9 +19,9 @@ pub(super) struct ReportedUsage {
 }
 
 /// Returns what the ops `done` and `fail` of a native call report. Several todos of one op share evenly.
-pub(super) fn native(plan: &Plan, call: &native::NativeCall) -> Vec<ReportedUsage> {
+pub(super) fn native(plan: &Plan, usage: &[native::ReportedTokens]) -> Vec<ReportedUsage> {
     let mut out = Vec::new();
-    for native::ReportedTokens { ids, failed, tokens } in &call.usage {
+    for native::ReportedTokens { ids, failed, tokens } in usage {
         let todos = ids.iter().enumerate().filter_map(|(n, id)| Some((n, plan.by_id(id)?)));
         out.extend(todos.map(|(n, todo)| ReportedUsage {
             uid: todo.uid,
@@ -42,7 +42,7 @@ pub(super) fn extended(plan: &Plan, call: &extended::ExtendedCall) -> Vec<Report
     call.todos.iter().filter_map(one).collect()
 }
 
-/// Records reported usage in the ledger, if it exceeds what is already recorded.
+/// Records what a tool call reports.
 pub(super) fn record(
     tx: &mut dyn Tx,
     caller: &ToolCaller<'_>,
@@ -50,7 +50,35 @@ pub(super) fn record(
     reported: &[ReportedUsage],
     now: i64,
 ) -> Result<(), StoreError> {
-    if caller.actor.worker_id().is_some() {
+    add(tx, &caller.actor, Some(&caller.session), state, reported, now)
+}
+
+/// Records what a write without a tool call reports.
+pub(crate) fn record_request(
+    tx: &mut dyn Tx,
+    plan: PlanId,
+    request: &WriteRequest<'_>,
+    changed: &PlanChange,
+) -> Result<(), EngineError> {
+    if request.usage.is_empty() {
+        return Ok(());
+    }
+    let key = request.session.map(|session| session.key);
+    let state = key.map_or_else(|| Ok(SessionState::default()), |key| session::load(tx, key, plan))?;
+    let reported = native(&changed.plan, request.usage);
+    Ok(add(tx, &request.actor, key, &state, &reported, changed.now)?)
+}
+
+/// Adds reported usage to the ledger, if it exceeds what is already there.
+fn add(
+    tx: &mut dyn Tx,
+    actor: &Actor,
+    session: Option<&SessionKey>,
+    state: &SessionState,
+    reported: &[ReportedUsage],
+    now: i64,
+) -> Result<(), StoreError> {
+    if actor.worker_id().is_some() {
         return Ok(());
     }
     for &ReportedUsage { uid, attempt, tokens } in reported.iter().filter(|one| !state.meter.measures(one.uid)) {
@@ -61,8 +89,8 @@ pub(super) fn record(
                 uid,
                 attempt,
                 run: None,
-                agent: caller.actor.by().to_owned(),
-                subagent: caller.session.subagent().map(str::to_owned),
+                agent: actor.by().to_owned(),
+                subagent: session.and_then(SessionKey::subagent).map(str::to_owned),
                 tokens_in: more,
                 tokens_out: 0,
                 again: 0,

@@ -18,6 +18,7 @@ const AUTOMATIC: usize = 20;
 /// Why a checkpoint was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CheckpointReason {
     /// The user or an agent asked for it.
     #[default]
@@ -43,6 +44,7 @@ pub struct Saving<'a> {
 
 /// What was known about completions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Verification {
     /// Completed, and a check passed.
     pub verified: Vec<String>,
@@ -55,6 +57,7 @@ pub struct Verification {
 /// A checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SavedCheckpoint {
     /// `chk-YYYYMMDD-HHMMSS`, in UTC.
     pub id: String,

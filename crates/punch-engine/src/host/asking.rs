@@ -99,5 +99,6 @@ const fn start(how: SessionStart) -> &'static str {
         SessionStart::Clear => "clear",
         SessionStart::Compact => "compact",
         SessionStart::Fork => "fork",
+        _ => "unknown",
     }
 }

@@ -60,6 +60,7 @@ fn program(command: &Verify) -> io::Result<Command> {
             program.args(arguments);
             Ok(program)
         }
+        _ => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 

@@ -305,8 +305,9 @@ impl Runner<'_, '_> {
         let Some(agent) = self.processes.get_mut(&start) else { return };
         let option = match &given.answer {
             QuestionReply::Allow => permission::allowing(request),
-            QuestionReply::Refuse => request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str()),
             QuestionReply::Option(id) => Some(id.as_str()),
+            // Whatever does not allow it refuses it.
+            _ => request.options.iter().find(|(.., allows)| !allows).map(|(id, ..)| id.as_str()),
         };
         if let Err(error) = agent.answer(&request.id, option, given.reason.as_deref()) {
             self.remark(format!("an answer did not reach the agent: {error}"));

@@ -80,7 +80,8 @@ const FORMS: [Form; 7] = [
         },
         run: |line, code| {
             let code = if code == 0 { String::new() } else { format!("\nExit Code: {code}") };
-            let text = format!("Output: {OUTPUT}{code}\nProcess Group PGID: 4711");
+            let text =
+                format!("<untrusted_context>\nOutput: {OUTPUT}{code}\nProcess Group PGID: 4711\n</untrusted_context>");
             let response = json!({"llmContent": text, "returnDisplay": OUTPUT});
             tool("AfterTool", "run_shell_command", json!({"command": line}), response)
         },
@@ -99,7 +100,13 @@ const FORMS: [Form; 7] = [
                 "Command: {line}\nDirectory: (root)\nOutput: {OUTPUT}\nError: (none)\nExit Code: {code}\nSignal: (none)\n\
                  Process Group PGID: 4711"
             );
-            tool("PostToolUse", "run_shell_command", json!({"command": line}), json!({"llmContent": text}))
+            if code == 0 {
+                return tool("PostToolUse", "run_shell_command", json!({"command": line}), json!({"llmContent": text}));
+            }
+            let input = json!({"command": line});
+            let report =
+                json!({"tool_name": "run_shell_command", "tool_input": input, "error": text, "is_interrupt": false});
+            ("PostToolUseFailure", report)
         },
         knows: true,
     },

@@ -25,7 +25,7 @@ pub(super) fn header(board: &Board, width: usize) -> Line<'static> {
         let progress = Progress::of_counts(&plan.row.counts);
         parts.push(format!("{} r{}", data.name, plan.row.revision));
         let bar = bar(progress, if is_roomy { BAR } else { SHORT_BAR }, look.pick("█", "#"), look.pick("░", "."));
-        let Progress { completed, total } = progress;
+        let Progress { completed, total, .. } = progress;
         parts.push(match is_narrow {
             true => format!("{completed}/{total}"),
             false => format!("{bar} {completed}/{total} ({}%)", progress.percent()),

@@ -46,6 +46,7 @@ fn items_have_the_properties_of_the_schemas() {
         kind: text(),
         text: text(),
         revision: Some(1),
+        ..native::Op::default()
     };
     // `error` and `reason` are older names of `text`; calls may still use them, and models do not read about them.
     let older = ["error", "reason"].map(str::to_owned);
@@ -73,6 +74,37 @@ fn items_have_the_properties_of_the_schemas() {
     assert_eq!(keys(&item), properties(Dialect::Cursor, "todos"));
     let item = todowrite::Item { content: "x".into(), status: todowrite::Status::Pending, active_form: "x".into() };
     assert_eq!(keys(&item), properties(Dialect::Todowrite, "todos"));
+}
+
+/// Models do not read about all the fields that the tool takes; a host may use them.
+#[test]
+fn native_calls_keep_every_field_that_the_tool_takes() {
+    let all = json!({"ops": [
+        {"op": "add", "id": "a", "content": "Write it", "activeForm": "Writing it", "description": "d", "phase": "One",
+         "priority": 1, "labels": ["bug"], "complexity": "small", "estimatedTokens": 5000, "verificationCriteria": "works",
+         "verifyCommand": ["cargo", "test"], "files": ["src/*.rs"], "status": "pending", "place": "first"},
+        {"op": "add", "id": "b", "content": "Test it", "dependsOn": ["a"], "after": "a"},
+        {"op": "add", "id": "c", "content": "Plan it", "blocks": ["a"], "before": "a"},
+        {"op": "edit", "id": "b", "newId": "d", "verifyCommand": "make test", "estimatedTokens": 100},
+        {"op": "start", "ids": ["c"]},
+        {"op": "done", "id": "c", "evidence": "seen", "actualTokens": 900},
+        {"op": "hold", "id": "a", "kind": "timer", "reason": "limit", "until": 4_000_000_000_000_u64},
+        {"op": "note", "id": "a", "text": "n"},
+    ]});
+    for calls in [
+        vec![all.clone(), json!({"ops": [{"op": "undo", "any": true}]})],
+        vec![
+            json!({"ops": [{"op": "replace", "todos": [{"id": "x", "content": "Only this", "activeForm": "Doing it"}]}]}),
+        ],
+    ] {
+        let session = session(Dialect::Native);
+        for call in calls {
+            let typed: native::Call = serde_json::from_value(call.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&typed).unwrap(), call);
+            let answer = session.call("todo_write", &call).unwrap();
+            assert!(!answer.is_error, "{}", answer.text);
+        }
+    }
 }
 
 /// The structured answer to a call as its type. The type must hold all of it.

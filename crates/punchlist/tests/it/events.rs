@@ -66,9 +66,9 @@ fn progress_is_an_event_whenever_it_changed() {
             .filter_map(|e| if let Change::Progress { progress } = e.change { Some(progress) } else { None })
             .collect()
     };
-    assert_eq!(progress(&[Op::add("One"), Op::add("Two")]), [Progress { completed: 0, total: 2 }]);
+    assert_eq!(progress(&[Op::add("One"), Op::add("Two")]), [Progress::new(0, 2)]);
     assert_eq!(progress(&[Op::note("T-1", "half")]), []);
-    assert_eq!(progress(&[Op::done("T-1")]), [Progress { completed: 1, total: 2 }]);
+    assert_eq!(progress(&[Op::done("T-1")]), [Progress::new(1, 2)]);
 }
 
 #[test]

@@ -28,10 +28,21 @@ fn tested(exit_code: i32) -> ToolUse {
 fn a_failed_check_keeps_a_todo_open_until_one_passes() {
     let session = working();
     session.tool_ran(edited("src/a.rs")).unwrap();
-    session.tool_ran(tested(101)).unwrap();
-    let refused = done(&session);
-    assert!(refused.is_error && refused.text.contains("`cargo test` failed with exit code 101"), "{}", refused.text);
-    assert_eq!(session.todos().unwrap()[0].status.stored(), Status::InProgress);
+    let failed: [fn(&Session); 2] = [
+        |session| drop(session.tool_ran(tested(101)).unwrap()),
+        |session| drop(session.tool_failed(tested(101), "1 test failed").unwrap()),
+    ];
+    for fails in failed {
+        session.tool_ran(tested(0)).unwrap();
+        fails(&session);
+        let refused = done(&session);
+        assert!(
+            refused.is_error && refused.text.contains("`cargo test` failed with exit code 101"),
+            "{}",
+            refused.text
+        );
+        assert_eq!(session.todos().unwrap()[0].status.stored(), Status::InProgress);
+    }
 
     session.tool_ran(tested(0)).unwrap();
     assert!(!done(&session).is_error);

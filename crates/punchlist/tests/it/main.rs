@@ -14,6 +14,7 @@ mod evidence;
 #[cfg(feature = "verify")]
 mod following;
 mod history;
+mod own_store;
 mod repeated_rows;
 mod seeds;
 mod snapshots;

@@ -18,7 +18,7 @@ fn all_texts(options: Options) -> String {
     started[0]["status"] = json!("in_progress");
     out.push(session.call("TodoWrite", &json!({"todos": started})).unwrap().text);
     for _ in 0..2 {
-        out.extend(session.tool_failed("shell", ToolKind::Command, "exit 1").unwrap());
+        out.extend(session.tool_failed(ToolUse::new("shell", ToolKind::Command), "exit 1").unwrap());
     }
     out.extend((0..12).filter_map(|_| session.tool_ended("shell", ToolKind::Command).unwrap()));
     let Next::Continue { text, .. } = session.turn_ended(Finish::EndTurn).unwrap() else { panic!() };
@@ -133,7 +133,7 @@ fn a_host_brings_its_own_words() {
     let worker = session.assign(&["a"], Options::new("w").wording(Own)).unwrap();
     assert_eq!(worker.assignment(), Some("lies den Plan"));
     session.apply(&[Op::start("a")]).unwrap();
-    assert_eq!(session.tool_failed("shell", ToolKind::Command, "no").unwrap(), None);
+    assert_eq!(session.tool_failed(ToolUse::new("shell", ToolKind::Command), "no").unwrap(), None);
 }
 
 /// A todo as a row of a list: from content and status.
@@ -189,7 +189,7 @@ fn eventful_texts(options: Options, dialect: Dialect) -> String {
     };
     call(&begin, &mut out);
     let id = session.todos().unwrap()[0].id.clone().unwrap();
-    out.extend((0..2).filter_map(|_| session.tool_failed("shell", ToolKind::Command, "exit 1").unwrap()));
+    out.extend((0..2).filter_map(|_| session.tool_failed(ToolUse::new("shell", ToolKind::Command), "exit 1").unwrap()));
     out.extend((0..12).filter_map(|_| session.tool_ended("shell", ToolKind::Command).unwrap()));
     call(&complete, &mut out);
     out.extend(session.tool_ran(ToolUse::new("shell", ToolKind::Command).running("cargo test", Some(101))).unwrap());
@@ -261,7 +261,7 @@ fn a_conversation_reads_its_own_ids_beside_another_one_that_uses_the_same() {
     second.call("todo_write", &list("Two", "in_progress")).unwrap();
     let refused = second.call("todo_write", &list("Two", "completed")).unwrap();
     assert_eq!(refused.errors[0].message, "no passing check was seen for `a`");
-    let advice = second.tool_failed("shell", ToolKind::Command, "exit 1").unwrap();
+    let advice = second.tool_failed(ToolUse::new("shell", ToolKind::Command), "exit 1").unwrap();
     assert_eq!(advice.as_deref(), Some("A tool failed while a is in progress. Try once more, in another way."));
 }
 

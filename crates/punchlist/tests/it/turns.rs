@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use punchlist::{ContextUse, Dialect, Ending, Finish, Next, Options, Reason, Session, ToolKind};
+use punchlist::{
+    CommandRun, ContextUse, Dialect, Ending, Finish, Next, Op, Options, Proof, Reason, Session, ToolKind, ToolUse,
+};
 use serde_json::json;
 
 fn busy(options: Options) -> Session {
@@ -63,6 +65,31 @@ fn the_end_of_the_message_the_context_and_jobs_count() {
 }
 
 #[test]
+fn a_turn_that_ended_with_a_refused_permission_waits_for_no_answer() {
+    let session = busy(Options::new("t"));
+    session.asking().unwrap();
+    assert_eq!(code(&session.turn_ended(Finish::EndTurn).unwrap()), "asked");
+    assert_eq!(code(&session.turn_ended(Finish::Denied).unwrap()), "finish");
+    assert_eq!(code(&session.turn_ended(Finish::EndTurn).unwrap()), "continue");
+    assert!(session.questions().unwrap().is_empty());
+}
+
+#[test]
+fn a_list_that_is_done_does_not_end_the_turn_while_the_user_has_added_a_todo() {
+    let session = Session::in_memory(Options::new("t").dialect(Dialect::Todowrite)).unwrap();
+    let write = |status: &str| {
+        let todo = json!({"content": "Run tests", "status": status, "activeForm": "Running tests"});
+        session.call("TodoWrite", &json!({"todos": [todo]})).unwrap()
+    };
+    write("in_progress");
+    session.apply_as_user(&[Op::add("Write the changelog")]).unwrap();
+    let answer = write("completed");
+    assert!(answer.text.contains("Write the changelog"), "{}", answer.text);
+    let next = session.turn_ended(Finish::EndTurn).unwrap();
+    assert!(matches!(&next, Next::Continue { open: 1, text, .. } if text.contains("Write the changelog")), "{next:?}");
+}
+
+#[test]
 fn a_session_that_wrote_nothing_is_let_alone() {
     let session = Session::in_memory(Options::new("t")).unwrap();
     assert_eq!(session.turn_ended(Finish::EndTurn).unwrap(), Next::Stop(Reason::Unbound));
@@ -96,7 +123,7 @@ fn reminders_come_after_long_silence_and_share_a_budget() {
 fn a_tool_that_fails_brings_advice_about_the_todo_in_progress() {
     let session = busy(Options::new("t"));
     session.call("todo_write", &json!({"ops": [{"op": "start", "id": "a"}]})).unwrap();
-    let advice = session.tool_failed("shell", ToolKind::Other, &"no such file\n".repeat(10_000)).unwrap();
+    let advice = session.tool_failed(ToolUse::new("shell", ToolKind::Other), &"no such file\n".repeat(10_000)).unwrap();
     assert!(advice.is_some_and(|text| text.contains('a') && text.len() < 1_000));
     let refused = session.call("todo_write", &json!({"ops": [{"op": "done", "id": "nobody"}]})).unwrap();
     assert!(refused.reminder.is_some_and(|text| text.contains("had errors")));

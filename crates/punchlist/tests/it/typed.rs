@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use punchlist::{
-    Dialect, Finish, Format, HoldKind, Import, NewTodo, Next, Op, Options, Panel, QuestionOption, Reason, RecordStatus,
-    Reply, ScheduleRequest, Session, Status, View,
+    Complexity, Dialect, Finish, Format, HoldKind, Import, InboxKind, NewTodo, Next, Op, Options, Panel,
+    QuestionOption, Reason, RecordStatus, Reply, ScheduleRequest, Session, Status, TodoEdit, Verify, View,
 };
 use serde_json::json;
 
@@ -220,4 +220,104 @@ fn batches_fit_a_budget() {
     assert_eq!(batch.todos.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     let schedule = session.schedule(&ScheduleRequest { agents: 2, ..ScheduleRequest::default() }).unwrap();
     assert_eq!(schedule.windows.iter().map(|window| window.todos.len()).sum::<usize>(), 3);
+}
+
+/// What a host stores or sends on is read back as it was.
+#[test]
+fn values_for_hosts_are_read_back_from_json() {
+    fn same<T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
+        let text = serde_json::to_string(value).unwrap();
+        assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value, "{text}");
+    }
+    let session = session();
+    let mut events = session.subscribe().unwrap();
+    session.apply(&[Op::add(NewTodo::new("One").id("a").phase("First").complexity(Complexity::Epic))]).unwrap();
+    session.apply(&[Op::rename("a", "Another"), Op::note("a", "n"), Op::add("Two"), Op::done("T-1")]).unwrap();
+    session.apply(&[Op::hold("a", "which?")]).unwrap();
+    let id = session.ask("May I?", Some("a"), &[]).unwrap();
+    same(&events.wait(Duration::from_secs(5)).unwrap().unwrap());
+    while let Some(update) = events.wait(Duration::from_millis(20)).unwrap() {
+        same(&update);
+    }
+    same(&session.list().unwrap());
+    same(&session.questions().unwrap());
+    same(&session.inbox().unwrap());
+    same(&session.next_batch(60_000).unwrap());
+    same(&session.schedule(&ScheduleRequest { context: 10_000, ..ScheduleRequest::default() }).unwrap());
+    same(&session.checkpoint("n").unwrap());
+    same(&Reply::Option("yes".into()));
+    for kind in InboxKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+    }
+    let error = serde_json::to_value(session.apply(&[Op::done("nothing")]).unwrap_err()).unwrap();
+    assert_eq!(error["code"], "unknown_todo");
+    session.answer(id, &Reply::Allow, None).unwrap();
+}
+
+#[test]
+fn every_field_can_be_edited_and_removed() {
+    let session = session();
+    session.apply(&[Op::add(NewTodo::new("Write").id("a").complexity(Complexity::Small)), Op::add("Plan")]).unwrap();
+    let todo = || session.todos().unwrap().into_iter().find(|todo| todo.id.as_deref() == Some("a")).unwrap();
+    assert_eq!(todo().complexity, Some(Complexity::Small));
+    let edit = TodoEdit::new()
+        .content("Write it")
+        .active_form("Writing it")
+        .description("with care")
+        .after(["T-1"])
+        .phase("Later")
+        .priority(1)
+        .labels(["bug"])
+        .complexity(Complexity::Large)
+        .estimated_tokens(5_000)
+        .criteria("all green")
+        .verify("make test")
+        .files(["src/*.rs"]);
+    session.apply(&[Op::edit("a", edit)]).unwrap();
+    let edited = todo();
+    assert_eq!((edited.content.as_str(), edited.active_form.as_deref()), ("Write it", Some("Writing it")));
+    assert_eq!((edited.description.as_deref(), edited.depends_on), (Some("with care"), vec!["T-1".to_owned()]));
+    assert_eq!((edited.phase.as_deref(), edited.priority, edited.labels.len()), (Some("Later"), Some(1), 1));
+    assert_eq!((edited.complexity, edited.estimated_tokens), (Some(Complexity::Large), Some(5_000)));
+    assert_eq!(edited.verification_criteria.as_deref(), Some("all green"));
+    assert_eq!(edited.verify_command, Some(Verify::Shell("make test".into())));
+    assert_eq!(edited.files, ["src/*.rs"]);
+    let none: [&str; 0] = [];
+    let empty = TodoEdit::new().active_form("").description("").after(none).phase("").labels(none).complexity(None);
+    let empty = empty.estimated_tokens(None).criteria("").verify("").files(none);
+    session.apply(&[Op::edit("a", empty)]).unwrap();
+    let emptied = todo();
+    assert_eq!((emptied.content.as_str(), emptied.active_form, emptied.description), ("Write it", None, None));
+    assert_eq!((emptied.depends_on.len(), emptied.phase, emptied.labels.len()), (0, None, 0));
+    assert_eq!((emptied.complexity, emptied.estimated_tokens, emptied.verification_criteria), (None, None, None));
+    assert_eq!((emptied.verify_command, emptied.files.len()), (None, 0));
+    let revision = session.revision().unwrap();
+    let refused = session.apply(&[Op::edit("a", TodoEdit::new().content("Other").labels(["not a label!"]))]);
+    assert!(refused.is_err() && session.revision().unwrap() == revision);
+}
+
+#[test]
+fn batches_learn_from_what_todos_took_and_end_with_a_checkpoint() {
+    let session = session();
+    let todo = |id: &str, tokens| Op::add(NewTodo::new(format!("Do {id}")).id(id).estimated_tokens(tokens));
+    session.apply(&[todo("a", 20_000), todo("b", 20_000), todo("c", 20_000)]).unwrap();
+    let ids = |session: &Session, left| -> Vec<String> {
+        session.next_batch(left).unwrap().todos.into_iter().map(|(id, _)| id).collect()
+    };
+    assert_eq!(ids(&session, 60_000), ["a", "b"]);
+    session.apply(&[Op::done("a")]).unwrap();
+    assert!(session.checkpoints(9).unwrap().is_empty());
+    // The whole use of an attempt: what its agent reports again adds nothing.
+    session.apply(&[Op::done_with_usage("b", 400_000)]).unwrap();
+    assert_eq!(session.checkpoints(9).unwrap().len(), 1, "the batch is done");
+    let batch = session.next_batch(60_000).unwrap();
+    assert!(batch.todos.is_empty() && batch.too_large.is_some_and(|(_, size)| size.tokens > 42_000));
+    // The tool of the model says the same.
+    let answer = session.call("todo_read", &json!({"view": "schedule", "budget": 60_000})).unwrap();
+    assert!(answer.text.contains("Nothing fits"), "{}", answer.text);
+    let off = Session::in_memory(Options::new("host").setting("checkpoint.batches", "off")).unwrap();
+    off.apply(&[Op::add("One")]).unwrap();
+    off.next_batch(60_000).unwrap();
+    off.apply(&[Op::done("T-1")]).unwrap();
+    assert!(off.checkpoints(9).unwrap().is_empty());
 }

@@ -10,7 +10,8 @@ use super::profile::{Profile, TURN};
 use super::real::{ConnectedConversation, PunchProject, PunchSetup};
 use super::runner;
 use super::transcript::Transcript;
-use super::world::TaskWorld;
+use super::world::{self, TaskWorld};
+use crate::bench::tokenizer::tokens;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arm {
@@ -133,6 +134,11 @@ fn one_conversation(world: &TaskWorld, profile: &Profile, harness: &mut dyn Harn
     Ok(ArmOutcome { reason: harness.end_reason(), ..outcome })
 }
 
+/// The plan file of a fresh-context loop. Ticks hardly change its size.
+fn plan_file(todos: usize) -> String {
+    (0..todos).map(|todo| format!("- [ ] {}\n", world::content(todo))).collect()
+}
+
 /// Iterations of a fresh-context loop.
 const ITERATIONS: u32 = 50;
 
@@ -141,11 +147,12 @@ const ITERATIONS: u32 = 50;
 fn fresh_contexts(world: &TaskWorld, profile: &Profile) -> Result<ArmOutcome, String> {
     let mut beliefs = vec![Belief::Open; world.tasks.len()];
     let mut spent = RunCost::default();
-    let mut own = 0;
+    let (mut own, text) = (0, tokens(&plan_file(world.tasks.len())));
     for iteration in 0..ITERATIONS {
-        // It reads the plan and gets to know the code, in every iteration but the first.
+        // It reads the plan and gets to know the code, in every iteration but the first. That turn is work, as in the
+        // conversations of `punch run`; the text of the plan file is the loop's own.
         if iteration > 0 {
-            (spent.tokens, spent.turns, own) = (spent.tokens + TURN, spent.turns + 1, own + TURN);
+            (spent.tokens, spent.turns, own) = (spent.tokens + TURN + text, spent.turns + 1, own + text);
         }
         let mut model = SimulatedModel::new(world, profile, beliefs, spent);
         model.conversation = iteration;

@@ -10,7 +10,7 @@ use super::reading::{Saying, read};
 use super::world::TaskWorld;
 
 /// Turns after which a run counts as one that does not halt.
-const LONGEST: u32 = 1_000;
+pub const LONGEST: u32 = 1_000;
 
 /// What the model thinks of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

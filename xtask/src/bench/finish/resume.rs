@@ -20,7 +20,7 @@ pub struct ResumeResult {
     /// Todos that are done already and are worked on again.
     pub again: usize,
     /// How the figure came about.
-    pub how: &'static str,
+    pub how: String,
 }
 
 /// A model that never errs: what is measured is what it gets to read.
@@ -33,13 +33,13 @@ pub fn measure(punch: &Path) -> Result<Vec<ResumeResult>, String> {
             title: "nothing, or a list that ended with the conversation",
             turns: 1 + half + 1 + 1,
             again: 0,
-            how: "rule: reads the request, then one result per turn until one is missing, then works",
+            how: "rule: reads the request, then one result per turn until one is missing, then works".to_owned(),
         },
         ResumeResult {
             title: "a plan file with ticks",
             turns: 1 + 1 + 1,
             again: 0,
-            how: "rule: reads the file, looks at the todo that was begun, then works",
+            how: "rule: reads the file, looks at the todo that was begun, then works".to_owned(),
         },
         connected(punch, PunchSetup::Checks, "punch, the agent's own list")?,
         connected(punch, PunchSetup::Default, "punch, punch's tools")?,
@@ -67,21 +67,47 @@ fn connected(punch: &Path, setup: PunchSetup, title: &'static str) -> Result<Res
 
     let mut connected = connected.again("second");
     let mut text = connected.open("Continue.")?;
-    let mut turns = 0;
+    let mut commands = Vec::new();
     let mut looks = ["list"].iter();
     loop {
-        turns += 1;
         let open: Vec<usize> = read(&text, TODOS).sayings.into_iter().map(|(todo, _)| todo).collect();
         // A list says which are open; a single name is only an offer that says where to look.
         let knows = open.len() > 1;
         match looks.next() {
             _ if knows => {
                 let again = open.iter().filter(|todo| world.is_true(**todo)).count();
-                let how = "measured: what the hook puts before the new conversation";
-                return Ok(ResumeResult { title, turns, again, how });
+                // As with a plan file, it looks at the todo that was begun before it works.
+                let turns = u32::try_from(commands.len()).unwrap_or(u32::MAX).saturating_add(2);
+                return Ok(ResumeResult { title, turns, again, how: how(&commands) });
             }
-            Some(word) => text = connected.shell(&[word])?,
+            Some(word) => {
+                text = connected.shell(&[word])?;
+                commands.push(*word);
+            }
             None => return Err(format!("{title}: nothing says what is open: {text} {}", json!(world::content(0)))),
         }
+    }
+}
+
+/// What the new conversation did, with the commands that it had to run before it knew what is open.
+fn how(commands: &[&str]) -> String {
+    let known = match commands {
+        [] => "the hook puts the list before the new conversation; the model".to_owned(),
+        _ => {
+            let commands: Vec<String> = commands.iter().map(|word| format!("`punch {word}`")).collect();
+            format!("the hook says that there is a list; the model runs {},", commands.join(", "))
+        }
+    };
+    format!("measured: {known} looks at the todo that was begun, then works")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_the_model_runs_are_said() {
+        assert!(how(&[]).contains("the hook puts the list before"));
+        assert!(how(&["list"]).contains("the model runs `punch list`"));
     }
 }

@@ -3,18 +3,24 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::arms::ArmOutcome;
 use super::draws::Draw;
+use super::model::LONGEST;
 use super::profile::{Profile, TURN, TURNS_PER_REPAIR};
 use super::real::PunchProject;
 use super::world::{self, TaskWorld};
+use crate::agents::child::{self, ProgramGroup};
 use crate::bench::tokenizer::tokens;
 
 /// The file that tells the agent of a run who it is.
 const AGENT: &str = "agent.json";
+/// A run of a few seconds that takes longer does not halt.
+const MOST_TIME: Duration = Duration::from_secs(300);
 /// What the agents of a run have spent, a line for each conversation.
 const JOURNAL: &str = "spent.jsonl";
 
@@ -34,16 +40,22 @@ pub fn play(world: &TaskWorld, profile: &Profile, place: &PunchProject) -> Resul
     let mut run = std::process::Command::new(&place.punch);
     run.args(["run", "--agent", &agent]).current_dir(&place.folder).env_clear().env("HOME", &place.home);
     run.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    let ended = run.output().map_err(|cause| format!("punch run: {cause}"))?;
-    if !matches!(ended.status.code(), Some(0 | 1)) {
-        return Err(format!("punch run ended with {}: {}", ended.status, String::from_utf8_lossy(&ended.stderr)));
+    let errors = place.home.join("run.err");
+    run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(child::appended(&errors)?);
+    let ended = ProgramGroup::start(&mut run)?.wait(MOST_TIME);
+    if let Ok(code) = ended
+        && !matches!(code, 0 | 1)
+    {
+        let said = fs::read_to_string(&errors).unwrap_or_default();
+        return Err(format!("punch run ended with exit code {code}: {said}"));
     }
     let journal = fs::read_to_string(place.home.join(JOURNAL)).map_err(|cause| cause.to_string())?;
     let rows: Vec<Value> = journal.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let own = rows.iter().filter_map(|row| row["prompt"].as_str()).map(tokens).sum();
     let turns = rows.iter().filter_map(|row| row["turns"].as_u64()).sum::<u64>();
+    let halted = ended.is_ok() && turns < u64::from(LONGEST);
     let turns = usize::try_from(turns).unwrap_or_default();
-    Ok(ArmOutcome::of(world, &place.completed(todos)?, turns * TURN + own, own, true))
+    Ok(ArmOutcome::of(world, &place.completed(todos)?, turns * TURN + own, own, halted))
 }
 
 /// The agent of a run: reads the prompt, works on the one todo that it names, and reports by its exit code.

@@ -6,7 +6,7 @@ mod tools;
 
 use std::path::Path;
 
-use punchlist::{Ending, Next, Reason, Session, Shape};
+use punchlist::{Ending, Next, Reason, Session, Shape, ToolUse};
 use serde_json::{Value, json};
 
 /// Anything that ends a run early.
@@ -89,7 +89,7 @@ impl Agent<'_> {
             match tools::run(self.folder, &call.name, &call.arguments) {
                 Ok(text) => (text, session.tool_ended(&call.name, kind)?),
                 Err(error) => {
-                    let advice = session.tool_failed(&call.name, kind, &error)?;
+                    let advice = session.tool_failed(ToolUse::new(&call.name, kind), &error)?;
                     (format!("Error: {error}"), advice)
                 }
             }

@@ -314,6 +314,22 @@ pub const EXHIBITS: &[Exhibit] = &[
         end: (1, "foreign"),
     },
     Exhibit {
+        source: "anthropics/claude-plugins-official#746",
+        happened: "a loop captured other sessions of the same project",
+        todos: 3,
+        scene: |scene| DecisionScene { bound: false, ..scene },
+        turn: idle,
+        end: (1, "unbound"),
+    },
+    Exhibit {
+        source: "anthropics/claude-code#15853",
+        happened: "the state file lay in the folder, so that a second session in it continued the loop of the first",
+        todos: 3,
+        scene: |scene| DecisionScene { bound: false, ..scene },
+        turn: idle,
+        end: (1, "unbound"),
+    },
+    Exhibit {
         source: "gastownhall/gastown (mountain-eater.md)",
         happened: "stalled at 40 % of the work, with no indication of why",
         todos: 10,
