@@ -44,35 +44,35 @@ struct StatusLook {
     word: &'static str,
     name: &'static str,
     sign: &'static str,
+    ascii: &'static str,
     check_box: &'static str,
 }
 
 const fn look(
     status: ShownStatus,
-    word: &'static str,
-    name: &'static str,
-    sign: &'static str,
-    check_box: &'static str,
+    [word, name]: [&'static str; 2],
+    [sign, ascii, check_box]: [&'static str; 3],
 ) -> StatusLook {
-    StatusLook { status, word, name, sign, check_box }
+    StatusLook { status, word, name, sign, ascii, check_box }
 }
 
-/// Every status in the order of the variants. Check boxes are coarser than signs: a plain list has the reasons in words
-/// beside them.
+/// Every status in the order of the variants: its word and its name, its sign in Unicode and in ASCII, and its check box. Check
+/// boxes are coarser than signs: a model has the reasons in words beside them. `[/]` is no sign, because in Markdown it means in
+/// progress.
 const TABLE: [StatusLook; 13] = [
-    look(ShownStatus::Ready, "ready", "ready", "○", "[ ]"),
-    look(ShownStatus::Waiting, "waiting", "waiting", "◌", "[.]"),
-    look(ShownStatus::Stuck, "stuck", "stuck", "⊘", "[.]"),
-    look(ShownStatus::Held, "on hold", "held", "‖", "[.]"),
-    look(ShownStatus::Parked, "parked", "parked", "◦", "[.]"),
-    look(ShownStatus::Empty, "empty", "empty", "?", "[?]"),
-    look(ShownStatus::InProgress, "in progress", "in_progress", "▶", "[>]"),
-    look(ShownStatus::Stalled, "stalled", "stalled", "▷", "[>]"),
-    look(ShownStatus::Reported, "reported", "reported", "◈", "[>]"),
-    look(ShownStatus::Completed, "completed", "completed", "✓", "[x]"),
-    look(ShownStatus::Cancelled, "cancelled", "cancelled", "–", "[-]"),
-    look(ShownStatus::Failed, "failed", "failed", "✗", "[!]"),
-    look(ShownStatus::Archived, "archived", "archived", "⌫", "[~]"),
+    look(ShownStatus::Ready, ["ready", "ready"], ["○", "[ ]", "[ ]"]),
+    look(ShownStatus::Waiting, ["waiting", "waiting"], ["◌", "[.]", "[.]"]),
+    look(ShownStatus::Stuck, ["stuck", "stuck"], ["⊘", "[#]", "[.]"]),
+    look(ShownStatus::Held, ["on hold", "held"], ["‖", "[|]", "[.]"]),
+    look(ShownStatus::Parked, ["parked", "parked"], ["◦", "[_]", "[.]"]),
+    look(ShownStatus::Empty, ["empty", "empty"], ["?", "[?]", "[?]"]),
+    look(ShownStatus::InProgress, ["in progress", "in_progress"], ["▶", "[>]", "[>]"]),
+    look(ShownStatus::Stalled, ["stalled", "stalled"], ["▷", "[<]", "[>]"]),
+    look(ShownStatus::Reported, ["reported", "reported"], ["◈", "[*]", "[>]"]),
+    look(ShownStatus::Completed, ["completed", "completed"], ["✓", "[x]", "[x]"]),
+    look(ShownStatus::Cancelled, ["cancelled", "cancelled"], ["–", "[-]", "[-]"]),
+    look(ShownStatus::Failed, ["failed", "failed"], ["✗", "[!]", "[!]"]),
+    look(ShownStatus::Archived, ["archived", "archived"], ["⌫", "[~]", "[~]"]),
 ];
 
 impl ShownStatus {
@@ -100,7 +100,12 @@ impl ShownStatus {
         self.look().sign
     }
 
-    /// The check box of plain text.
+    /// The sign for all other terminals and for pipes, three columns wide.
+    pub const fn ascii_sign(self) -> &'static str {
+        self.look().ascii
+    }
+
+    /// The check box in texts for models and in Markdown.
     pub const fn check_box(self) -> &'static str {
         self.look().check_box
     }
@@ -145,7 +150,11 @@ mod tests {
             assert_eq!(crate::view::width::columns(look.sign), 1, "{}", look.name);
             assert_eq!(serde_json::to_value(look.status).ok(), Some(look.name.into()));
         }
-        let names: std::collections::BTreeSet<_> = TABLE.iter().map(|look| look.name).collect();
-        assert_eq!(names.len(), TABLE.len());
+        let columns: [fn(&StatusLook) -> &'static str; 4] =
+            [|look| look.name, |look| look.word, |look| look.sign, |look| look.ascii];
+        for column in columns {
+            let texts: std::collections::BTreeSet<_> = TABLE.iter().map(column).collect();
+            assert_eq!(texts.len(), TABLE.len(), "{texts:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! failures, questions and controls. It is a second sequence beside the events of the plan. The store prunes it; no
 //! rule depends on it (decision 0038).
 
-use punch_core::{Uid, text};
+use punch_core::{Footprint, Plan, Uid, text};
 use punch_store::{Activity, Durability, PlanId, SessionKey, Snapshot, StoreError, Tx};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +11,8 @@ use crate::{Engine, EngineError, RunEvent, SeatStage};
 
 /// Characters of a text from outside, such as the error of a tool.
 const LONGEST: usize = 300;
+/// Activities about a todo that are looked at for each one that is not of a run.
+const OF_RUNS: usize = 20;
 
 /// Something that happened. Every text in it is one line of bounded length that is safe to print.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,9 +203,19 @@ pub(crate) fn activity_after(snapshot: &dyn Snapshot, since: u64, limit: usize) 
     Ok(ActivityPage { records, next, has_gap: restored || span.has_gap_after(since) })
 }
 
-/// Returns the activities about one todo, newest first.
+/// Returns the newest activities about one todo, newest first: at most `limit`, without those of runs, of which there are
+/// many.
 pub(crate) fn about(snapshot: &dyn Snapshot, todo: Uid, limit: usize) -> Result<Vec<ActivityRecord>, StoreError> {
-    Ok(snapshot.activity_of(todo, limit)?.iter().map(read).collect())
+    let found = snapshot.activity_of(todo, limit.saturating_mul(OF_RUNS))?;
+    let is_of_run = |kind: &ActivityKind| matches!(kind, ActivityKind::Run { .. } | ActivityKind::Seat { .. });
+    Ok(found.iter().map(read).filter(|record| !is_of_run(&record.kind)).take(limit).collect())
+}
+
+/// Returns the todo with an id, unless the plan no longer has it.
+pub(crate) fn todo_of(snapshot: &dyn Snapshot, id: &str) -> Result<Option<Uid>, StoreError> {
+    let mut part = Plan::slice(snapshot.row()?);
+    snapshot.load(&Footprint { ids: [id.to_owned()].into(), ..Footprint::default() }, &mut part)?;
+    Ok(part.by_id(id).map(|todo| todo.uid))
 }
 
 /// Adds an activity to a transaction.

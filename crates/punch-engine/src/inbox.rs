@@ -10,7 +10,7 @@ use punch_core::inbox::{
     StoppedFact, WorkerFact, inbox,
 };
 use punch_core::{Actor, Footprint, Plan, Status, Todo, Uid, WorkerId, is_plan_check};
-use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, SessionRow, Snapshot};
+use punch_store::{Durability, PlanId, QuestionFilter, ReadMarker, SeatRecord, Snapshot};
 use serde_json::Value;
 
 use crate::config::{IgnoredSetting, Settings};
@@ -198,7 +198,7 @@ fn unread_failures(snapshot: &dyn Snapshot, plan: &Plan) -> Result<Vec<Uid>, Eng
         return Ok(Vec::new());
     }
     let (id, mut out) = (snapshot.info()?.id, Vec::new());
-    for session in snapshot.sessions()?.iter().take(SESSIONS).filter(|session| session.plan == Some(id)) {
+    for session in &snapshot.sessions(Some(id), i64::MIN, SESSIONS)? {
         let state = crate::session::read(session);
         let unread = state.awaited.iter().filter(|uid| failed.contains(uid));
         let unread: Vec<Uid> = unread.copied().collect();
@@ -215,10 +215,8 @@ fn stopped(snapshot: &dyn Snapshot, plan: &Plan, now: i64) -> Result<Vec<Stopped
         return Ok(Vec::new());
     }
     let (id, mut out) = (snapshot.info()?.id, Vec::new());
-    let sessions = snapshot.sessions()?;
-    let here = |session: &&SessionRow| session.plan == Some(id) && session.key.subagent().is_none();
-    let recent = sessions.iter().take_while(|session| now.saturating_sub(session.seen_at) < crate::host::SILENT_MS);
-    for session in recent.filter(here).take(STOPPED) {
+    let recent = snapshot.sessions(Some(id), now.saturating_sub(crate::host::SILENT_MS), SESSIONS)?;
+    for session in recent.iter().filter(|session| session.key.subagent().is_none()).take(STOPPED) {
         let state = crate::session::read(session);
         if state.role == Role::Worker || state.drive.interrupted {
             continue;

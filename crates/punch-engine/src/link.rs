@@ -119,8 +119,8 @@ impl Engine {
             }
         }
         let wanted = fingerprint(arguments);
-        let sessions = self.browse(|catalogue| catalogue.sessions())?;
-        let mut fitting = sessions.into_iter().take(LOOKED_AT).filter_map(|found| {
+        let sessions = self.browse(|catalogue| catalogue.sessions(None, i64::MIN, LOOKED_AT))?;
+        let mut fitting = sessions.into_iter().filter_map(|found| {
             let state = session::read(&found);
             let fits = state.shown == revision && state.more.get(RECEIPT).and_then(Value::as_str) == Some(&wanted);
             let server = if found.key.is_provisional() { found.key.session_id().to_owned() } else { state.server? };

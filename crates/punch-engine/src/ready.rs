@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use punch_core::drive::Offers;
-use punch_core::reason::{self, PlanReader, is_busy, is_startable, own_work};
+use punch_core::reason::{self, PlanReader, WorkLimits, is_busy, is_startable, own_work};
 use punch_core::{Footprint, Plan, Todo, Uid};
 use punch_store::{ReadyMark, Snapshot, StoreError, Which};
 
@@ -54,10 +54,9 @@ impl<'a> ReadyQuery<'a> {
     }
 
     /// Returns at most `limit` todos that can be started now, best first: ready, with content, touching no files of work in
-    /// progress.
+    /// progress. Those that no context window can hold come last.
     pub fn ready(&self, snapshot: &dyn Snapshot, limit: usize) -> Result<Vec<Todo>, StoreError> {
-        let mut found =
-            ReadyScan { query: *self, offers: Offers::default(), busy: None, free: Vec::new(), offered: Vec::new() };
+        let mut found = ReadyScan::of(*self);
         if self.offered != OfferedElsewhere::Included {
             found.offers = offers::load(snapshot)?;
         }
@@ -76,6 +75,7 @@ impl<'a> ReadyQuery<'a> {
             }
         }
         let mut out = found.free;
+        out.extend(found.oversize);
         if self.offered == OfferedElsewhere::Last {
             out.extend(found.offered);
         }
@@ -106,10 +106,16 @@ struct ReadyScan<'a> {
     /// Work in progress, once a todo with files was met.
     busy: Option<Vec<Todo>>,
     free: Vec<Todo>,
+    oversize: Vec<Todo>,
     offered: Vec<Todo>,
 }
 
-impl ReadyScan<'_> {
+impl<'a> ReadyScan<'a> {
+    fn of(query: ReadyQuery<'a>) -> Self {
+        let (offers, busy) = (Offers::default(), None);
+        Self { query, offers, busy, free: Vec::new(), oversize: Vec::new(), offered: Vec::new() }
+    }
+
     fn take(&mut self, snapshot: &dyn Snapshot, todos: Vec<Todo>) -> Result<(), StoreError> {
         let ReadyQuery { owner, now, .. } = self.query;
         for todo in todos {
@@ -122,6 +128,7 @@ impl ReadyScan<'_> {
                 continue;
             }
             match self.offers.holder(todo.uid, owner, now) {
+                None if WorkLimits::USUAL.is_oversize(&todo) => self.oversize.push(todo),
                 None => self.free.push(todo),
                 Some(_) => self.offered.push(todo),
             }

@@ -357,7 +357,7 @@ impl Engine {
                 let found = informing.uninformed(&state, state.informed())?;
                 Ok(found.changes.iter().any(|change| change.uid == todo))
             };
-            for session in snapshot.sessions()?.iter().take(SESSIONS) {
+            for session in &snapshot.sessions(Some(plan), i64::MIN, SESSIONS)? {
                 if waits(session)? {
                     let agent = session::read(session).agent.unwrap_or_default();
                     found.push(InformedSession { session: session.key.full_name(), agent, at: None });

@@ -34,10 +34,12 @@ impl Catalogue for PgTransaction<'_> {
         self.first(ask_session(self.store.project, key, self.is_write()), SessionRow::read)
     }
 
-    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
-        const ALL: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session WHERE project = $1 \
-                           ORDER BY seen_at DESC, host, subagent";
-        self.rows(ask!("read the sessions", ALL, self.store.project), SessionRow::read)
+    fn sessions(&self, plan: Option<PlanId>, seen_after: i64, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        const SOME: &str = "SELECT host, subagent, plan, seen_at, body FROM punch.session WHERE project = $1 \
+                            AND ($2::int8 IS NULL OR plan = $2) AND seen_at > $3 \
+                            ORDER BY seen_at DESC, host, subagent LIMIT $4";
+        let plan = plan.map(|plan| plan.0);
+        self.rows(ask!("read the sessions", SOME, self.store.project, plan, seen_after, count(limit)), SessionRow::read)
     }
 
     fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {

@@ -2,8 +2,8 @@
 
 use punch_core::{Event, Outcome, Plan, Uid};
 use punch_store::{
-    ANSWER_LIFETIME_MS, CheckpointRow, DECISION_LIFETIME_MS, DECISIONS_KEPT, SessionKey, SessionRow, StoreError, Tx,
-    backend,
+    ANSWER_LIFETIME_MS, CheckpointRow, DECISION_LIFETIME_MS, DECISIONS_KEPT, SESSION_LIFETIME_MS, SessionKey,
+    SessionRow, StoreError, Tx, backend,
 };
 
 use crate::link::ask;
@@ -76,9 +76,15 @@ impl Tx for PgTransaction<'_> {
     }
 
     fn put_session(&mut self, session: &SessionRow) -> Result<(), StoreError> {
-        const PUT: &str = "INSERT INTO punch.session (project, host, subagent, plan, seen_at, body) \
+        // A new session forgets old ones. In one statement, because nothing may be asked in between; of a session that is
+        // known, the server does not look for any.
+        const PUT: &str = "WITH put AS (INSERT INTO punch.session (project, host, subagent, plan, seen_at, body) \
                            VALUES ($1, $2, $3, $4, $5, $6) \
-                           ON CONFLICT (project, host, subagent) DO UPDATE SET plan = $4, seen_at = $5, body = $6";
+                           ON CONFLICT (project, host, subagent) DO UPDATE SET plan = $4, seen_at = $5, body = $6 \
+                           RETURNING xmax = 0 AS is_new) \
+                           DELETE FROM punch.session WHERE ctid = ANY (ARRAY (SELECT ctid FROM punch.session \
+                           WHERE (SELECT is_new FROM put) AND project = $1 AND seen_at <= $7 \
+                           ORDER BY seen_at LIMIT 5000 FOR UPDATE SKIP LOCKED))";
         let (host, subagent) = (session.key.session_id(), session.key.subagent().unwrap_or_default());
         let plan = session.plan.map(|plan| plan.0);
         self.enqueue(ask!(
@@ -89,7 +95,8 @@ impl Tx for PgTransaction<'_> {
             subagent,
             plan,
             session.seen_at,
-            &session.body
+            &session.body,
+            session.seen_at.saturating_sub(SESSION_LIFETIME_MS)
         ));
         Ok(())
     }

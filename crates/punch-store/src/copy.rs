@@ -136,7 +136,7 @@ fn plans_of(store: &dyn Store) -> Result<Vec<PlanInfo>, StoreError> {
 fn sessions_of(store: &dyn Store) -> Result<Vec<SessionRow>, StoreError> {
     let mut out = Vec::new();
     store.browse(&mut |catalogue| {
-        out = catalogue.sessions()?;
+        out = catalogue.sessions(None, i64::MIN, usize::MAX)?;
         Ok(())
     })?;
     Ok(out)

@@ -42,8 +42,8 @@ pub use record::{
     COMPLETED_FILES_KEPT, CheckpointRow, CompletedFiles, ControlRecord, ControlScope, DECISION_LIFETIME_MS,
     DECISIONS_KEPT, DecisionRow, Durability, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, LedgerEntry, ListMark,
     OFFERS_KEPT, PlanId, PlanInfo, QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome,
-    QuestionState, READERS_KEPT, ReadMarker, ReadyMark, RequestedState, RunGrant, RunLease, SeatRecord, SessionKey,
-    SessionRow, StoredRun, WORKER_LIFETIME_MS, Which, WorkerRecord,
+    QuestionState, READERS_KEPT, ReadMarker, ReadyMark, RequestedState, RunGrant, RunLease, SESSION_LIFETIME_MS,
+    SeatRecord, SessionKey, SessionRow, StoredRun, WORKER_LIFETIME_MS, Which, WorkerRecord,
 };
 #[cfg(feature = "files")]
 pub use replace::{Replacement, replace_file};

@@ -147,8 +147,8 @@ pub trait Catalogue: CloneFacts {
     /// What is known about a session.
     fn session(&self, key: &SessionKey) -> Result<Option<SessionRow>, StoreError>;
 
-    /// Every session, the most recently seen first.
-    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError>;
+    /// The sessions of a plan, or of all, that were seen after a time, the most recently seen first, at most `limit`.
+    fn sessions(&self, plan: Option<PlanId>, seen_after: i64, limit: usize) -> Result<Vec<SessionRow>, StoreError>;
 
     /// The newest decisions first, of one session or of all. At most [`crate::DECISIONS_KEPT`] of each session are
     /// there.

@@ -60,26 +60,8 @@ impl BoardLook {
         if self.is_ascii() { ascii } else { unicode }
     }
 
-    /// The sign of a status: in ASCII one that differs for every status, unlike check boxes.
     pub(crate) const fn status(self, status: ShownStatus) -> &'static str {
-        if !self.is_ascii() {
-            return status.sign();
-        }
-        match status {
-            ShownStatus::Ready => "[ ]",
-            ShownStatus::Waiting => "[.]",
-            ShownStatus::Stuck => "[/]",
-            ShownStatus::Held => "[|]",
-            ShownStatus::Parked => "[_]",
-            ShownStatus::Empty => "[?]",
-            ShownStatus::InProgress => "[>]",
-            ShownStatus::Stalled => "[<]",
-            ShownStatus::Reported => "[*]",
-            ShownStatus::Completed => "[x]",
-            ShownStatus::Cancelled => "[-]",
-            ShownStatus::Failed => "[!]",
-            ShownStatus::Archived => "[~]",
-        }
+        self.glyphs.status(status)
     }
 
     /// The sign of something that needs the user.

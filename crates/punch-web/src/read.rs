@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use axum::http::StatusCode;
 use punch_core::filter::{Filter, Viewer};
-use punch_core::reason::PlanReader;
+use punch_core::reason::{PlanReader, WorkLimits};
 use punch_core::schedule::{ScheduleOrder, ScheduleRequest, critical_path, schedule};
 use punch_core::text::neutral;
 use punch_core::view::{BoardRow, Glyphs, GraphLayout, HistoryRow, Plain, RevisionStory, changes, why_answer};
@@ -316,7 +316,7 @@ pub(crate) fn schedule_of(at: &PlanContext<'_>) -> ApiResult {
         Some(_) => return Err(ApiProblem::bad_request("`policy` must be list, level or makespan")),
     };
     let agents = query.at_most("agents", 1, 1_000)?.max(1);
-    let context = query.number("context")?.unwrap_or(200_000);
+    let context = query.number("context")?.unwrap_or(WorkLimits::USUAL.context);
     let calibration = at.on(|engine| engine.calibration())?;
     let picture = at.picture()?;
     let plan = at.plan_of(&picture)?;

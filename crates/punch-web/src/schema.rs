@@ -258,6 +258,7 @@ pub(crate) fn why() -> Value {
             ("text", text()),
             ("standing", text()),
             ("shown", text()),
+            ("leftOut", or_null(named("reason", reason.clone()))),
             ("waitsFor", list(named("reason", reason.clone()))),
             ("roots", list(named("reason", reason))),
             ("unblocks", list(text())),

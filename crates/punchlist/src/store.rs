@@ -13,7 +13,7 @@ pub use punch_store::{
     ControlRecord, ControlScope, DECISION_LIFETIME_MS, DECISIONS_KEPT, DecisionRow, Durability, EXPECTED_CALLS_KEPT,
     ExpectedCall, HandOut, LedgerEntry, ListMark, LostPlan, LostWrites, Medium, MemoryStore, OFFERS_KEPT, PlanId,
     PlanInfo, QUESTIONS_KEPT, Question, QuestionAnswer, QuestionFilter, QuestionOutcome, QuestionState, READERS_KEPT,
-    ReadBody, ReadMarker, ReadyMark, RequestedState, RunGrant, RunLease, SchemaVersion, SeatRecord, SessionKey,
-    SessionRow, Snapshot, Store, StoreError, StoreLabel, StoreObstacle, StoredRun, Tx, WORKER_LIFETIME_MS, Which,
-    WorkerRecord, WriteBody, backend,
+    ReadBody, ReadMarker, ReadyMark, RequestedState, RunGrant, RunLease, SESSION_LIFETIME_MS, SchemaVersion,
+    SeatRecord, SessionKey, SessionRow, Snapshot, Store, StoreError, StoreLabel, StoreObstacle, StoredRun, Tx,
+    WORKER_LIFETIME_MS, Which, WorkerRecord, WriteBody, backend,
 };

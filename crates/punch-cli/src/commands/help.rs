@@ -173,13 +173,13 @@ fn options() -> Body {
 fn symbols() -> Body {
     let line = |status: ShownStatus| {
         let line = ViewLine::default().with(SpanRole::Text, "  ").with(SpanRole::Status(status), status.sign());
-        let line = line.with(SpanRole::Text, format!("  {}  ", status.check_box()));
+        let line = line.with(SpanRole::Text, format!("  {}  ", status.ascii_sign()));
         let line = line.with(SpanRole::Strong, format!("{:12}", status.word()));
         line.with(SpanRole::Text, meaning(status))
     };
     let mut body = Body::from("On a terminal, and in pipes or with `--ascii`:");
     body.push(ShownStatus::all().map(line).collect::<Vec<_>>());
-    body.push("\nAfter a todo: priority (P3 is hidden), #label, @owner; \"yours\" means you own it.");
+    body.push("\nAfter a todo: priority (P3 is hidden), #label, @owner; \"yours\" means you own it,\n\"oversize\" that no context window can hold it.");
     body
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use punch_core::Format;
 use punch_core::Plan;
-use punch_core::reason::PlanReader;
+use punch_core::reason::{PlanReader, WorkLimits};
 use punch_core::schedule::{ScheduleOrder, ScheduleRequest, schedule};
 use punch_core::view::{Cap, Gantt, ScheduleView, spans};
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub struct ScheduleArgs {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     agents: u32,
     /// Tokens that the context of an agent holds
-    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = input::tokens)]
+    #[arg(long, value_name = "N", default_value_t = WorkLimits::USUAL.context, value_parser = input::tokens)]
     context: u64,
     /// Leave out todos of priority 5 that nothing else waits for
     #[arg(long)]

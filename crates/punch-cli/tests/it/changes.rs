@@ -196,7 +196,7 @@ fn drop_fail_and_reopen_end_and_begin_again() {
     note: code can no longer start: design is cancelled
     $ punch list --all
     [-] design  Design it
-    [.] code  Write it  (stuck behind design, which is cancelled)
+    [#] code  Write it  (stuck behind design, which is cancelled)
     [.] docs  Describe it  (waiting for code)
     $ punch reopen design
     [ ] design  Design it
@@ -240,10 +240,10 @@ fn hold_and_release_let_a_todo_wait() {
         start design
     "), @r#"
     $ punch hold design 'which color?'
-    [.] design  Design it
+    [|] design  Design it
       on hold: which color?
     $ punch list
-    [.] design  Design it  (on hold: which color?)
+    [|] design  Design it  (on hold: which color?)
     [.] code  Write it  (waiting for design)
     [.] docs  Describe it  (waiting for code)
     $ punch start design
@@ -403,14 +403,14 @@ fn a_parked_todo_stays_in_the_list_and_is_no_open_work() {
     $ punch done T-1
     [x] T-1  One
     $ punch hold T-2 --kind parked
-    [.] T-2  Two
+    [_] T-2  Two
       parked
     $ punch hold T-3 'after the release' --kind parked
-    [.] T-3  Three
+    [_] T-3  Three
       parked: after the release
     $ punch list
-    [.] T-2  Two  (parked)
-    [.] T-3  Three  (parked: after the release)
+    [_] T-2  Two  (parked)
+    [_] T-3  Three  (parked: after the release)
     $ punch next
     Nothing is open.
     $ punch ready

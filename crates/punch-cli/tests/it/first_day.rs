@@ -18,7 +18,7 @@ fn punch_alone_shows_the_plan_or_how_to_begin() {
     world.ok(&["start", "T-1"]);
     assert_snapshot!(world.script("\n").to_owned() + &world.ok(&[]), @r#"
     main: 0 of 3 done (0%)
-    Needs you    [.] T-3  Choose a name: which one?
+    Needs you    [|] T-3  Choose a name: which one?
                    punch unhold T-3 --note '…'
     In progress  [>] T-1  Write it  (yours)
     No agent is connected: `punch install` connects the ones you use
@@ -48,8 +48,8 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     [-] T-1  A
     note: T-2 and T-3 can no longer start: T-1 is cancelled
     $ punch list
-    [.] T-2  B  (stuck behind T-1, which is cancelled)
-    [.] T-3  C  (stuck behind T-1, which is cancelled)
+    [#] T-2  B  (stuck behind T-1, which is cancelled)
+    [#] T-3  C  (stuck behind T-1, which is cancelled)
     $ punch done T-2
     2> error: `T-2` is blocked by `T-1` (cancelled)
     2> hint: run `punch reopen T-1` to work on it again, or `punch edit T-2 --drop-needs T-1` to remove the dependency
@@ -72,8 +72,8 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     it had already failed; only the error was updated
     $ punch list
     [!] T-1  A  (and again)
-    [.] T-2  B  (stuck behind T-1, which failed)
-    [.] T-3  C  (stuck behind T-1, which failed)
+    [#] T-2  B  (stuck behind T-1, which failed)
+    [#] T-3  C  (stuck behind T-1, which failed)
     $ punch show T-1
     [!] T-1  A
       blocks: T-2, T-3
@@ -85,8 +85,8 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     $ punch status
     main: 0 of 3 done (0%)
     Failed       [!] T-1  A: and again (blocks 2)  (punch reopen T-1)
-    Stuck        [.] T-2  B  (stuck behind T-1, which failed)
-                 [.] T-3  C  (stuck behind T-1, which failed)
+    Stuck        [#] T-2  B  (stuck behind T-1, which failed)
+                 [#] T-3  C  (stuck behind T-1, which failed)
     No agent is connected: `punch install` connects the ones you use
     "#);
 }
@@ -121,7 +121,7 @@ fn claims_are_given_back_and_release_means_both() {
     [ ] T-1  A
     note: this ends the claim of `ann` on `T-1`
     $ punch hold T-2 'which?'
-    [.] T-2  B
+    [|] T-2  B
       on hold: which?
     $ punch release T-2
     [ ] T-2  B
@@ -216,7 +216,7 @@ fn input_is_read_as_people_write_it() {
     [.] T-4  Ship
       note: mind the gap
     $ punch hold T-4 'which version?'
-    [.] T-4  Ship
+    [|] T-4  Ship
       on hold: which version?
     $ punch move T-4 --first
     [.] T-4  Ship
@@ -437,19 +437,20 @@ fn help_has_every_command_in_a_group_and_explains_signs_and_filters() {
     On a terminal, and in pipes or with `--ascii`:
       ○  [ ]  ready       can be started now
       ◌  [.]  waiting     waits for other todos, or for work on the same files
-      ⊘  [.]  stuck       needs a todo that was cancelled or failed
-      ‖  [.]  on hold     on hold: for you, a job or a timer
-      ◦  [.]  parked      set aside, not open work until you take it off hold
+      ⊘  [#]  stuck       needs a todo that was cancelled or failed
+      ‖  [|]  on hold     on hold: for you, a job or a timer
+      ◦  [_]  parked      set aside, not open work until you take it off hold
       ?  [?]  empty       has no text
       ▶  [>]  in progress someone works on it
-      ▷  [>]  stalled     in progress although something it needs is not done
-      ◈  [>]  reported    its worker says it is done; it has not been verified yet
+      ▷  [<]  stalled     in progress although something it needs is not done
+      ◈  [*]  reported    its worker says it is done; it has not been verified yet
       ✓  [x]  completed   done
       –  [-]  cancelled   cancelled
       ✗  [!]  failed      failed for good
       ⌫  [~]  archived    removed from the plan
 
-    After a todo: priority (P3 is hidden), #label, @owner; "yours" means you own it.
+    After a todo: priority (P3 is hidden), #label, @owner; "yours" means you own it,
+    "oversize" that no context window can hold it.
     "#);
     assert!(world.ok(&["help", "filters"]).contains("is:ready"));
     assert!(world.ok(&["help", "options"]).contains("--color <WHEN>"));

@@ -60,10 +60,10 @@ fn the_inbox_lists_what_needs_you_with_the_command_to_type() {
     $ punch status
     main: 0 of 4 done (0%)
     Needs you    ? T-3  Run the tests: claude asks: May I run `npm test`? It takes a while.  (punch watch)
-                 [.] T-2  Choose a color: red or blue?
+                 [|] T-2  Choose a color: red or blue?
                    punch unhold T-2 --note '…'
     Failed       [!] store  Port the store: the tests do not pass (blocks 1)  (punch reopen store)
-    Stuck        [.] T-1  Ship it  (stuck behind store, which failed)
+    Stuck        [#] T-1  Ship it  (stuck behind store, which failed)
     No agent is connected: `punch install` connects the ones you use
     "#);
     let answer = world.json(&["inbox"]);

@@ -132,6 +132,22 @@ fn every_event_of_a_run_is_printed_in_another_process() {
 }
 
 #[test]
+fn one_todo_is_followed_through_a_run() {
+    let stage = Stage::new();
+    stage.add(&["work on", "refuse it"]);
+    let following = Following::start(&stage.world, &["--todo", "T-2"]);
+    assert!(following.line().contains("T-2 added"));
+    finished(stage.command(&["--agents", "1"]).output().unwrap());
+    let mut printed = Vec::new();
+    while !printed.last().is_some_and(|line: &String| line.contains("run 1: T-2 failed:")) {
+        printed.push(following.line());
+        let line = printed.last().unwrap();
+        assert!(!line.contains("T-1 is done") && !line.contains("works on T-1"), "{printed:#?}");
+    }
+    assert!(printed.iter().any(|line| line.contains("works on T-2: refuse it")), "{printed:#?}");
+}
+
+#[test]
 fn the_end_of_a_run_is_a_line() {
     let stage = Stage::new();
     stage.add(&["work on"]);

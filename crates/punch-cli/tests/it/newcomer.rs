@@ -156,7 +156,7 @@ fn attempts_are_the_number_of_failures() {
 fn the_answer_to_a_hold_keeps_its_question() {
     let world = World::new();
     world.ok(&["add", "a", "b"]);
-    assert_eq!(world.ok(&["hold", "T-1", "which color?"]), "[.] T-1  a\n  on hold: which color?\n");
+    assert_eq!(world.ok(&["hold", "T-1", "which color?"]), "[|] T-1  a\n  on hold: which color?\n");
     assert!(world.ok(&["inbox"]).contains("punch unhold T-1 --note '…'"));
     world.ok(&["unhold", "T-1", "--note", "red"]);
     assert!(world.ok(&["show", "T-1"]).contains("  note: which color? — red\n"));

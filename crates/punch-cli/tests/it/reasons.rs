@@ -187,7 +187,7 @@ fn what_is_missing_dropped_or_circular_is_named() {
       c (in a cycle with b); 1 todo is waiting for it
     1 in conflict: g has the same text as e
     $ punch why e
-    [.] e  five
+    [#] e  five
     e is stuck
     it is waiting for d (cancelled)
     finishing e unblocks f; 1 todo is waiting for it
@@ -219,7 +219,7 @@ fn what_is_missing_dropped_or_circular_is_named() {
       [-] d  four
       [ ] g  Five!
     group 2
-      [.] e  five  <- d
+      [#] e  five  <- d
     group 3
       [.] f  five  <- e
     $ punch graph --format dot

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::mcp::client::Client;
 use crate::world::{World, finished};
 
-/// How many plans are generated.
-const PLANS: u64 = 6;
+/// How many plans are generated. `PUNCH_PLANS` chooses another number, for a longer search.
+const PLANS: u64 = 8;
 /// The conversation that asks through tools and hooks.
 const SESSION: &str = "asker";
 
@@ -47,7 +47,8 @@ fn pick<'a>(random: &mut SplitMix, of: &[&'a str]) -> &'a str {
     of[random.below(of.len())]
 }
 
-/// Todos with everything that can stand in the way of work: dependencies, missing ones, cycles, holds, files, no content.
+/// Todos with everything that can stand in the way of work: dependencies, missing ones, cycles, holds, files, size, checks that
+/// nobody approved, no content.
 fn todos(random: &mut SplitMix) -> Value {
     let count = 4 + random.below(9);
     let mut out = Vec::new();
@@ -72,6 +73,12 @@ fn todos(random: &mut SplitMix) -> Value {
             todo["files"] = json!([pick(random, &["src/**", "src/a.rs", "docs/*"])]);
         }
         if random.below(4) == 0 {
+            todo["estimatedTokens"] = json!([900_000, 140_001, 140_000, 9_000][random.below(4)]);
+        }
+        if random.below(6) == 0 {
+            todo["verifyCommand"] = json!(pick(random, &["true", "test -e made"]));
+        }
+        if random.below(4) == 0 {
             todo["phase"] = json!(pick(random, &["One", "Two"]));
         }
         if random.below(5) == 0 {
@@ -92,6 +99,8 @@ fn todos(random: &mut SplitMix) -> Value {
 struct Asked {
     world: World,
     mcp: Client,
+    /// A server whose clients write in the extended format.
+    extended: Client,
     library: Session,
     /// The plan, for messages.
     plan: String,
@@ -110,13 +119,23 @@ impl Asked {
         if seed.is_multiple_of(2) {
             world.ok(&["config", "set", "policy.cancelled_dep", "satisfy"]);
         }
-        let mut server = world.command(&["mcp"]);
-        server.env("CLAUDE_CODE_SESSION_ID", SESSION);
-        let mut mcp = Client::spawn(server);
-        mcp.begin();
+        if seed.is_multiple_of(3) {
+            // Fails what it can start, unless a check is not approved.
+            let mut run = world.command(&["run", "--agent", "exec:false", "--agents", "1"]);
+            run.env("PUNCH_RUN_ATTEMPTS", "1").env("PUNCH_RUN_BACKOFF", "10ms").env("PUNCH_RUN_IDLE", "1s");
+            assert!(finished(run.output().unwrap()).exit.is_some());
+        }
+        let serve = |dialect: &[&str], session: &str| {
+            let mut server = world.command(&[&["mcp"], dialect].concat());
+            server.env("CLAUDE_CODE_SESSION_ID", session);
+            let mut mcp = Client::spawn(server);
+            mcp.begin();
+            mcp
+        };
+        let (mcp, extended) = (serve(&[], SESSION), serve(&["--dialect", "extended"], "other asker"));
         let library = Session::open_project(&world.project, Options::new("library")).unwrap();
         let ids = world.ids().into_iter().collect();
-        Self { plan: format!("plan {seed}: {todos}"), world, mcp, library, ids }
+        Self { plan: format!("plan {seed}: {todos}"), world, mcp, extended, library, ids }
     }
 
     /// What a command prints on a terminal that is wide enough for everything.
@@ -131,6 +150,12 @@ impl Asked {
     /// What the reading tool answers, without the receipt.
     fn read(&mut self, arguments: Value) -> String {
         let text = self.mcp.call("todo_read", arguments);
+        text.lines().filter(|line| !line.starts_with("rev ")).map(|line| line.to_owned() + "\n").collect()
+    }
+
+    /// What the reading tool of the extended format answers, without the receipt.
+    fn read_extended(&mut self, arguments: Value) -> String {
+        let text = self.extended.call("todo_read", arguments);
         text.lines().filter(|line| !line.starts_with("rev ")).map(|line| line.to_owned() + "\n").collect()
     }
 
@@ -195,13 +220,16 @@ fn todos_are_one(asked: &mut Asked) {
     let sign = |sign: fn(ShownStatus) -> &'static str| -> BTreeMap<String, String> {
         statuses.iter().map(|(id, name)| (id.clone(), sign(named(name.as_str().unwrap())).to_owned())).collect()
     };
-    let (signs_of, boxes) = (sign(ShownStatus::sign), sign(ShownStatus::check_box));
+    let (signs_of, ascii) = (sign(ShownStatus::sign), sign(ShownStatus::ascii_sign));
+    let boxes = sign(ShownStatus::check_box);
     let list = asked.rows(&asked.text(&["--ascii", "list", "--all"]));
     let tree = asked.rows(&asked.text(&["tree", "--all", "--expand"]));
     let groups = asked.rows(&asked.text(&["graph", "--all"]));
     let library = asked.rows(&asked.library.view(View::Tree).unwrap());
     let tool = asked.read(json!({"all": true, "limit": 100}));
     let tool = asked.rows(&tool);
+    let extended = asked.read_extended(json!({"all": true, "limit": 100}));
+    let extended = asked.rows(&extended);
     Fact::of("sign")
         .on("list --json", signs_of.iter().collect())
         .on("tree", signs(&tree))
@@ -210,15 +238,18 @@ fn todos_are_one(asked: &mut Asked) {
         .agrees(&asked.plan);
     Fact::of("check box")
         .on("list --json", boxes.iter().collect())
-        .on("list", signs(&list))
         .on("tools", signs(&tool))
+        .on("tools, extended", signs(&extended))
         .agrees(&asked.plan);
+    Fact::of("ASCII sign").on("list --json", ascii.iter().collect()).on("list", signs(&list)).agrees(&asked.plan);
     Fact::of("remarks")
         .on("list", remarks(&list))
         .on("tree", remarks(&tree))
         .on("library", remarks(&library))
         .on("tools", remarks(&tool))
+        .on("tools, extended", remarks(&extended))
         .agrees(&asked.plan);
+    let is_oversize = |remarks: &[String]| remarks.iter().any(|remark| remark == "oversize");
     for (id, record) in &records {
         let (why, todo) = (asked.world.json(&["why", id]), asked.world.json(&["show", id])["todo"].clone());
         Fact::of(format!("status of {id}"))
@@ -239,18 +270,91 @@ fn todos_are_one(asked: &mut Asked) {
             .on("list --json", waits(&mut reasons.into_iter()))
             .on("why --json", waits(&mut why["waitsFor"].as_array().unwrap().iter()))
             .agrees(&asked.plan);
+        let shown = record["shown"].as_str().unwrap();
+        let flags = |todo: &Value| todo["flags"].as_array().is_some_and(|flags| flags.contains(&json!("oversize")));
+        let left_out = if shown == "ready" { why["leftOut"]["cause"] == "oversize" } else { flags(&todo) };
+        Fact::of(format!("size of {id}"))
+            .on("list --json", flags(record))
+            .on("list", list.get(id).is_some_and(|(_, remarks)| is_oversize(remarks)))
+            .on("show --json", flags(&todo))
+            .on("why --json", left_out)
+            .agrees(&asked.plan);
+        refusal_is_one(asked, id, record);
         let (text, show) = (asked.text(&["why", id]), asked.text(&["--ascii", "show", id]));
         // Times, the group and earlier attempts are for users only.
         let private = ["  times: ", "  parallel group: ", "  attempts: ", "  earlier error: "];
         let shared = |line: &&str| !private.iter().any(|own| line.starts_with(own));
         let show: String = show.lines().filter(shared).map(|line| line.to_owned() + "\n").collect();
+        // Signs have a fact of their own.
+        let unsigned = |text: String| text.get(3..).map(str::to_owned);
         Fact::of(format!("everything about {id}"))
-            .on("show", show)
-            .on("tools", asked.read(json!({"view": "todo", "id": id})))
+            .on("show", unsigned(show))
+            .on("tools", unsigned(asked.read(json!({"view": "todo", "id": id}))))
+            .on("tools, extended", unsigned(asked.read_extended(json!({"view": "todo", "id": id}))))
             .agrees(&asked.plan);
         for line in asked.read(json!({"view": "why", "id": id})).lines() {
             assert!(text.lines().any(|own| own == line), "why {id}: tools say `{line}`, the command line says {text}");
         }
+    }
+}
+
+/// A claim of a todo that cannot be started is refused for the reasons that lists name.
+fn refusal_is_one(asked: &mut Asked, id: &str, record: &Value) {
+    if !matches!(record["shown"].as_str().unwrap(), "waiting" | "stuck" | "held" | "parked" | "empty") {
+        return;
+    }
+    let run = asked.world.punch(&["claim", id, "--owner", "refused", "--json"]);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    let (code, message) = (answer["error"]["code"].as_str().unwrap(), answer["error"]["message"].as_str().unwrap());
+    let tool = asked.mcp.call("todo_claim", json!({"id": id}));
+    let extended = asked.extended.call("todo_claim", json!({"id": id}));
+    Fact::of(format!("refused claim of {id}"))
+        .on("claim", format!("Error {code}: {message}"))
+        .on("tools", tool.lines().next().unwrap_or_default().to_owned())
+        .on("tools, extended", extended.lines().next().unwrap_or_default().to_owned())
+        .agrees(&asked.plan);
+    for reason in record["reasons"].as_array().unwrap().iter().take(5) {
+        let (cause, about, text) = (reason["cause"].as_str().unwrap(), &reason["id"], reason["text"].as_str().unwrap());
+        let words = match cause {
+            "blank" => "empty".to_owned(),
+            "held" if *about == *id => "because".to_owned(),
+            _ => format!("`{}` ({text})", about.as_str().unwrap()),
+        };
+        assert!(message.contains(&words), "{id}: a list says {words}, the refusal {message} in {}", asked.plan);
+    }
+}
+
+/// A schedule leaves out what lists show as blocked, for the same causes, and what no window can hold.
+fn schedule_is_one(asked: &Asked, ready: &[String]) {
+    let listed = asked.world.json(&["list", "--all"]);
+    let records: BTreeMap<String, &Value> =
+        ids(&listed["todos"]).into_iter().zip(listed["todos"].as_array().unwrap()).collect();
+    let made = asked.world.json(&["schedule"]);
+    let causes: BTreeMap<String, &str> = ids(&made["blocked"])
+        .into_iter()
+        .zip(made["blocked"].as_array().unwrap().iter().map(|blocked| blocked["cause"].as_str().unwrap()))
+        .collect();
+    let is_oversize = |id: &String| records[id]["flags"].as_array().is_some_and(|f| f.contains(&json!("oversize")));
+    for id in ready {
+        Fact::of(format!("whether a schedule leaves out {id}"))
+            .on("list --json", is_oversize(id).then_some("oversize"))
+            .on("schedule --json", causes.get(id).copied())
+            .agrees(&asked.plan);
+    }
+    for (id, cause) in &causes {
+        let record = records[id];
+        let named = |wanted: &str| {
+            record["reasons"].as_array().is_some_and(|reasons| reasons.iter().any(|reason| reason["cause"] == wanted))
+        };
+        let holds = match *cause {
+            "oversize" => is_oversize(id) || record["shown"] == "in_progress" || record["shown"] == "stalled",
+            "waiting" => !ready.contains(id),
+            // A list names what it waits for instead.
+            "blank" => record["content"] == "",
+            _ if matches!(record["shown"].as_str().unwrap(), "in_progress" | "stalled" | "reported") => true,
+            cause => named(cause),
+        };
+        assert!(holds, "{id}: a schedule says {cause}, a list {record} in {}", asked.plan);
     }
 }
 
@@ -276,8 +380,9 @@ fn work_is_one(asked: &mut Asked) {
     sorted.sort();
     by_status.sort();
     Fact::of("ready by status").on("ready", sorted).on("list --json", by_status).agrees(&asked.plan);
-    let blocked = ids(&asked.world.json(&["schedule"])["blocked"]);
-    assert!(ready.iter().all(|id| !blocked.contains(id)), "the schedule leaves out {blocked:?} of {}", asked.plan);
+    schedule_is_one(asked, &ready);
+    let extended = asked.read_extended(json!({"view": "ready", "limit": 100}));
+    Fact::of("ready").on("ready --json", ready.clone()).on("tools, extended", lines(&extended)).agrees(&asked.plan);
 
     let next = |asked: &Asked| asked.world.json(&["next", "--owner", SESSION])["todo"]["id"].clone();
     let (tool, line) = (asked.read(json!({"view": "next"})), asked.read(json!({})));
@@ -385,8 +490,16 @@ fn inbox_is_one(asked: &mut Asked) {
     }
     let (web, board) = (crate::serve::read(&asked.world, "/plans/main/inbox"), asked.text(&["watch", "--once"]));
     Fact::of("inbox").on("inbox --json", &items).on("API", web["items"].as_array().unwrap()).agrees(&asked.plan);
-    let first = items.iter().filter_map(|item| item["todo"].as_str()).next().unwrap_or("Nothing needs you");
-    assert!(board.contains(first), "the board does not show {first} of {}:\n{board}", asked.plan);
+    // Programs that embed the library have no approvals.
+    let known = |item: &&Value| item["kind"] != "approval";
+    let library: Vec<Value> =
+        asked.library.inbox().unwrap().iter().map(|item| serde_json::to_value(item).unwrap()).collect();
+    let said = |item: &Value| [&item["kind"], &item["todo"], &item["text"], &item["blocks"]].map(Value::clone);
+    Fact::of("inbox")
+        .on("inbox --json", items.iter().filter(known).map(said).collect::<Vec<_>>())
+        .on("library", library.iter().map(said).collect())
+        .agrees(&asked.plan);
+    board_shows(&board, &items, &asked.plan);
     let start = json!({"session_id": "new", "hook_event_name": "SessionStart", "source": "startup"});
     let told = asked.hook("SessionStart", &start)["systemMessage"].as_str().unwrap_or_default().to_owned();
     // Before it stands how many todos are open.
@@ -399,9 +512,27 @@ fn inbox_is_one(asked: &mut Asked) {
         .agrees(&asked.plan);
 }
 
+/// The board shows the items in their order, as many as have room.
+fn board_shows(board: &str, items: &[Value], plan: &str) {
+    if items.is_empty() {
+        assert!(board.contains("Nothing needs you"), "{plan}:\n{board}");
+        return;
+    }
+    let heading = format!("Needs you ({})", items.len());
+    let lines: Vec<&str> = board.lines().skip_while(|line| !line.contains(&heading)).skip(1).collect();
+    let lines: Vec<&str> = lines.into_iter().take_while(|line| line.contains(['│', '|'])).collect();
+    assert!(!lines.is_empty(), "the board does not say `{heading}` for {plan}:\n{board}");
+    for (line, item) in lines.iter().zip(items) {
+        let (kind, todo) = (item["kind"].as_str().unwrap(), item["todo"].as_str().unwrap_or_default());
+        let is_more = line.contains(" more");
+        assert!(is_more || line.contains(kind) && line.contains(todo), "{kind} {todo} of {plan}:\n{board}");
+    }
+}
+
 #[test]
 fn every_surface_gives_the_same_answer_to_the_same_question() {
-    for seed in 1..=PLANS {
+    let plans = std::env::var("PUNCH_PLANS").ok().and_then(|plans| plans.parse().ok()).unwrap_or(PLANS);
+    for seed in 1..=plans {
         let mut asked = Asked::new(seed);
         todos_are_one(&mut asked);
         inbox_is_one(&mut asked);

@@ -38,8 +38,7 @@ fn a_file_is_scheduled_without_a_store() {
         | a todo begins   # in a new context window   . waiting
     agent 1 window 1 (120,000): T-1, T-3
     agent 2 window 1 (58,000): T-4, T-2
-    oversize: T-5 is larger than a window; split it
-    left out: T-5 larger than a window (150000 of 140000 tokens)
+    left out: T-5 larger than a context window: 150,000 of 140,000 tokens; split it
     left out: T-7 on hold: blocked
     $ punch schedule --file plan.json --policy level --ascii
     4 todos for 1 agent, 3 context windows of 140,000 tokens (order: level)
@@ -49,17 +48,16 @@ fn a_file_is_scheduled_without_a_store() {
     agent 1 window 1 (28,000): T-1, T-4
     agent 1 window 2 (50,000): T-2
     agent 1 window 3 (100,000): T-3
-    oversize: T-5 is larger than a window; split it
-    left out: T-5 larger than a window (150000 of 140000 tokens)
+    left out: T-5 larger than a context window: 150,000 of 140,000 tokens; split it
     left out: T-7 on hold: blocked
     $ punch schedule --file plan.json --skip-optional --policy makespan --json
-    {"schema":1,"policy":"makespan","agents":1,"contextWindow":200000,"budget":140000,"groups":[{"group":1,"todos":["T-1","T-6","T-7","T-4"]},{"group":2,"todos":["T-2","T-3"]},{"group":3,"todos":["T-5"]}],"windows":[{"agent":1,"window":1,"todos":["T-1","T-3"],"estimatedTokens":120000},{"agent":1,"window":2,"todos":["T-2"],"estimatedTokens":50000}],"slots":[{"todo":"T-1","agent":1,"window":1,"start":0,"end":20000},{"todo":"T-3","agent":1,"window":1,"start":20000,"end":120000},{"todo":"T-2","agent":1,"window":2,"start":120000,"end":170000}],"makespan":170000,"lowerBound":170000,"checkpoints":[{"after":"T-3","agent":1,"window":1}],"oversize":["T-5"],"blocked":[{"id":"T-4","why":"optional, left out"},{"id":"T-5","why":"larger than a window (150000 of 140000 tokens)"},{"id":"T-7","why":"on hold: blocked"}]}
+    {"schema":1,"policy":"makespan","agents":1,"contextWindow":200000,"budget":140000,"groups":[{"group":1,"todos":["T-1","T-6","T-7","T-4"]},{"group":2,"todos":["T-2","T-3"]},{"group":3,"todos":["T-5"]}],"windows":[{"agent":1,"window":1,"todos":["T-1","T-3"],"estimatedTokens":120000},{"agent":1,"window":2,"todos":["T-2"],"estimatedTokens":50000}],"slots":[{"todo":"T-1","agent":1,"window":1,"start":0,"end":20000},{"todo":"T-3","agent":1,"window":1,"start":20000,"end":120000},{"todo":"T-2","agent":1,"window":2,"start":120000,"end":170000}],"makespan":170000,"lowerBound":170000,"checkpoints":[{"after":"T-3","agent":1,"window":1}],"oversize":["T-5"],"blocked":[{"id":"T-4","cause":"optional","why":"optional"},{"id":"T-5","cause":"oversize","why":"larger than a context window: 150,000 of 140,000 tokens"},{"id":"T-7","cause":"held","why":"on hold: blocked"}]}
     $ punch schedule --file plan.json --agents 2 --limit 4
     4 todos for 2 agents, 2 context windows of 140,000 tokens (order: list)
     total 120,000 tokens (lower bound 120,000)
       1 |T-1========|T-3============================================================
-    +7 more
-    2> 7 more lines not shown; --limit N shows more, --json all
+    +6 more
+    2> 6 more lines not shown; --limit N shows more, --json all
     $ punch schedule --file plan.json --agents 0
     2> error: invalid value '0' for '--agents <K>': 0 is not in 1..=10000
     2>
@@ -92,8 +90,7 @@ fn the_plan_itself_is_scheduled() {
         | a todo begins   # in a new context window   . waiting
     agent 1 window 1 (120,000): T-1, T-3
     agent 2 window 1 (58,000): T-4, T-2
-    oversize: T-5 is larger than a window; split it
-    left out: T-5 larger than a window (150000 of 140000 tokens)
+    left out: T-5 larger than a context window: 150,000 of 140,000 tokens; split it
     left out: T-7 on hold: blocked
     "#);
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{NextRun, Roots, Unproven};
-use crate::reason::{is_busy, is_empty, is_optional, is_startable, own_work, shared_files};
+use crate::reason::{WorkLimits, is_busy, is_empty, is_optional, is_startable, own_work, shared_files};
 use crate::text::clip;
 use crate::{Counts, Status, Todo, Uid, Verify};
 
@@ -36,6 +36,9 @@ pub struct NamedTodo {
     /// True if the todo was tried before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// True if no context window can hold the todo.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub oversize: bool,
     /// What else is written down about the work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -56,6 +59,7 @@ impl NamedTodo {
             content: cut(&todo.content),
             running: todo.status_at(now) == Status::InProgress,
             again: todo.attempts > 0,
+            oversize: WorkLimits::USUAL.is_oversize(todo),
             description: todo.description.as_deref().map(cut),
             criteria: todo.criteria.as_deref().map(cut),
             verify: todo.verify.as_ref().map(Verify::line).as_deref().map(cut),
@@ -169,7 +173,7 @@ pub fn survey<'a>(
             running.push(todo.clone());
         }
     }
-    ready.sort_by_key(|t| (t.effective_priority(), t.position, t.uid));
+    ready.sort_by_cached_key(|t| WorkLimits::USUAL.order(t));
     (counts, select(&running, &ready, owner, skip_optional, now))
 }
 

@@ -95,6 +95,9 @@ fn extras(facts: &PlanFacts, next: &NamedTodo, counters: &Counters, words: Vocab
         None if next.again => out.push("It was tried before; one more failure marks it failed.".to_owned()),
         None => {}
     }
+    if next.oversize && !next.running {
+        out.push("It is larger than a context window: split it first.".to_owned());
+    }
     // A list without ids would have to repeat their whole texts.
     if !facts.conflicts.is_empty() && words.takes_ids() {
         let mut line = String::from("These conflict with it, so they wait:");

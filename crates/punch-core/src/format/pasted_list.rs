@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::Label;
 use crate::view::hashtags;
+use crate::{Label, ShownStatus};
 
 /// A todo of a pasted list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn read(text: &str) -> (Vec<PastedTodo>, usize) {
                 closed += 1;
                 continue;
             }
-            Some("[ ]" | "[]" | "[>]" | "[.]" | "[!]" | "[~]") => item[3..].trim(),
+            Some(mark) if is_mark(mark) => item[3..].trim(),
             _ => item,
         };
         let (content, labels) = if text == line { (text, BTreeSet::new()) } else { hashtags::split(text) };
@@ -42,6 +42,11 @@ pub fn read(text: &str) -> (Vec<PastedTodo>, usize) {
         }
     }
     (out, closed)
+}
+
+/// Returns true for the mark of a todo that is not checked off: any sign of a list that was printed, or `[/]` of Markdown.
+fn is_mark(mark: &str) -> bool {
+    mark == "[/]" || ShownStatus::all().any(|status| mark == status.ascii_sign() || mark == status.check_box())
 }
 
 /// The line without the mark of a list: `-`, `*`, `+`, `1.` or `1)`.
@@ -57,6 +62,14 @@ fn unmarked(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_sign_of_a_printed_list_is_a_mark() {
+        for status in ShownStatus::all() {
+            let (read, closed) = read(&format!("{}  Ship it\n", status.ascii_sign()));
+            assert_eq!((read.len(), read.first().is_none_or(|todo| todo.content == "Ship it")), (1 - closed, true));
+        }
+    }
 
     #[test]
     fn markdown_and_plain_lines_become_todos() {

@@ -19,6 +19,8 @@ pub struct Explanation {
     pub hold: Option<Hold>,
     /// Reasons in the todo itself other than a hold: it has no content, or another owner works on it.
     pub own: Option<WaitReason>,
+    /// Why schedules and runs leave it out although it can be started.
+    pub left_out: Option<WaitReason>,
     /// What it waits for: its unmet dependencies in their order, and work in progress on its files.
     pub waits_for: CappedList<WaitReason>,
     /// Where the chains of waiting begin, nearest first: what must move before anything else can.
@@ -35,6 +37,7 @@ pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Explanation> {
         shown: reader.shown(todo),
         hold: todo.hold_at(now).cloned(),
         own: None,
+        left_out: None,
         waits_for: CappedList::default(),
         roots: CappedList::default(),
     };
@@ -45,6 +48,7 @@ pub fn why(plan: &Plan, uid: Uid, now: i64) -> Option<Explanation> {
             _ => out.own = Some(reason),
         }
     }
+    out.left_out = reader.left_out(todo).filter(|_| out.shown == ShownStatus::Ready);
     let mut named = HashSet::new();
     reach(todo, |todo, next| {
         if !reader.is_open(todo) {

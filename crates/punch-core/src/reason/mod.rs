@@ -6,6 +6,7 @@
 
 mod conflict;
 mod explain;
+mod limits;
 mod ready;
 mod standstill;
 mod stranded;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use conflict::{Clash, TodoConflict, TodoConflicts, conflicts, conflicts_of};
 pub use explain::{Explanation, why};
+pub use limits::WorkLimits;
 pub use ready::{is_busy, is_elsewhere, is_empty, is_optional, is_startable, own_work, shared_files};
 pub use standstill::{Standstill, StandstillRoot, standstill};
 pub use stranded::stranded;
@@ -73,6 +75,12 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Every [name](Self::name).
+    pub(crate) const NAMES: [&str; 12] = [
+        "held", "dropped", "missing", "circle", "blank", "oversize", "optional", "reported", "running", "files",
+        "waiting", "ready",
+    ];
+
     /// The cause of a hold.
     pub const fn of_hold(kind: HoldKind) -> Self {
         match kind {
@@ -99,6 +107,26 @@ impl Cause {
             Self::Waiting => "waiting",
             Self::Ready => "ready",
         }
+    }
+
+    /// Finds a cause by its [name](Self::name). Every kind of hold is read as [`Cause::Hold`], and work of any owner as
+    /// [`Cause::Running`].
+    pub fn named(name: &str) -> Option<Self> {
+        let causes = [
+            Self::Hold,
+            Self::Dropped,
+            Self::Missing,
+            Self::Cycle,
+            Self::Blank,
+            Self::Oversize,
+            Self::Optional,
+            Self::Reported,
+            Self::Files,
+            Self::Running,
+            Self::Waiting,
+            Self::Ready,
+        ];
+        causes.into_iter().find(|cause| cause.name() == name)
     }
 
     /// Returns true if the todo named by the reason is on hold.
@@ -139,6 +167,13 @@ impl WaitReason {
         }
     }
 
+    /// A todo that waits for another open one, which cannot be worked on itself.
+    pub(crate) fn waiting(todo: &Todo, on: &Todo) -> Self {
+        let (cause, status) = (Cause::Waiting, Some(on.status));
+        let (id, needed_by) = (on.id.clone(), todo.id.clone());
+        Self { cause, id, uid: Some(on.uid), status, about: None, until: None, needed_by }
+    }
+
     fn about(self, about: impl Into<String>) -> Self {
         Self { about: Some(about.into()).filter(|about| !about.is_empty()), ..self }
     }
@@ -166,17 +201,25 @@ pub struct PlanReader<'a> {
     pub owner: Option<&'a str>,
     /// The time.
     pub now: i64,
+    /// How much work the reader takes on at once.
+    pub limits: WorkLimits,
 }
 
 impl<'a> PlanReader<'a> {
     /// The plan as the user sees it.
     pub const fn new(plan: &'a Plan, now: i64) -> Self {
-        Self { plan, owner: None, now }
+        Self::of(plan, None, now)
     }
 
     /// The plan as an owner sees it.
     pub const fn of(plan: &'a Plan, owner: Option<&'a str>, now: i64) -> Self {
-        Self { plan, owner, now }
+        Self { plan, owner, now, limits: WorkLimits::USUAL }
+    }
+
+    /// Returns this reader with other limits than the usual ones.
+    #[must_use]
+    pub const fn within(self, limits: WorkLimits) -> Self {
+        Self { limits, ..self }
     }
 
     fn state(self, todo: &Todo) -> NodeState {

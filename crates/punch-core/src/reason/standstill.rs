@@ -35,7 +35,7 @@ pub struct Standstill {
 pub fn standstill(plan: &Plan, now: i64) -> Standstill {
     let reader = PlanReader::new(plan, now);
     let mut open: Vec<&Todo> = plan.all().filter(|t| reader.is_open(t) && !t.is_parked()).collect();
-    open.sort_by_cached_key(|t| (t.effective_priority(), t.position, t.uid));
+    open.sort_by_cached_key(|t| reader.limits.order(t));
     let mut out = Standstill { open: open.iter().filter(|t| !super::is_empty(t)).count(), ..Standstill::default() };
     let mut failed: Vec<&Todo> = plan.all().filter(|t| t.is_live() && t.status == Status::Failed).collect();
     failed.sort_by_key(|t| (t.position, t.uid));

@@ -176,6 +176,10 @@ impl Explanation {
                 _ => String::new(),
             };
         }
+        if let Some(left_out) = &self.left_out {
+            let words = left_out.words();
+            out += &format!("\n{words}; schedules and runs leave it out unless you add `--oversize`");
+        }
         if let Some(hold) = &self.hold {
             let reason = neutral(&clip(&hold.reason, 200)).into_owned();
             match hold.kind {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Marks, Record, RecordStatus, Remark};
+use crate::reason::PlanReader;
 use crate::{Dep, Phase, PhaseUid, Plan, Status, Todo};
 
 /// Makes records of many todos: the phases are looked at once.
@@ -52,6 +53,7 @@ impl Record {
         out.updated_at = Some(todo.updated_at);
         out.flags.stored.resume |= todo.lease_expired(now);
         out.flags.stalled = todo.is_stalled(now);
+        out.flags.oversize = PlanReader::new(plan, now).is_marked_oversize(todo);
         out
     }
 
@@ -92,7 +94,7 @@ impl Record {
             finished_at: fields.finished_at,
             hidden: fields.hidden,
             extra: fields.extra.clone(),
-            flags: Marks { stored: fields.flags, stalled: false },
+            flags: Marks { stored: fields.flags, ..Marks::default() },
             ..Self::default()
         }
     }

@@ -59,13 +59,15 @@ impl From<&Note> for Remark {
     }
 }
 
-/// The marks of a todo: the stored ones, and `stalled` where a reader is shown it.
+/// The marks of a todo: the stored ones, and `stalled` and `oversize` where a reader is shown them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Stored.
     pub stored: Flags,
     /// Derived; ignored on input.
     pub stalled: bool,
+    /// No context window can hold the todo. Derived; ignored on input.
+    pub oversize: bool,
 }
 
 /// One field: `None` is not written.
@@ -274,6 +276,7 @@ impl WireField for Marks {
             (stale_dependency, "staleDependency"),
             (reported, "reported"),
             (unchecked, "unchecked"),
+            (self.oversize, "oversize"),
         ];
         let names: Vec<&str> = set.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
         (!names.is_empty()).then(|| json!(names))
@@ -288,8 +291,9 @@ impl WireField for Marks {
                 "reported" => out.stored.reported = true,
                 "unchecked" => out.stored.unchecked = true,
                 "stalled" => out.stalled = true,
-                // Derived from estimates; a list that was shown may hold them.
-                "oversize" | "assumed" => {}
+                "oversize" => out.oversize = true,
+                // Derived from the estimate; a list that was shown may hold it.
+                "assumed" => {}
                 _ => return Err("may contain only resume, stale, staleDependency, reported, unchecked".to_owned()),
             }
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Estimate, ScheduleRequest, budget, estimate, first_window};
+use crate::reason::WorkLimits;
 use crate::{Plan, text};
 
 /// Todos named in a text.
@@ -42,8 +43,11 @@ pub fn batch(plan: &Plan, left: u64, calibration: f64, now: i64) -> Batch {
 impl Batch {
     /// What to do instead, where nothing fits.
     pub fn advice(&self) -> Option<&'static str> {
-        (self.todos.is_empty() && self.too_large.is_some())
-            .then_some("checkpoint now, and continue in a new context window")
+        let (_, estimate) = self.too_large.as_ref().filter(|_| self.todos.is_empty())?;
+        Some(match estimate.tokens > budget(WorkLimits::USUAL.context) {
+            true => "split it, no context window can hold it",
+            false => "checkpoint now, and continue in a new context window",
+        })
     }
 
     /// For people and models: one line for each, and the sum or the advice.

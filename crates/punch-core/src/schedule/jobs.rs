@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Blocked, ParallelGroup, ScheduleRequest, budget, estimate};
 use crate::files::Prefix;
 use crate::graph::kahn::{self, Csr};
-use crate::reason::{self, PlanReader, WaitReason, is_optional, shown};
+use crate::reason::{Cause, PlanReader, WaitReason, WorkLimits, is_optional};
 use crate::{Dep, Plan, Status, Todo, Uid};
 
 /// What can be worked on, numbered in list order.
@@ -38,24 +38,22 @@ impl<'p> Jobs<'p> {
             on.collect::<Vec<u32>>()
         }));
         let dependents = edges.reversed();
-        let reader = PlanReader::new(plan, now);
-        let obstacles: Vec<Option<String>> = open.iter().map(|todo| obstacle(reader, todo, ask)).collect();
-        let mut whys = spread(&open, &dependents, obstacles);
-        let (budget, mut oversize) = (budget(ask.context), Vec::new());
+        let reader = PlanReader::new(plan, now).within(WorkLimits::of(ask));
+        let left_out = |todo: &Todo, cause| reader.left_out(todo).filter(|reason| reason.cause == cause);
+        let obstacle = |todo: &&'p Todo| reader.obstacle(todo).or_else(|| left_out(todo, Cause::Optional));
+        let mut whys = spread(&open, &dependents, open.iter().map(obstacle).collect());
+        let mut oversize = Vec::new();
         for (todo, why) in open.iter().zip(&mut whys).filter(|(_, why)| why.is_none()) {
-            let tokens = estimate(todo, ask.calibration).tokens;
-            if tokens > budget {
+            if let Some(reason) = left_out(todo, Cause::Oversize) {
                 oversize.push(todo.id.clone());
-                *why = (!ask.oversize).then(|| format!("larger than a window ({tokens} of {budget} tokens)"));
+                *why = Some(reason).filter(|_| !ask.oversize);
             }
         }
         if !ask.oversize && !oversize.is_empty() {
             whys = spread(&open, &dependents, whys);
         }
-        let blocked = open
-            .iter()
-            .zip(&whys)
-            .filter_map(|(todo, why)| why.as_ref().map(|why| Blocked { id: todo.id.clone(), why: why.clone() }));
+        let blocked =
+            open.iter().zip(&whys).filter_map(|(todo, why)| why.as_ref().map(|reason| Blocked::of(todo, reason)));
         let blocked = blocked.collect();
         // Numbered again without them. Nothing that can be worked on depends on them.
         let mut next = 0u32;
@@ -73,7 +71,17 @@ impl<'p> Jobs<'p> {
         let todos: Vec<&Todo> = open.iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, todo)| *todo).collect();
         let tokens = todos.iter().map(|todo| estimate(todo, ask.calibration).tokens).collect();
         let (sets, globs) = sets(&todos);
-        Self { dependents: deps.reversed(), todos, tokens, deps, sets, globs, oversize, blocked, budget }
+        Self {
+            dependents: deps.reversed(),
+            todos,
+            tokens,
+            deps,
+            sets,
+            globs,
+            oversize,
+            blocked,
+            budget: budget(ask.context),
+        }
     }
 
     pub fn len(&self) -> u32 {
@@ -153,21 +161,14 @@ fn is_open(todo: &Todo) -> bool {
     matches!(todo.status, Status::Pending | Status::InProgress)
 }
 
-/// What keeps a todo from being worked on, apart from other open todos and its size.
-fn obstacle(reader: PlanReader<'_>, todo: &Todo, ask: &ScheduleRequest) -> Option<String> {
-    let words = |reason: WaitReason| reason::summary(&[reason], 1).join("; ");
-    let optional = || (ask.skip_optional && is_optional(todo)).then(|| "optional, left out".to_owned());
-    reader.obstacle(todo).map(words).or_else(optional)
-}
-
 /// What depends on something that cannot be worked on cannot be worked on either.
-fn spread(open: &[&Todo], dependents: &Csr, mut whys: Vec<Option<String>>) -> Vec<Option<String>> {
+fn spread(open: &[&Todo], dependents: &Csr, mut whys: Vec<Option<WaitReason>>) -> Vec<Option<WaitReason>> {
     let mut stack: Vec<u32> = (0u32..).zip(&whys).filter(|(_, why)| why.is_some()).map(|(at, _)| at).collect();
     while let Some(at) = stack.pop() {
         for &dependent in dependents.row(at) {
             let why = &mut whys[dependent as usize];
             if why.is_none() {
-                *why = Some(format!("waiting for {}", shown(&open[at as usize].id)));
+                *why = Some(WaitReason::waiting(open[dependent as usize], open[at as usize]));
                 stack.push(dependent);
             }
         }

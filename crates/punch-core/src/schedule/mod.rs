@@ -16,9 +16,10 @@ mod list;
 mod next;
 mod pick;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::Plan;
+use crate::reason::{self, Cause, WaitReason, WorkLimits};
+use crate::{Plan, Todo};
 use agents::Agents;
 use jobs::Jobs;
 
@@ -79,9 +80,9 @@ impl Default for ScheduleRequest {
         Self {
             order: ScheduleOrder::List,
             agents: 1,
-            context: 200_000,
-            calibration: 1.0,
-            skip_optional: false,
+            context: WorkLimits::USUAL.context,
+            calibration: WorkLimits::USUAL.calibration,
+            skip_optional: WorkLimits::USUAL.skip_optional,
             oversize: false,
         }
     }
@@ -145,8 +146,29 @@ pub struct Break {
 pub struct Blocked {
     /// The id of the todo.
     pub id: String,
-    /// The reasons why it is blocked.
+    /// What stands in its way.
+    #[serde(serialize_with = "by_name", deserialize_with = "named")]
+    pub cause: Cause,
+    /// What stands in its way, in words.
     pub why: String,
+}
+
+impl Blocked {
+    fn of(todo: &Todo, reason: &WaitReason) -> Self {
+        let why = reason::summary(std::slice::from_ref(reason), 1).join("; ");
+        Self { id: todo.id.clone(), cause: reason.cause, why }
+    }
+}
+
+/// The name as in every other answer: the derived one is that of stored decisions.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn by_name<S: Serializer>(cause: &Cause, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(cause.name())
+}
+
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cause, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Cause::named(&name).ok_or_else(|| de::Error::unknown_variant(&name, &Cause::NAMES))
 }
 
 /// The whole answer.

@@ -70,8 +70,14 @@ fn decision() -> Value {
 }
 
 fn facts() -> Value {
-    let more =
-        [("running", yes_no()), ("again", yes_no()), ("description", text()), ("criteria", text()), ("verify", text())];
+    let more = [
+        ("running", yes_no()),
+        ("again", yes_no()),
+        ("oversize", yes_no()),
+        ("description", text()),
+        ("criteria", text()),
+        ("verify", text()),
+    ];
     let named = object(&[("id", text()), ("content", text())], &more);
     let conflict = object(&[("id", text()), ("files", yes_no())], &[]);
     let always = [("revision", count()), ("open", count()), ("total", count()), ("progress", yes_no())];

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{about, count, list, object, text, word};
+use crate::reason::Cause;
 use crate::schedule::ScheduleOrder;
 
 /// Fields of a schedule, all of them always there.
@@ -14,7 +15,8 @@ pub fn schedule() -> Vec<(&'static str, Value)> {
     let slot =
         object(&[("todo", text()), ("agent", count()), ("window", count()), ("start", count()), ("end", count())], &[]);
     let checkpoint = object(&[("after", text()), ("agent", count()), ("window", count())], &[]);
-    let blocked = object(&[("id", text()), ("why", text())], &[]);
+    let cause = word(Cause::NAMES);
+    let blocked = object(&[("id", text()), ("cause", cause), ("why", text())], &[]);
     vec![
         ("policy", word(ScheduleOrder::ALL.map(ScheduleOrder::name))),
         ("agents", count()),

@@ -69,7 +69,7 @@ const fn is_zero(count: &usize) -> bool {
 }
 
 /// Badges that have no field of their own, by their names in JSON.
-pub const MARKS: [(&str, Badge); 9] = [
+pub const MARKS: [(&str, Badge); 10] = [
     ("resume", Badge::Resume),
     ("stale", Badge::Stale),
     ("stale_dependency", Badge::StaleDependency),
@@ -79,6 +79,7 @@ pub const MARKS: [(&str, Badge); 9] = [
     ("outdated", Badge::Outdated),
     ("failing", Badge::Failing),
     ("drift", Badge::Drift),
+    ("oversize", Badge::Oversize),
 ];
 
 impl BoardRow {

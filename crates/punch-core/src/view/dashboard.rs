@@ -98,9 +98,6 @@ impl Dashboard<'_> {
     fn entries(&self, layout: Layout) -> Vec<DashboardEntry> {
         let items = self.inbox.unwrap_or_default();
         let mut out: Vec<DashboardEntry> = items.iter().take(ITEMS).map(|item| entry(item, layout)).collect();
-        // Each section once, in the order of its first item.
-        let sections: Vec<&str> = out.iter().map(|entry| entry.name).collect();
-        out.sort_by_key(|entry| sections.iter().position(|name| *name == entry.name));
         if let (Some(last), Some(more)) = (out.last_mut(), self.more()) {
             last.more = Some((more, "punch inbox"));
         }

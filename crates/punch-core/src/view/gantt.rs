@@ -3,6 +3,7 @@
 use super::cap::{Cap, CappedLines, LineEnd};
 use super::width::{columns, fit};
 use super::{Glyphs, Plain, ScheduleView, SlotRow, SpanRole, ViewLine};
+use crate::reason::Cause;
 use crate::text::{counted, grouped};
 
 /// How much of an id is shown, in columns.
@@ -63,11 +64,15 @@ impl Gantt {
         }
         let todo =
             |words: &str, id: &Plain| ViewLine::default().with(SpanRole::Detail, words).with(SpanRole::Id, shown(id));
-        for id in &view.oversize {
-            lines.push(todo("oversize: ", id).with(SpanRole::Text, " is larger than a window; split it"));
+        // Either all of them are left out, which their rows say, or none is.
+        let is_left_out = view.left_out.iter().any(|row| row.cause == Cause::Oversize);
+        for id in view.oversize.iter().filter(|_| !is_left_out) {
+            let words = format!(" {}; split it", Cause::Oversize.words(""));
+            lines.push(todo("oversize: ", id).with(SpanRole::Text, words));
         }
         for row in &view.left_out {
-            lines.push(todo("left out: ", &row.id).with(SpanRole::Text, format!(" {}", row.why)));
+            let advice = if row.cause == Cause::Oversize { "; split it" } else { "" };
+            lines.push(todo("left out: ", &row.id).with(SpanRole::Text, format!(" {}{advice}", row.why)));
         }
         lines
     }

@@ -17,7 +17,7 @@ impl Glyphs {
     pub const fn status(self, status: ShownStatus) -> &'static str {
         match self {
             Self::Unicode => status.sign(),
-            Self::Ascii => status.check_box(),
+            Self::Ascii => status.ascii_sign(),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Plain;
-use crate::reason::PlanReader;
+use crate::reason::{Cause, PlanReader};
 use crate::schedule::{Schedule, ScheduleOrder};
 use crate::{ShownStatus, Uid};
 
@@ -46,7 +46,9 @@ pub struct LeftOutRow {
     pub uid: Option<Uid>,
     /// The id of the todo.
     pub id: Plain,
-    /// What stands in its way.
+    /// How it stands in its way.
+    pub cause: Cause,
+    /// What stands in its way, in words.
     pub why: Plain,
 }
 
@@ -98,6 +100,7 @@ impl ScheduleView {
         let left_out = |blocked: &crate::schedule::Blocked| LeftOutRow {
             uid: find(&blocked.id).map(|todo| todo.uid),
             id: Plain::id(&blocked.id),
+            cause: blocked.cause,
             why: Plain::text(&blocked.why),
         };
         Self {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Glyphs, Plain, SpanRole, TodoRow, ViewLine};
 use crate::reason::{self, PlanReader};
 use crate::time::ago;
-use crate::{HoldKind, Label, Proof, Record, Status, Todo, Verify, text};
+use crate::{HoldKind, Label, Proof, Record, ShownStatus, Status, Todo, Verify, text};
 
 /// Characters of one field.
 const FIELD: usize = 2_000;
@@ -42,7 +42,8 @@ impl TodoDetail {
         let (row, record) = (TodoRow::of(reader, todo), Record::of(reader.plan, todo, reader.now));
         let mut fields = DetailFields(Vec::new());
         let reasons = reader.reasons(todo).into_iter().filter(|reason| !(reason.is_own() && reason.cause.is_hold()));
-        fields.put("why", &reason::summary(&reasons.collect::<Vec<_>>(), NAMED).join("; "));
+        let left_out = reader.left_out(todo).filter(|_| row.status == ShownStatus::Ready);
+        fields.put("why", &reason::summary(&reasons.chain(left_out).collect::<Vec<_>>(), NAMED).join("; "));
         fields.put("description", todo.description.as_deref().unwrap_or_default());
         fields.put("phase", record.phase.as_deref().unwrap_or_default());
         fields.put("priority", &priority(todo));
@@ -78,11 +79,20 @@ impl TodoDetail {
 
     /// The row, then a line for each field.
     pub fn lines(&self, glyphs: Glyphs) -> Vec<ViewLine> {
+        self.below(self.row.line(glyphs))
+    }
+
+    /// The row with its check box, then a line for each field, as models read them.
+    pub fn model_lines(&self) -> Vec<ViewLine> {
+        self.below(self.row.line_with(self.row.status.check_box()))
+    }
+
+    fn below(&self, head: ViewLine) -> Vec<ViewLine> {
         let field = |field: &DetailField| {
             let line = ViewLine::default().with(SpanRole::Heading, format!("  {}: ", field.name));
             line.with(SpanRole::Text, field.value.as_str())
         };
-        std::iter::once(self.row.line(glyphs)).chain(self.fields.iter().map(field)).collect()
+        std::iter::once(head).chain(self.fields.iter().map(field)).collect()
     }
 }
 

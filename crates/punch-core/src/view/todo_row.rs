@@ -50,6 +50,8 @@ pub enum Badge {
     Failing,
     /// Files were changed that the todo does not declare.
     Drift,
+    /// No context window can hold the todo.
+    Oversize,
     /// The todo has notes.
     Notes {
         /// The number of notes.
@@ -74,6 +76,7 @@ impl Badge {
             Self::Outdated => Proof::Outdated.name().to_owned(),
             Self::Failing => Proof::Failing.name().to_owned(),
             Self::Drift => "other files changed".to_owned(),
+            Self::Oversize => Cause::Oversize.name().to_owned(),
             Self::Notes { .. } => return None,
         })
     }
@@ -81,9 +84,12 @@ impl Badge {
     const fn role(&self) -> SpanRole {
         match self {
             Self::Priority { priority: 1 } => SpanRole::Strong,
-            Self::Stale | Self::StaleDependency | Self::CheckFailed | Self::Failing | Self::Outdated => {
-                SpanRole::Warning
-            }
+            Self::Stale
+            | Self::StaleDependency
+            | Self::CheckFailed
+            | Self::Failing
+            | Self::Outdated
+            | Self::Oversize => SpanRole::Warning,
             Self::Owner { .. } | Self::Yours => SpanRole::Owner,
             Self::Priority { .. }
             | Self::Labels { .. }
@@ -122,6 +128,7 @@ impl Badge {
             (todo.proof() == Some(Proof::Outdated), Self::Outdated),
             (todo.proof() == Some(Proof::Failing), Self::Failing),
             (todo.observed().is_some_and(|observed| !observed.outside.is_empty()), Self::Drift),
+            (reader.is_marked_oversize(todo), Self::Oversize),
             (!todo.notes.is_empty(), Self::Notes { count: todo.notes.len() }),
         ] {
             out.extend(set.then_some(badge));
@@ -206,13 +213,17 @@ impl TodoRow {
 
     /// Sign, id and text.
     pub fn line(&self, glyphs: Glyphs) -> ViewLine {
+        self.line_with(glyphs.status(self.status))
+    }
+
+    pub(super) fn line_with(&self, sign: &'static str) -> ViewLine {
         if self.status == ShownStatus::Archived {
             return ViewLine::default()
                 .with(SpanRole::Detail, "archived: ")
                 .id(&self.id)
                 .with(SpanRole::Text, format!("  {}", self.text));
         }
-        let line = ViewLine::default().sign(self.status, glyphs).with(SpanRole::Text, " ").id(&self.id);
+        let line = ViewLine::default().with(SpanRole::Status(self.status), sign).with(SpanRole::Text, " ").id(&self.id);
         line.with(SpanRole::Text, format!("  {}", self.text))
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::reason::{self, Cause, Clash, TodoConflict, WaitReason};
+use crate::reason::{self, Cause, Clash, TodoConflict, WaitReason, WorkLimits};
 use crate::text::{clip, neutral, shell};
 use crate::{Plan, Status, Uid};
 
@@ -33,6 +33,7 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
     let json = json!({
         "standing": why.standing(),
         "shown": why.shown,
+        "leftOut": why.left_out.as_ref().map(blocker),
         "waitsFor": blockers(&why.waits_for.list),
         "roots": blockers(&why.roots.list),
         "unblocks": unblocks.ready.list,
@@ -78,7 +79,7 @@ fn way_out(plan: &Plan, why: &reason::Explanation) -> Option<String> {
 fn most_urgent<'a>(plan: &Plan, roots: &'a [WaitReason]) -> Option<&'a str> {
     let ready = roots.iter().filter(|root| root.cause == Cause::Ready);
     let ready = ready.filter_map(|root| Some((plan.get(root.uid?)?, root)));
-    ready.min_by_key(|(todo, _)| (todo.effective_priority(), todo.position, todo.uid)).map(|(_, root)| root.id.as_str())
+    ready.min_by_key(|(todo, _)| WorkLimits::USUAL.order(todo)).map(|(_, root)| root.id.as_str())
 }
 
 /// Explains why nothing, or nothing else, can be started in a whole plan.

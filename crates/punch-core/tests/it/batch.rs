@@ -45,6 +45,8 @@ fn what_fits_is_taken_and_what_does_not_is_advice() {
     28000 of 28000 tokens; checkpoint when they are done
     ");
     assert!(batch(&plan, 12_000, 1.5, 0).advice().is_some(), "calibration counts");
+    let huge = batch(&self::plan(&[(900_000, false)]), 200_000, 1.0, 0);
+    assert_eq!(huge.advice(), Some("split it, no context window can hold it"));
     assert_eq!(batch(&Plan::new(), 5, 1.0, 0).text(&Plan::new()), "Nothing is open.");
 }
 

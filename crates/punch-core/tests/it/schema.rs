@@ -27,6 +27,7 @@ fn input(choice: u32, open: u64, next: bool, cause: Cause) -> DecisionInput {
         content: "Write it".into(),
         running: every(2),
         again: every(3),
+        oversize: every(5),
         description: every(2).then(|| "more".into()),
         criteria: every(2).then(|| "works".into()),
         verify: None,

@@ -76,18 +76,18 @@ fn a_list_is_aligned_and_cut_on_a_terminal_and_whole_in_a_pipe() {
     [>] T-1  Write the transliteration table            @alice; 4 min
     [.] T-2  Read the table at the start of the program, wha...  P1; waiting for T-1
     [ ] T-3  Changelog entry                            #docs
-    [.] T-4  Choose the section of the README           on hold: which README sec...
+    [|] T-4  Choose the section of the README           on hold: which README sec...
     [!] T-5  Set up CI
-    [.] T-6  Release 0.2.0                              stuck behind T-5, which f...
+    [#] T-6  Release 0.2.0                              stuck behind T-5, which f...
     [x] T-7  Design it
     "#);
     assert_snapshot!(list(layout(None, Glyphs::Ascii)), @r#"
     [>] T-1  Write the transliteration table  (@alice)
     [.] T-2  Read the table at the start of the program, whatever its encoding is  (P1; waiting for T-1)
     [ ] T-3  Changelog entry  (#docs)
-    [.] T-4  Choose the section of the README  (on hold: which README section?)
+    [|] T-4  Choose the section of the README  (on hold: which README section?)
     [!] T-5  Set up CI
-    [.] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3)
+    [#] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3)
     [x] T-7  Design it
     "#);
     for width in 20..200 {
@@ -163,10 +163,10 @@ fn the_plan_at_a_glance_names_what_needs_you_with_the_command_to_type() {
 
     Needs you    ‖ T-4  Choose the section of the README: which README section?
                    punch unhold T-4
-                 ? T-6  check `cargo test --workspace` (blocks 1)
-                   punch verify --allow T-6 T-7 T-8 T-9
     Failed       ✗ T-5  Set up CI: failed twice, check exits with 1 (blocks 1)
                    punch why T-5
+    Needs you    ? T-6  check `cargo test --workspace` (blocks 1)
+                   punch verify --allow T-6 T-7 T-8 T-9
     In progress  ▶ T-1  Write the transliteration table               @alice · 4 min
     Next         ○ T-3  Changelog entry                               #docs
 
@@ -176,21 +176,25 @@ fn the_plan_at_a_glance_names_what_needs_you_with_the_command_to_type() {
     main · 1 of 7 done  ━━━─────────────────────  14%
 
     Needs you    ‖ T-4  Choose the section of the README: which README section?  punch unhold T-4
-                 ? T-6  check `cargo test --workspace` (blocks 1)
-                   punch verify --allow T-6 T-7 T-8 T-9
     Failed       ✗ T-5  Set up CI: failed twice, check exits with 1 (blocks 1)   punch why T-5
+    Needs you    ? T-6  check `cargo test --workspace` (blocks 1)
+                   punch verify --allow T-6 T-7 T-8 T-9
     In progress  ▶ T-1  Write the transliteration table                          @alice · 4 min
     Next         ○ T-3  Changelog entry                                          #docs
 
     Auto-continue on · Claude Code connected · punch help
     "#);
+    // The inbox decides what comes first, not the names of sections (decision 0040).
+    let text = screen(layout(None, Glyphs::Ascii), Some(&inbox));
+    let places: Vec<Option<usize>> = inbox.iter().map(|item| text.find(&item.text)).collect();
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}: {text}");
     assert_snapshot!(screen(layout(None, Glyphs::Ascii), None), @r#"
     main: 1 of 7 done (14%)
     In progress  [>] T-1  Write the transliteration table  (@alice)
     Next         [ ] T-3  Changelog entry  (#docs)
     Failed       [!] T-5  Set up CI
-    Stuck        [.] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3)
-    On hold      [.] T-4  Choose the section of the README  (on hold: which README section?)
+    Stuck        [#] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3)
+    On hold      [|] T-4  Choose the section of the README  (on hold: which README section?)
     Auto-continue on · Claude Code connected · punch help
     "#);
 }

@@ -2,7 +2,7 @@
 
 use punch_core::reason::PlanReader;
 use punch_core::{Footprint, Plan, apply};
-use punch_store::Ahead;
+use punch_store::{Ahead, Snapshot};
 use serde_json::json;
 
 use super::arguments::ClaimCall;
@@ -59,8 +59,23 @@ impl Engine {
         match answer? {
             Some(answer) => Ok(answer),
             None => {
-                let revision = self.read(incoming.plan, |snapshot| Ok(snapshot.row()?.revision))?;
-                Ok(ToolAnswer::new("Nothing is ready to claim.".into(), json!({"todo": null}), revision))
+                let scope = |snapshot: &dyn Snapshot| worker::scope(snapshot, caller);
+                let (row, scope) = self.read(incoming.plan, |snapshot| Ok((snapshot.row()?, scope(snapshot)?)))?;
+                let scope = scope.filter(|scope| !scope.is_empty());
+                let text = match (row.counts.open(), scope) {
+                    (0, _) => "Nothing is open.".to_owned(),
+                    // A worker has only its own todos.
+                    (_, Some(_)) => "Nothing is ready to claim.".to_owned(),
+                    (1, None) => {
+                        "Nothing is ready to claim; 1 todo is open: view why shows what it is waiting for.".to_owned()
+                    }
+                    (open, None) => {
+                        format!(
+                            "Nothing is ready to claim; {open} todos are open: view why shows what they are waiting for."
+                        )
+                    }
+                };
+                Ok(ToolAnswer::new(text, json!({"todo": null}), row.revision))
             }
         }
     }

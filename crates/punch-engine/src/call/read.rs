@@ -3,7 +3,7 @@
 use punch_core::inbox::InboxItem;
 use punch_core::reason::{self, PlanReader};
 use punch_core::schedule::{ScheduleRequest, batch};
-use punch_core::view::{self, Cap, Glyphs, RevisionStory, TodoDetail, spans};
+use punch_core::view::{self, Cap, RevisionStory, TodoDetail, spans};
 use punch_core::{Footprint, Plan, Record, Refusal, Todo, Uid, text};
 use punch_store::{Snapshot, Which};
 use serde_json::{Value, json};
@@ -44,8 +44,8 @@ pub(super) fn answer(
             let which = if call.all { Which::Live } else { Which::Open };
             plan(snapshot, caller, dialect, (which, own()?.as_deref()), (call.offset, call.limit), display, now)
         }
-        ReadView::Next => ready(snapshot, caller, own()?.as_deref(), 1, display, now),
-        ReadView::Ready => ready(snapshot, caller, own()?.as_deref(), call.limit, display, now),
+        ReadView::Next => ready(snapshot, caller, own()?.as_deref(), None, display, now),
+        ReadView::Ready => ready(snapshot, caller, own()?.as_deref(), Some(call.limit), display, now),
         ReadView::Todo => todo(snapshot, caller, dialect, required(id.as_deref())?, display, now),
         ReadView::Why => why(snapshot, caller, id.as_deref(), now),
         ReadView::Schedule => fitting(snapshot, own()?.as_deref(), left(snapshot, caller, call)?, (calibration, now)),
@@ -135,25 +135,26 @@ fn next(
     Ok(ReadyQuery::for_owner(caller.actor.owner(), own, now).next(snapshot)?.into_iter().collect())
 }
 
+/// What can be started, at most `limit`; without a limit, what the caller should work on, with what it must know to begin.
 fn ready(
     snapshot: &dyn Snapshot,
     caller: &ToolCaller<'_>,
     own: Option<&[Uid]>,
-    limit: usize,
+    limit: Option<usize>,
     display: &mut Display,
     now: i64,
 ) -> Result<ToolAnswer, EngineError> {
     let row = snapshot.row()?;
     let todos = match limit {
-        1 => next(snapshot, caller, own, now)?,
-        _ => ReadyQuery { scope: own, ..ReadyQuery::of_plan(now) }.ready(snapshot, limit)?,
+        None => next(snapshot, caller, own, now)?,
+        Some(limit) => ReadyQuery { scope: own, ..ReadyQuery::of_plan(now) }.ready(snapshot, limit)?,
     };
     let todos = display.take(todos);
     // What is ready waits for nothing, so nothing has to be loaded to show it.
     let part = Plan::slice(row.clone());
     let reader = PlanReader::of(&part, caller.actor.owner(), now);
     let mut lines: Vec<String> = todos.iter().map(|t| render::line(reader, t)).collect();
-    if limit == 1 {
+    if limit.is_none() {
         lines.extend(todos.iter().flat_map(render::work));
     }
     if todos.is_empty() {
@@ -188,7 +189,7 @@ fn todo(
     display.todos.push(uid);
     let todo = part.get(uid).ok_or_else(|| EngineError::NotFound { given: id.to_owned(), near: Vec::new() })?;
     let detail = TodoDetail::of(PlanReader::of(&part, caller.actor.owner(), now), todo);
-    let text = capped(&spans::text(&detail.lines(Glyphs::Ascii)));
+    let text = capped(&spans::text(&detail.model_lines()));
     let structured = caller.structured.then(|| match dialect {
         Dialect::Extended => json!({"todo": extended::record(&part, todo, now)}),
         _ => json!({"todo": Record::of(&part, todo, now).to_map()}),

@@ -43,7 +43,8 @@ pub(super) fn record(
 ) -> Result<Option<u64>, EngineError> {
     let source = report.key.full_name();
     if let Some(kind) = activity_of(report, outcome) {
-        activity::record(tx, Some(&source), None, &kind, now)?;
+        let todo = outcome.at_todo.as_deref().map(|id| activity::todo_of(tx, id)).transpose()?.flatten();
+        activity::record(tx, Some(&source), todo, &kind, now)?;
     }
     if let Some(id) = outcome.no_longer_asks
         && let Some(asked) = tx.question(id)?

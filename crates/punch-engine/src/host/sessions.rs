@@ -9,6 +9,8 @@ use crate::{Engine, EngineError, Role, SessionState, history, session};
 
 /// How long a session must have been silent to be left out.
 pub(crate) const SILENT_MS: i64 = 24 * 60 * 60 * 1000;
+/// Sessions of a plan that are looked at, the most recently seen.
+const LISTED: usize = 500;
 
 /// The number of decisions that are searched for a session without a record.
 const RECENT: usize = 1_000;
@@ -72,7 +74,7 @@ impl Engine {
     /// The session that the user means: its id, `ID/SUBAGENT`, or the beginning of only one.
     pub fn find_session(&self, given: &str) -> Result<Option<SessionKey>, EngineError> {
         let mut keys: Vec<SessionKey> = self.browse(|catalogue| {
-            let sessions = catalogue.sessions()?.into_iter().map(|session| session.key);
+            let sessions = catalogue.sessions(None, i64::MIN, usize::MAX)?.into_iter().map(|session| session.key);
             Ok(sessions.chain(catalogue.decisions(None, RECENT)?.into_iter().map(|stored| stored.key)).collect())
         })?;
         keys.sort();
@@ -100,9 +102,9 @@ impl Engine {
     /// Returns the sessions that are being continued.
     pub fn going(&self) -> Result<Vec<Going>, EngineError> {
         let now = self.now();
-        let sessions = self.browse(|catalogue| catalogue.sessions())?;
-        let recent = sessions.iter().take_while(|session| now.saturating_sub(session.seen_at) < SILENT_MS);
+        let recent = self.browse(|catalogue| catalogue.sessions(None, now.saturating_sub(SILENT_MS), usize::MAX))?;
         Ok(recent
+            .iter()
             .map(|session| (session, session::read(session)))
             // What the agents of a run and assigned ones do is shown with the run, or with their todos.
             .filter(|(_, state)| state.drive.going && state.role != Role::Worker)
@@ -117,10 +119,10 @@ impl Engine {
     /// Returns the sessions that work on a plan or got a decision about continuing, the latest first, at most `most`.
     pub fn sessions_on(&self, plan: PlanId, most: usize) -> Result<Vec<SessionStatus>, EngineError> {
         let now = self.now();
-        let sessions = self.browse(|catalogue| catalogue.sessions())?;
-        let recent = sessions.iter().take_while(|session| now.saturating_sub(session.seen_at) < SILENT_MS);
+        let seen_after = now.saturating_sub(SILENT_MS);
+        let recent = self.browse(|catalogue| catalogue.sessions(Some(plan), seen_after, LISTED))?;
         let mut out = Vec::new();
-        for session in recent.filter(|session| session.plan == Some(plan) && session.key.subagent().is_none()) {
+        for session in recent.iter().filter(|session| session.key.subagent().is_none()) {
             if out.len() == most {
                 break;
             }
@@ -139,14 +141,14 @@ impl Engine {
     pub fn turn(&self, plan: PlanId, of: Option<&SessionKey>) -> Result<Option<TurnStart>, EngineError> {
         self.read(plan, |snapshot| match of {
             Some(key) => turn_of(snapshot, key),
-            None => turn_start(snapshot, snapshot.sessions()?),
+            None => turn_start(snapshot, snapshot.sessions(Some(plan), i64::MIN, LISTED)?),
         })
     }
 
     /// What reminders and continuations have cost so far.
     pub fn spent(&self) -> Result<PromptTokens, EngineError> {
         let mut spent = PromptTokens::default();
-        for session in self.browse(|catalogue| catalogue.sessions())? {
+        for session in self.browse(|catalogue| catalogue.sessions(None, i64::MIN, usize::MAX))? {
             let counters = session::read(&session).drive;
             spent.sessions += usize::from(counters.reminded + counters.prompted > 0);
             spent.reminders += counters.reminded;

@@ -165,4 +165,25 @@ impl RunEvent {
         };
         u32::try_from(*agent).ok().filter(|agent| *agent > 0)
     }
+
+    /// Returns the id of the todo that the event is about; `None` if it is about a seat or the run.
+    pub fn todo(&self) -> Option<&str> {
+        match self {
+            Self::Started { todo, .. }
+            | Self::Continued { todo, .. }
+            | Self::Verifying { todo, .. }
+            | Self::Completed { todo, .. }
+            | Self::Retrying { todo, .. }
+            | Self::Failed { todo, .. }
+            | Self::Held { todo, .. }
+            | Self::Asks { todo, .. }
+            | Self::Released { todo, .. } => Some(todo),
+            Self::Begun { .. }
+            | Self::Remark { .. }
+            | Self::Output { .. }
+            | Self::Limited { .. }
+            | Self::Waiting { .. }
+            | Self::Ended { .. } => None,
+        }
+    }
 }

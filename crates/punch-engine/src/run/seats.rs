@@ -1,7 +1,9 @@
 //! The state of the seats of a run, and the events of the run, for readers in other processes.
 
-use punch_core::text;
-use punch_store::{Durability, PlanId, SeatRecord};
+use std::collections::HashMap;
+
+use punch_core::{Uid, text};
+use punch_store::{Durability, PlanId, SeatRecord, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use super::RunEvent;
@@ -103,10 +105,22 @@ impl Engine {
         seats: &[SeatStatus],
     ) -> Result<(), EngineError> {
         self.write(plan, Durability::Relaxed, |tx, now| {
+            // Several events of a moment are usually about the same todo.
+            let mut found: HashMap<String, Option<Uid>> = HashMap::new();
+            let mut find = |tx: &dyn Snapshot, id: Option<&str>| -> Result<Option<Uid>, EngineError> {
+                let Some(id) = id else { return Ok(None) };
+                if let Some(known) = found.get(id) {
+                    return Ok(*known);
+                }
+                let todo = activity::todo_of(tx, id)?;
+                found.insert(id.to_owned(), todo);
+                Ok(todo)
+            };
             for event in events {
+                let todo = find(tx, event.todo())?;
                 let source = activity::of_run(run, event.seat());
                 let kind = ActivityKind::Run { run, event: event.clone() };
-                activity::record(tx, Some(&source), None, &kind, now)?;
+                activity::record(tx, Some(&source), todo, &kind, now)?;
             }
             let known = if seats.is_empty() { Vec::new() } else { tx.seats(run)? };
             for seat in seats {
@@ -115,9 +129,10 @@ impl Engine {
                 let body = serde_json::to_string(&seat).unwrap_or_default();
                 tx.put_seat(&SeatRecord { run, n: seat.seat, at: now, body })?;
                 if before.unwrap_or_default().stage != seat.stage {
+                    let todo = find(tx, seat.todo.as_deref())?;
                     let kind = ActivityKind::Seat { run, seat: seat.seat, stage: seat.stage, todo: seat.todo };
                     let source = activity::of_run(run, Some(seat.seat));
-                    activity::record(tx, Some(&source), None, &kind, now)?;
+                    activity::record(tx, Some(&source), todo, &kind, now)?;
                 }
             }
             Ok(())
@@ -152,7 +167,7 @@ impl Engine {
     /// Returns the processes of agents that runs of the plan started and hooks of its sessions reported.
     pub(crate) fn agent_processes(&self, plan: PlanId) -> Result<Vec<ProcessId>, EngineError> {
         let mut out: Vec<ProcessId> = self.browse(|catalogue| {
-            let sessions = catalogue.sessions()?;
+            let sessions = catalogue.sessions(None, i64::MIN, usize::MAX)?;
             Ok(sessions.iter().filter_map(|session| crate::session::read(session).process).collect())
         })?;
         out.extend(self.read(plan, |snapshot| {

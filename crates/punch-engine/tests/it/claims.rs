@@ -116,10 +116,50 @@ fn a_repeated_claim_gets_the_first_answer_and_claims_nothing_more() {
 }
 
 #[test]
+fn a_todo_that_no_window_can_hold_is_ready_marked_and_last() {
+    let world = world();
+    let huge = json!({"op": "add", "content": "Huge", "estimatedTokens": 900_000, "priority": 1});
+    let written = world.write("one", Dialect::Native, json!({"ops": [huge, {"op": "add", "content": "Small"}]}));
+    assert!(written.text.contains("[ ] T-1 Huge (oversize)"), "{}", written.text);
+    let key = || SessionKey::new("one", None);
+    let read = |view: &str| world.call(key(), Dialect::Native, Tool::Read, json!({"view": view, "limit": 9})).text;
+    assert!(read("ready").starts_with("[ ] T-2 Small\n[ ] T-1 Huge (oversize)\n"), "{}", read("ready"));
+    assert!(read("next").starts_with("[ ] T-2 Small\n"), "{}", read("next"));
+    let why = world.call(key(), Dialect::Native, Tool::Read, json!({"view": "why", "id": "T-1"})).text;
+    assert!(why.contains("larger than a context window: 900,000 of 140,000 tokens"), "{why}");
+    let claim = |session: &str| world.call(SessionKey::new(session, None), Dialect::Native, Tool::Claim, json!({}));
+    assert!(claim("two").text.starts_with("[>] T-2 Small"));
+    assert!(claim("three").text.starts_with("[>] T-1 Huge"), "agents may still take it");
+}
+
+#[test]
+fn what_is_ready_is_not_what_is_next_whatever_the_limit() {
+    let world = three();
+    assert!(native(&world, "one", "start", "T-1").0);
+    let read = |arguments: Value| world.call(SessionKey::new("one", None), Dialect::Native, Tool::Read, arguments).text;
+    assert!(read(json!({"view": "next"})).starts_with("[>] T-1 One"));
+    for limit in [1, 2] {
+        let text = read(json!({"view": "ready", "limit": limit}));
+        assert!(text.starts_with("[ ] T-2 Two"), "{limit}: {text}");
+    }
+}
+
+#[test]
+fn a_claim_that_finds_nothing_says_what_is_open() {
+    let world = three();
+    let claim =
+        |session: &str| world.call(SessionKey::new(session, None), Dialect::Native, Tool::Claim, json!({})).text;
+    let hold = || Hold { kind: HoldKind::Human, reason: "which?".into(), until: None, by: String::new(), at: 0 };
+    world.by_hand(&["T-1", "T-2", "T-3"].map(|todo| Op::Hold(id(todo), hold())));
+    let text = claim("one");
+    assert_eq!(text, "Nothing is ready to claim; 3 todos are open: view why shows what they are waiting for.");
+}
+
+#[test]
 fn a_claim_that_finds_nothing_leaves_no_session() {
     let world = world();
     let answer = world.call(SessionKey::new("one", None), Dialect::Native, Tool::Claim, json!({}));
-    assert_eq!(answer.text, "Nothing is ready to claim.");
+    assert_eq!(answer.text, "Nothing is open.");
     assert!(world.engine.session(&SessionKey::new("one", None)).unwrap().is_none());
 }
 

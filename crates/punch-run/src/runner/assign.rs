@@ -39,12 +39,16 @@ impl Runner<'_, '_> {
         self.stop.is_none() && !self.paused && !self.run_over && !self.is_draining()
     }
 
-    /// Returns the todo to start next.
-    pub(super) fn best(&mut self, refused: &HashSet<Uid>) -> Result<Option<Uid>, RunError> {
+    /// Returns what the run takes on, and in which order.
+    pub(super) fn schedule_request(&self) -> ScheduleRequest {
         let (context, calibration) = (self.world.settings.run_context.value, self.rules.calibration);
         let (skip_optional, oversize) = (self.options.skip_optional, self.options.oversize);
-        let ask =
-            ScheduleRequest { order: ScheduleOrder::List, agents: 1, context, calibration, skip_optional, oversize };
+        ScheduleRequest { order: ScheduleOrder::List, agents: 1, context, calibration, skip_optional, oversize }
+    }
+
+    /// Returns the todo to start next.
+    pub(super) fn best(&mut self, refused: &HashSet<Uid>) -> Result<Option<Uid>, RunError> {
+        let ask = self.schedule_request();
         let now = self.world.engine.now();
         let busy: Vec<Uid> = self.seats.iter().filter_map(|seat| seat.state.todo()).collect();
         self.refresh_cache()?;

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use punch_core::drive::roots;
-use punch_core::reason::is_optional;
-use punch_core::schedule::{budget, estimate};
+use punch_core::reason::{Cause, PlanReader, WorkLimits};
 use punch_core::time::utc;
-use punch_core::{Plan, Status, Todo, Uid};
+use punch_core::{Status, Todo, Uid};
 use punch_engine::{CheckpointReason, Code, RunEnd, RunOutcome, Saving, WorkTree};
 
 use super::plan_cache::PlanCache;
@@ -101,22 +100,20 @@ impl Runner<'_, '_> {
             return Ok(finished);
         }
         let stop = self.stop.take();
-        let skip = self.options.skip_optional;
         let now = self.world.engine.now();
         let broken = self.seats.iter().find(|seat| seat.is_broken()).map(|seat| seat.start_error.clone());
         self.cache = PlanCache::default();
-        let (window, calibration) = (budget(self.world.settings.run_context.value), self.rules.calibration);
-        let takes_oversize = self.options.oversize;
-        let is_oversize = |todo: &Todo| !takes_oversize && estimate(todo, calibration).tokens > window;
+        let (limits, takes_oversize) = (WorkLimits::of(&self.schedule_request()), self.options.oversize);
         let plan = self.plan()?;
+        let reader = PlanReader::new(plan, now).within(limits);
         let failed = plan.row.counts.failed;
         let (outcome, mut because) = match stop {
             Some(StopCause::Interrupted) => (RunOutcome::Interrupted, Vec::new()),
             Some(StopCause::Budget(why)) => (RunOutcome::Budget, vec![why]),
             None => {
-                let mut found = unfinished(plan, skip, is_oversize, now);
+                let mut found = unfinished(reader, takes_oversize);
                 let outcome = if found.is_empty() { RunOutcome::Done } else { RunOutcome::Stalled };
-                found.extend(if skip { optional(plan) } else { None });
+                found.extend(optional(reader));
                 (outcome, found)
             }
         };
@@ -181,14 +178,16 @@ fn ended_message(plan: &str, run: u64, ended: &RunEnd, completed: u64) -> String
 }
 
 /// Returns what failed and what blocks the open todos, one line each; nothing if everything is done.
-fn unfinished(plan: &Plan, skip_optional: bool, is_oversize: impl Fn(&Todo) -> bool, now: i64) -> Vec<String> {
+fn unfinished(reader: PlanReader<'_>, takes_oversize: bool) -> Vec<String> {
+    let (plan, now) = (reader.plan, reader.now);
     let live = plan.live();
     let failed = live.iter().filter(|todo| todo.status == Status::Failed).map(|todo| {
         let why = todo.last_error.as_deref().map(|why| format!(": {}", line(why))).unwrap_or_default();
         line(&format!("{} failed{why}", todo.id))
     });
     let mut out: Vec<String> = failed.collect();
-    let wanted = |todo: &&&Todo| todo.is_open_work() && !(skip_optional && is_optional(todo));
+    let is_left_out = |todo: &Todo, cause| reader.left_out(todo).is_some_and(|reason| reason.cause == cause);
+    let wanted = |todo: &&&Todo| todo.is_open_work() && !is_left_out(todo, Cause::Optional);
     let open: Vec<Uid> = live.iter().filter(wanted).map(|todo| todo.uid).collect();
     if !open.is_empty() {
         let found = roots(plan, &open, None, now, VISITS).unwrap_or_default();
@@ -197,10 +196,9 @@ fn unfinished(plan: &Plan, skip_optional: bool, is_oversize: impl Fn(&Todo) -> b
         out.extend(
             found.named.iter().filter(|block| !ids.contains(&block.id.as_str())).map(|block| line(&block.text())),
         );
-        let oversize = live.iter().filter(wanted).filter(|todo| todo.is_ready(now) && is_oversize(todo));
-        out.extend(oversize.map(|todo| {
-            line(&format!("{} is larger than a context window: split it, or run with `--oversize`", todo.id))
-        }));
+        let ready = live.iter().filter(wanted).filter(|todo| !takes_oversize && todo.is_ready(now));
+        let oversize = ready.filter_map(|todo| reader.left_out(todo));
+        out.extend(oversize.map(|reason| line(&format!("{}; split it, or run with `--oversize`", reason.text()))));
         if out.is_empty() {
             out.push(match open.len() {
                 1 => "1 todo is open, but it cannot be started".to_owned(),
@@ -217,9 +215,10 @@ fn unfinished(plan: &Plan, skip_optional: bool, is_oversize: impl Fn(&Todo) -> b
 }
 
 /// Names the optional todos that a run without them leaves open.
-fn optional(plan: &Plan) -> Option<String> {
-    let live = plan.live();
-    let left = live.iter().filter(|todo| todo.is_open_work() && is_optional(todo));
+fn optional(reader: PlanReader<'_>) -> Option<String> {
+    let live = reader.plan.live();
+    let is_left_out = |todo: &Todo| reader.left_out(todo).is_some_and(|reason| reason.cause == Cause::Optional);
+    let left = live.iter().filter(|todo| todo.is_open_work() && is_left_out(todo));
     let mut ids: Vec<String> = left.map(|todo| line(&todo.id)).collect();
     let more = ids.len().saturating_sub(NAMED);
     ids.truncate(NAMED);

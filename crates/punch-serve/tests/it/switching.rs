@@ -160,7 +160,7 @@ fn lists_of(project: &Shared, id: &str) -> Vec<String> {
     let engine = engine(project);
     let plan = engine.choose(&PlanChoice::default()).unwrap().unwrap();
     let uid: Uid = engine.whole(plan.id).unwrap().by_id(id).unwrap().uid;
-    let sessions = engine.browse(|catalogue| catalogue.sessions()).unwrap();
+    let sessions = engine.browse(|catalogue| catalogue.sessions(None, i64::MIN, usize::MAX)).unwrap();
     let mut names: Vec<String> = sessions.into_iter().map(|session| session.key.session_id().to_owned()).collect();
     names.retain(|name| engine.session(&SessionKey::new(name.clone(), None)).unwrap().unwrap().1.scope.contains(&uid));
     names.sort();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
+use std::sync::Arc;
 
 use punch_core::drive::TodoOffer;
 use punch_core::{Event, Footprint, Plan, PlanRow, Status, Todo, Uid};
@@ -9,9 +10,9 @@ use punch_core::{Event, Footprint, Plan, PlanRow, Status, Todo, Uid};
 use super::{MemoryState, MemoryTransaction};
 use crate::{
     ANSWER_LIFETIME_MS, Activity, ActivitySpan, AttemptUsage, Catalogue, CheckpointRow, CompletedFiles, ControlRecord,
-    ControlScope, DecisionRow, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanInfo, Question, QuestionFilter,
-    ReadMarker, ReadyMark, RunLease, SeatRecord, SessionKey, SessionRow, Snapshot, StoreError, StoredRun, Which,
-    WorkerRecord,
+    ControlScope, DecisionRow, ExpectedCall, HandOut, LedgerEntry, ListMark, PlanId, PlanInfo, Question,
+    QuestionFilter, ReadMarker, ReadyMark, RunLease, SeatRecord, SessionKey, SessionRow, Snapshot, StoreError,
+    StoredRun, Which, WorkerRecord,
 };
 
 impl<S: Deref<Target = MemoryState>> Catalogue for MemoryTransaction<S> {
@@ -23,10 +24,13 @@ impl<S: Deref<Target = MemoryState>> Catalogue for MemoryTransaction<S> {
         Ok(self.state.sessions.get(key).map(|session| (**session).clone()))
     }
 
-    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
-        let mut out: Vec<SessionRow> = self.state.sessions.values().map(|session| (**session).clone()).collect();
+    fn sessions(&self, plan: Option<PlanId>, seen_after: i64, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        let is_wanted = |session: &&Arc<SessionRow>| {
+            session.seen_at > seen_after && plan.is_none_or(|plan| session.plan == Some(plan))
+        };
+        let mut out: Vec<&Arc<SessionRow>> = self.state.sessions.values().filter(is_wanted).collect();
         out.sort_by_key(|session| std::cmp::Reverse(session.seen_at));
-        Ok(out)
+        Ok(out.into_iter().take(limit).map(|session| (**session).clone()).collect())
     }
 
     fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {

@@ -10,8 +10,9 @@ use super::{MemoryState, MemoryTransaction, failed};
 use crate::{
     ANSWER_LIFETIME_MS, Activity, COMPLETED_FILES_KEPT, CheckpointRow, CompletedFiles, ControlRecord, ControlScope,
     DECISION_LIFETIME_MS, DECISIONS_KEPT, DecisionRow, EXPECTED_CALLS_KEPT, ExpectedCall, HandOut, LedgerEntry,
-    Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, RequestedState, RunGrant, SeatRecord,
-    SessionKey, SessionRow, StoreError, StoredRun, Tx, WORKER_LIFETIME_MS, WorkerRecord, baseline,
+    Question, QuestionAnswer, QuestionOutcome, QuestionState, ReadMarker, RequestedState, RunGrant,
+    SESSION_LIFETIME_MS, SeatRecord, SessionKey, SessionRow, StoreError, StoredRun, Tx, WORKER_LIFETIME_MS,
+    WorkerRecord, baseline,
 };
 
 impl<S: DerefMut<Target = MemoryState>> Tx for MemoryTransaction<S> {
@@ -75,8 +76,11 @@ impl<S: DerefMut<Target = MemoryState>> Tx for MemoryTransaction<S> {
 
     fn put_session(&mut self, session: &SessionRow) -> Result<(), StoreError> {
         self.changed = true;
-        std::sync::Arc::make_mut(&mut self.state.sessions)
-            .insert(session.key.clone(), std::sync::Arc::new(session.clone()));
+        let sessions = std::sync::Arc::make_mut(&mut self.state.sessions);
+        if sessions.insert(session.key.clone(), std::sync::Arc::new(session.clone())).is_none() {
+            let old = session.seen_at.saturating_sub(SESSION_LIFETIME_MS);
+            sessions.retain(|_, known| known.seen_at > old);
+        }
         Ok(())
     }
 

@@ -25,6 +25,9 @@ pub const ANSWER_LIFETIME_MS: i64 = 24 * 60 * 60 * 1000;
 /// How many decisions of one session are kept.
 pub const DECISIONS_KEPT: u64 = 200;
 
+/// How long a session is kept after it was last seen: 90 days. Whoever returns later begins a new one.
+pub const SESSION_LIFETIME_MS: i64 = 90 * 24 * 60 * 60 * 1000;
+
 /// How long the decisions of a session are kept: 30 days.
 pub const DECISION_LIFETIME_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 

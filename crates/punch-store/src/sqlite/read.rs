@@ -11,8 +11,8 @@ use super::view::SqliteTransaction;
 use super::{activity, content_index, control, events, hand_out, ledger, load, question, reader, worker};
 use crate::backend::count;
 use crate::{
-    ANSWER_LIFETIME_MS, Catalogue, CheckpointRow, DecisionRow, ListMark, PlanInfo, ReadyMark, SessionKey, SessionRow,
-    Snapshot, StoreError, Which,
+    ANSWER_LIFETIME_MS, Catalogue, CheckpointRow, DecisionRow, ListMark, PlanId, PlanInfo, ReadyMark, SessionKey,
+    SessionRow, Snapshot, StoreError, Which,
 };
 
 const PLAN_INFO: &str = "SELECT id, name, created_at, archived, revision, pruned FROM plan";
@@ -32,9 +32,11 @@ impl Catalogue for SqliteTransaction<'_> {
         self.first("read a session", &sql, key)
     }
 
-    fn sessions(&self) -> Result<Vec<SessionRow>, StoreError> {
-        let sql = format!("{SESSION} ORDER BY seen_at DESC, host, subagent");
-        self.rows("read the sessions", &sql, [])
+    fn sessions(&self, plan: Option<PlanId>, seen_after: i64, limit: usize) -> Result<Vec<SessionRow>, StoreError> {
+        // Without an index: every hook would have to keep it up to date, and old sessions are forgotten.
+        let order = "ORDER BY seen_at DESC, host, subagent LIMIT ?3";
+        let sql = format!("{SESSION} WHERE (?1 IS NULL OR plan = ?1) AND seen_at > ?2 {order}");
+        self.rows("read the sessions", &sql, params![plan.map(|plan| plan.0), seen_after, count(limit)])
     }
 
     fn decisions(&self, of: Option<&SessionKey>, limit: usize) -> Result<Vec<DecisionRow>, StoreError> {

@@ -6,8 +6,8 @@ use rusqlite::{OptionalExtension, params};
 use super::view::SqliteTransaction;
 use super::{activity, content_index, control, events, hand_out, ledger, question, reader, todo, worker};
 use crate::{
-    ANSWER_LIFETIME_MS, CheckpointRow, DECISION_LIFETIME_MS, DECISIONS_KEPT, SessionKey, SessionRow, Snapshot,
-    StoreError, Tx,
+    ANSWER_LIFETIME_MS, CheckpointRow, DECISION_LIFETIME_MS, DECISIONS_KEPT, SESSION_LIFETIME_MS, SessionKey,
+    SessionRow, Snapshot, StoreError, Tx,
 };
 
 impl Tx for SqliteTransaction<'_> {
@@ -64,12 +64,18 @@ impl Tx for SqliteTransaction<'_> {
     }
 
     fn put_session(&mut self, session: &SessionRow) -> Result<(), StoreError> {
-        // Replaced as a whole, the row would move, and the index of the key with it.
-        let sql = "INSERT INTO session (host, subagent, plan, seen_at, body) VALUES (?1, ?2, ?3, ?4, ?5) \
-                   ON CONFLICT (host, subagent) DO UPDATE SET plan = ?3, seen_at = ?4, body = ?5";
+        let what = "store a session";
         let (host, subagent) = (session.key.session_id(), session.key.subagent().unwrap_or_default());
         let row = params![host, subagent, session.plan.map(|plan| plan.0), session.seen_at, session.body];
-        self.execute("store a session", sql, row).map(|_| ())
+        // Replaced as a whole, the row would move, and the index of the key with it.
+        let known = "UPDATE session SET plan = ?3, seen_at = ?4, body = ?5 WHERE host = ?1 AND subagent = ?2";
+        if self.execute(what, known, row)? == 0 {
+            let new = "INSERT INTO session (host, subagent, plan, seen_at, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+            self.execute(what, new, row)?;
+            let old = session.seen_at.saturating_sub(SESSION_LIFETIME_MS);
+            self.execute(what, "DELETE FROM session WHERE seen_at <= ?1", [old])?;
+        }
+        Ok(())
     }
 
     fn put_decision(&mut self, of: &SessionKey, body: &str, now: i64) -> Result<(), StoreError> {

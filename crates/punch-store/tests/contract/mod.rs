@@ -47,6 +47,7 @@ macro_rules! contract {
             events_come_in_whole_revisions,
             answers_are_kept_for_a_day,
             sessions_belong_to_the_store,
+            sessions_that_were_not_seen_for_long_are_forgotten,
             decisions_are_kept_newest_first_and_not_for_ever,
             held_todos_are_found_without_the_others,
             checkpoints_come_newest_first,

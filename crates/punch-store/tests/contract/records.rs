@@ -3,7 +3,7 @@
 use punch_core::Uid;
 use punch_store::{
     ANSWER_LIFETIME_MS, AttemptUsage, CheckpointRow, DECISION_LIFETIME_MS, DECISIONS_KEPT, Durability, LedgerEntry,
-    SessionKey, SessionRow, Store, StoredRun,
+    SESSION_LIFETIME_MS, SessionKey, SessionRow, Store, StoredRun,
 };
 
 use super::submit::look;
@@ -47,10 +47,34 @@ pub fn sessions_belong_to_the_store(store: &dyn Store) {
     browse(store, |c| {
         assert_eq!(c.session(&own.key)?, Some(own.clone()));
         assert_eq!(c.session(&SessionKey::new("h", Some("t")))?, None);
-        assert_eq!(c.sessions()?, [sub.clone(), own.clone()]);
+        assert_eq!(c.sessions(None, i64::MIN, usize::MAX)?, [sub.clone(), own.clone()]);
+        assert_eq!(c.sessions(None, 0, 1)?, std::slice::from_ref(&sub), "the most recent ones");
+        assert_eq!(c.sessions(Some(a), 0, 9)?, std::slice::from_ref(&own), "of one plan");
+        assert_eq!(c.sessions(None, 5, 9)?, std::slice::from_ref(&sub), "seen after that time");
+        assert_eq!(c.sessions(Some(a), 5, 9)?, []);
+        assert_eq!(c.sessions(None, 0, 0)?, []);
         Ok(())
     });
     assert_eq!(look(store, a, |s| s.session(&sub.key)), Some(sub));
+}
+
+pub fn sessions_that_were_not_seen_for_long_are_forgotten(store: &dyn Store) {
+    let id = plan(store);
+    let put = |host: &str, seen_at: i64| {
+        let session = SessionRow { key: SessionKey::new(host, None), plan: Some(id), seen_at, body: "{}".into() };
+        store.write(id, Durability::Relaxed, &mut |tx| tx.put_session(&session)).unwrap();
+    };
+    let known = || -> Vec<String> {
+        let name = |session: SessionRow| session.key.session_id().to_owned();
+        browse(store, |c| Ok(c.sessions(None, i64::MIN, usize::MAX)?.into_iter().map(name).collect()))
+    };
+    put("old", 5);
+    put("returns", 5);
+    put("young", 6);
+    put("returns", SESSION_LIFETIME_MS + 5);
+    assert_eq!(known(), ["returns", "young", "old"], "a session that is known forgets nothing");
+    put("new", SESSION_LIFETIME_MS + 5);
+    assert_eq!(known(), ["new", "returns", "young"]);
 }
 
 pub fn decisions_are_kept_newest_first_and_not_for_ever(store: &dyn Store) {

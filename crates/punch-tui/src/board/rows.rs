@@ -66,20 +66,20 @@ impl Board {
         let matches = self.filter.on(reader, self.data.seen_at);
         let with_seat = self.data.seats().filter_map(|seat| reader.plan.by_id(seat.todo.as_deref()?));
         let worked_on: BTreeSet<Uid> = with_seat.map(|todo| todo.uid).collect();
-        let mut open: Vec<(u8, u8, i64, Uid)> = Vec::new();
+        let mut open: Vec<(u8, (bool, u8, i64, Uid))> = Vec::new();
         for todo in reader.plan.all().filter(|todo| todo.is_live() && todo.status.is_open()) {
             let status = reader.shown(todo);
             if status.is_running() || !status.is_open() || worked_on.contains(&todo.uid) || !matches(todo) {
                 continue;
             }
-            open.push((rank(status), todo.effective_priority(), todo.position, todo.uid));
+            open.push((rank(status), reader.limits.order(todo)));
         }
         if open.len() > NEXT {
             open.select_nth_unstable(NEXT);
             open.truncate(NEXT);
         }
         open.sort_unstable();
-        open.into_iter().map(|(.., uid)| RowKey::Todo(uid)).collect()
+        open.into_iter().map(|(_, (.., uid))| RowKey::Todo(uid)).collect()
     }
 
     /// Todos without a phase first, then the phases. Of several phases, each is collapsed to a few todos.

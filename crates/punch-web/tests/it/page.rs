@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use punch_core::ShownStatus;
 use sha2::{Digest, Sha256};
 
 use crate::client::Server;
@@ -79,4 +80,20 @@ fn files(page: &Path) -> Vec<PathBuf> {
         }
     }
     out
+}
+
+/// The page has words of its own, because it needs them without a request.
+#[test]
+fn the_page_names_every_status_as_all_other_surfaces_do() {
+    let icons = Path::new(env!("CARGO_MANIFEST_DIR")).join("page/src/ui/icons.tsx");
+    let icons = std::fs::read_to_string(icons).unwrap();
+    let table = icons.split_once("const STATUS").unwrap().1.split_once("\n};").unwrap().0;
+    let row = |line: &str| {
+        let (name, rest) = line.trim().split_once(": { word: \"")?;
+        Some((name.to_owned(), rest.split_once('"')?.0.to_owned()))
+    };
+    let page: Vec<(String, String)> = table.lines().filter_map(row).collect();
+    let shown: Vec<(String, String)> =
+        ShownStatus::all().map(|status| (status.name().to_owned(), status.word().to_owned())).collect();
+    assert_eq!(page, shown);
 }

@@ -137,7 +137,7 @@ fn a_run_names_what_it_leaves_open() {
     stage.world.ok(&["add", "huge", "--tokens", "900000"]);
     let run = stage.run(&["--skip-optional"]);
     assert_eq!(run.exit, Some(1), "{}", run.render());
-    let huge = "  T-3 is larger than a context window: split it, or run with `--oversize`\n";
+    let huge = "  T-3 (larger than a context window: 900,000 of 140,000 tokens); split it, or run with `--oversize`\n";
     assert!(run.stdout.contains(huge), "{}", run.render());
 }
 

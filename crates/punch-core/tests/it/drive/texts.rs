@@ -19,6 +19,17 @@ fn text_of(input: &punch_core::drive::DecisionInput) -> String {
 }
 
 #[test]
+fn an_oversize_todo_is_said_to_be_one_until_it_is_begun() {
+    let mut input = open();
+    let named =
+        |running| NamedTodo { id: "T-1".into(), content: "x".into(), running, oversize: true, ..NamedTodo::default() };
+    for running in [false, true] {
+        input.facts.next = Some(named(running));
+        assert_eq!(text_of(&input).contains("larger than a context window: split it first"), !running);
+    }
+}
+
+#[test]
 fn the_first_continuation_says_how_to_work_and_later_ones_are_shorter() {
     let mut input = open();
     let first = text_of(&input);

@@ -44,7 +44,7 @@ fn what_is_larger_than_a_window_waits_for_confirmation_and_then_goes_last() {
     let left_out = schedule(&plan(&tasks), &ask, NOW);
     assert_eq!((windows(&left_out), &left_out.oversize), (vec![vec!["1"]], &vec!["0".to_owned()]));
     let whys: Vec<&str> = left_out.blocked.iter().map(|b| b.why.as_str()).collect();
-    assert_eq!(whys, ["larger than a window (90 of 70 tokens)", "waiting for 0"]);
+    assert_eq!(whys, ["larger than a context window: 90 of 70 tokens", "waiting for 0"]);
     let confirmed = made(&tasks, ScheduleRequest { oversize: true, ..ask });
     assert_eq!(windows(&confirmed), [vec!["1"], vec!["0"], vec!["2"]]);
     let (plan, ask) = (plan(&tasks), ScheduleRequest { oversize: true, ..ask });
@@ -111,7 +111,7 @@ fn optional_work_comes_last_or_not_at_all() {
     assert_eq!(windows(&made(&tasks, ask)), [vec!["1"], vec!["2", "0"]]);
     let skipped = made(&tasks, ScheduleRequest { skip_optional: true, ..ask });
     assert_eq!(windows(&skipped), [["1"], ["2"]]);
-    assert_eq!(skipped.blocked[0].why, "optional, left out");
+    assert_eq!(skipped.blocked[0].why, "optional");
 }
 
 #[test]

@@ -58,6 +58,9 @@ fn failed_tools_stay_after_the_next_stop() {
         _ => None,
     });
     assert_eq!(found, Some(("Bash", Some("T-1"), "exit 1")));
+    let todo = world.engine.whole(world.plan).unwrap().by_id("T-1").unwrap().uid;
+    let about: Vec<_> = page.records.iter().filter(|record| record.todo == Some(todo)).collect();
+    assert!(about.iter().any(|record| matches!(record.kind, ActivityKind::ToolFailed { .. })), "{page:?}");
 }
 
 #[test]

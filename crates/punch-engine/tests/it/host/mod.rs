@@ -162,7 +162,7 @@ impl World {
     }
 
     pub fn sessions(&self) -> Vec<punch_store::SessionRow> {
-        self.engine.browse(|catalogue| catalogue.sessions()).unwrap()
+        self.engine.browse(|catalogue| catalogue.sessions(None, i64::MIN, usize::MAX)).unwrap()
     }
 }
 
