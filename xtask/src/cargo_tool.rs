@@ -34,6 +34,17 @@ impl CargoTool {
         Ok(folder.join("bin").join(self.name))
     }
 
+    /// Finds the file of the program, or builds it. A name alone would depend on `PATH`.
+    pub fn file(&self) -> Result<PathBuf, String> {
+        let found = self.find_or_build()?;
+        if found.components().count() > 1 {
+            return Ok(found);
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let file = std::env::split_paths(&path).map(|folder| folder.join(&found)).find(|file| file.is_file());
+        file.ok_or_else(|| format!("{} is not on PATH", self.name))
+    }
+
     fn folder(&self) -> Result<PathBuf, String> {
         Ok(process::target()?.join("tools"))
     }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use crate::{agents, faults, fuzz, process, soak, sources};
+use crate::{agents, faults, fuzz, process, simulate, soak, sources};
 
 /// One row: what is counted, how many there are, and the command that runs them.
 struct TestCount {
@@ -65,6 +65,11 @@ fn counts() -> Result<Vec<TestCount>, String> {
             what: "processes killed in mid-write",
             number: u64::from(faults::ROUNDS),
             command: "cargo xtask faults",
+        },
+        TestCount {
+            what: "simulated hours of fleets in every run of the gate",
+            number: simulate::HOURS,
+            command: "cargo xtask simulate",
         },
         TestCount {
             what: "writers at once, killed at random",

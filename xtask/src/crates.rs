@@ -46,6 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "punch-engine",
             "punch-agents",
             "punch-serve",
+            "punch-run",
             "punch-web",
             "punchlist",
             "punch-testkit",

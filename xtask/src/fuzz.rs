@@ -16,30 +16,56 @@ const SECONDS: u64 = 60;
 struct FuzzOptions<'a> {
     seconds: u64,
     stable: bool,
+    /// The seed of a run on stable; otherwise a new one.
+    seed: Option<u64>,
     targets: Vec<&'a str>,
 }
 
 /// Runs all targets, or the named ones.
 pub fn run(arguments: &[&str]) -> TaskResult {
     let choice = parse(arguments)?;
-    if choice.stable {
-        return stable(&choice);
+    let all = targets()?;
+    if let Some(unknown) = choice.targets.iter().find(|name| !all.iter().any(|known| known == *name)) {
+        return Err(format!("no target `{unknown}`; there are {}", all.join(", ")));
     }
-    match tool() {
-        Ok(tool) => {
-            let all = targets()?;
-            let chosen = all.iter().filter(|name| choice.targets.is_empty() || choice.targets.contains(&name.as_str()));
-            chosen.into_iter().try_for_each(|target| fuzz(&tool, target, choice.seconds))
-        }
-        Err(cause) => {
-            eprintln!("WARNING: no coverage: {cause}. The same bodies run on stable with changed seeds.");
-            stable(&choice)
-        }
+    let before = artifacts()?;
+    let tool = (!choice.stable).then(tool);
+    if let Some(Err(cause)) = &tool {
+        eprintln!("WARNING: no coverage: {cause}. The same bodies run on stable with changed seeds.");
     }
+    let mut chosen = all.iter().filter(|name| choice.targets.is_empty() || choice.targets.contains(&name.as_str()));
+    let done = match tool {
+        Some(Ok(tool)) => chosen.try_for_each(|target| fuzz(&tool, target, choice.seconds)),
+        _ => stable(&choice),
+    };
+    let found: Vec<String> = artifacts()?.into_iter().filter(|path| !before.contains(path)).collect();
+    if !found.is_empty() {
+        println!("    store what failed with the seeds, where every test run tries it:");
+        found.iter().for_each(|path| println!("    {}", kept(path)));
+    }
+    done
+}
+
+/// Inputs that failed, below the root.
+fn artifacts() -> Result<Vec<String>, String> {
+    let root = process::root().join("fuzz/artifacts");
+    let mut out = Vec::new();
+    for folder in if root.is_dir() { crate::sources::entries(&root)? } else { Vec::new() } {
+        let target = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let files = if folder.is_dir() { crate::sources::entries(&folder)? } else { Vec::new() };
+        let name = |file: &PathBuf| Some(file.file_name()?.to_string_lossy().into_owned());
+        out.extend(files.iter().filter_map(name).map(|name| format!("{target}/{name}")));
+    }
+    Ok(out)
+}
+
+/// The command that stores an input with the seeds of its target.
+fn kept(path: &str) -> String {
+    format!("cp fuzz/artifacts/{path} fuzz/seeds/{path}")
 }
 
 fn parse<'a>(arguments: &[&'a str]) -> Result<FuzzOptions<'a>, String> {
-    let mut choice = FuzzOptions { seconds: SECONDS, stable: false, targets: Vec::new() };
+    let mut choice = FuzzOptions { seconds: SECONDS, stable: false, seed: None, targets: Vec::new() };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match *word {
@@ -48,9 +74,13 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<FuzzOptions<'a>, String> {
                 choice.seconds = number.parse().map_err(|_| format!("invalid number of seconds `{number}`"))?;
             }
             "--stable" => choice.stable = true,
+            "--seed" => {
+                let number = words.next().copied().unwrap_or_default();
+                choice.seed = Some(number.parse().map_err(|_| format!("invalid seed `{number}`"))?);
+            }
             flag if flag.starts_with('-') => {
                 return Err(format!(
-                    "unknown argument `{flag}`; `fuzz` takes --seconds N, --stable and names of targets"
+                    "unknown argument `{flag}`; `fuzz` takes --seconds N, --stable, --seed N (with --stable) and names of targets"
                 ));
             }
             name => choice.targets.push(name),
@@ -88,6 +118,9 @@ fn fuzz(tool: &PathBuf, target: &str, seconds: u64) -> TaskResult {
 fn stable(choice: &FuzzOptions<'_>) -> TaskResult {
     let mut cargo = process::cargo();
     cargo.args(["run", "--quiet", "--package", "punch-fuzz", "--", "--seconds", &choice.seconds.to_string()]);
+    if let Some(seed) = choice.seed {
+        cargo.args(["--seed", &seed.to_string()]);
+    }
     process::run(cargo.args(&choice.targets))
 }
 
@@ -113,9 +146,17 @@ mod tests {
     }
 
     #[test]
+    fn unknown_targets_are_refused_whatever_runs_them() {
+        for words in [&["mpc"][..], &["--stable", "mcp", "mpc"]] {
+            assert!(run(words).unwrap_err().starts_with("no target `mpc`; there are acp, agent_output"), "{words:?}");
+        }
+        assert_eq!(kept("mcp/crash-1"), "cp fuzz/artifacts/mcp/crash-1 fuzz/seeds/mcp/crash-1");
+    }
+
+    #[test]
     fn seconds_are_a_number() {
-        let chosen = FuzzOptions { seconds: 5, stable: true, targets: vec!["mcp"] };
-        assert_eq!(parse(&["--seconds", "5", "--stable", "mcp"]), Ok(chosen));
+        let chosen = FuzzOptions { seconds: 5, stable: true, seed: Some(7), targets: vec!["mcp"] };
+        assert_eq!(parse(&["--seconds", "5", "--stable", "--seed", "7", "mcp"]), Ok(chosen));
         assert!(parse(&["--seconds", "soon"]).is_err() && parse(&["--fast"]).is_err());
     }
 }

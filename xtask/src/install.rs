@@ -53,7 +53,7 @@ pub fn run(arguments: &[&str]) -> TaskResult {
 /// Builds one with the release profile.
 pub fn build(program: &[&str]) -> Result<BuiltProgram, String> {
     let host = host()?;
-    let flags = static_flags(&host);
+    let flags = static_flags(&host, "cc");
     let mut cargo = process::cargo();
     cargo.args(["build", "--release", "--message-format=json-render-diagnostics"]).args(program);
     if let Some(flags) = flags {
@@ -65,14 +65,19 @@ pub fn build(program: &[&str]) -> Result<BuiltProgram, String> {
     Ok(BuiltProgram { path, linked_statically: flags.is_some() })
 }
 
-/// The flags that link a program without the dynamic linker, where the system has what that needs.
-pub fn static_flags(target: &str) -> Option<&'static str> {
-    (target.ends_with("-linux-gnu") && has_static_libc()).then_some(STATIC)
+/// The flags that link a program without the dynamic linker, where the C compiler for the target has what that needs.
+pub fn static_flags(target: &str, compiler: &str) -> Option<&'static str> {
+    (target.ends_with("-linux-gnu") && has_static_libc(compiler)).then_some(STATIC)
 }
 
 /// The variable that holds flags for one target and leaves macros and build scripts alone.
-pub fn flags_variable(target: &str) -> String {
-    format!("CARGO_TARGET_{}_RUSTFLAGS", target.to_uppercase().replace('-', "_"))
+fn flags_variable(target: &str) -> String {
+    target_variable(target, "RUSTFLAGS")
+}
+
+/// A variable of cargo that counts for one target.
+pub fn target_variable(target: &str, name: &str) -> String {
+    format!("CARGO_TARGET_{}_{name}", target.to_uppercase().replace('-', "_"))
 }
 
 /// The program that cargo's messages name last.
@@ -89,8 +94,8 @@ pub fn host() -> Result<String, String> {
 }
 
 /// Some systems keep the static library in a package of its own.
-fn has_static_libc() -> bool {
-    let found = process::read(process::command("cc").arg("-print-file-name=libc.a"));
+fn has_static_libc(compiler: &str) -> bool {
+    let found = process::read(process::command(compiler).arg("-print-file-name=libc.a"));
     found.is_ok_and(|path| Path::new(path.trim()).is_absolute() && Path::new(path.trim()).exists())
 }
 

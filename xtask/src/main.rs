@@ -25,6 +25,7 @@ mod licences;
 mod links;
 mod metadata;
 mod named_files;
+mod network;
 mod paths;
 mod postgres;
 mod process;
@@ -77,18 +78,20 @@ Tasks:
   bench finish [--seeds N] [--write]   how much of a plan is really done when the agent stops, with and without punch
   bench tokens                         what the tools cost, and a plan of 20 todos with each agent, in tokens
   bench schedule                       what the orders of a schedule gain over 1,000 seeded plans, and cost
-  compare [--with-beads-rust] [--punch P] the same work with other todo tools, into docs/benchmarks
+  compare [--with-beads-rust] [--punch P] the same work with other todo tools, into docs/benchmarks/compare.md
+  compare --quick                      the same in some minutes, to see that every tool works; writes nothing
   dist [--once | --program P]          everything that users install: built twice, packed, installed and tried
+  dist --target TARGET                 the same, and packages for another system that this one can build for
   release --check                      what has to hold before a release, step by step
   tables                               tables of the documentation that follow from the tree
   validate                             plugins and extensions, by the validators of their agents
   size                                 lines of code per crate, and the largest files
-  simulate [--minutes N] [--seed N] [--figures]  fleets of workers on the real engine with a virtual clock and faults
+  simulate [--minutes N] [--hours N] [--seed N] [--figures]  fleets of workers on the real engine with a virtual clock and faults
   exhaustive                           every state within more writes, through pairs of policy values
   escape [--binary PATH]                  what agents, clones, archives and other users can make run
   faults [--rounds N] [--seed N] [--runs]  kill -9 in mid-write and of runs, and many processes at once, at length
   frameworks                           the library in agents of other frameworks; downloads and builds hundreds of crates
-  fuzz [--seconds N] [--stable] [NAME…] every fuzz target, or those of the names, for N seconds
+  fuzz [--seconds N] [--stable [--seed N]] [NAME…]  every fuzz target, or those of the names, for N seconds
   screenshots                          pictures of the program for the documentation, into docs/images
   search [--cases N] [NAME]            every property (or those of the name) with many new inputs
   web [--pictures]                     the bundle of the web page from its sources, or pictures of it into docs/images

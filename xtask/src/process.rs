@@ -4,9 +4,9 @@ use std::{
     env,
     ffi::OsString,
     path::PathBuf,
-    process::{Command, Stdio},
-    sync::OnceLock,
-    thread,
+    process::{Command, Output, Stdio},
+    sync::{OnceLock, mpsc},
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -37,6 +37,16 @@ pub fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
 
+/// Reports that a check cannot run here. In continuous integration and before a release, that is a failure.
+pub fn skip(what: &str, why: &str) -> TaskResult {
+    println!("    SKIPPED {what}: {why}");
+    if in_ci() {
+        Err(format!("{what} cannot run here, and with `CI` set nothing may be skipped: {why}"))
+    } else {
+        Ok(())
+    }
+}
+
 /// Builds `punch` without optimizations.
 pub fn build_punch() -> Result<PathBuf, String> {
     run(cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;
@@ -64,10 +74,58 @@ pub fn run(command: &mut Command) -> TaskResult {
 /// Runs it quietly; standard output, or an error that ends in what it said.
 pub fn read(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|cause| format!("cannot start {}: {cause}", line(command)))?;
+    ended(command, &output)
+}
+
+fn ended(command: &Command, output: &Output) -> Result<String, String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(format!("`{}` ended with {}: {}", line(command), output.status, String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// Runs a command like [`read`], and kills it if it takes longer than that.
+pub fn read_within(limit: Duration, command: &mut Command) -> Result<String, String> {
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.map_err(|cause| format!("cannot start {}: {cause}", line(command)))?;
+    let limited = TimeLimit::start(child.id(), limit);
+    let output = child.wait_with_output().map_err(|cause| cause.to_string())?;
+    limited.stop().map_err(|cause| format!("`{}`: {cause}", line(command)))?;
+    ended(command, &output)
+}
+
+/// Kills a process, or with a minus sign in front everything in its group. The shell has `kill` built in; the program of
+/// that name is a package of its own.
+pub fn kill(process: &str) -> TaskResult {
+    read(Command::new("sh").args(["-c", "kill -KILL \"$1\"", "sh", process])).map(|_| ())
+}
+
+/// Kills a process that takes too long.
+pub struct TimeLimit {
+    limit: Duration,
+    ended: mpsc::Sender<()>,
+    thread: JoinHandle<bool>,
+}
+
+impl TimeLimit {
+    /// Starts to watch a process.
+    pub fn start(process: u32, limit: Duration) -> Self {
+        let (ended, wait) = mpsc::channel();
+        let watch = move || {
+            let is_late = wait.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
+            is_late && kill(&process.to_string()).is_ok()
+        };
+        Self { limit, ended, thread: thread::spawn(watch) }
+    }
+
+    /// Ends the watch over a process that has ended. Fails if it had to be killed.
+    pub fn stop(self) -> TaskResult {
+        drop(self.ended);
+        match self.thread.join() {
+            Ok(false) => Ok(()),
+            _ => Err(format!("killed after {} s", self.limit.as_secs_f64())),
+        }
+    }
 }
 
 /// Whether it runs silently to a good end in the given time; it is stopped after that.
@@ -102,4 +160,17 @@ fn line(command: &Command) -> String {
     let mut words = vec![program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_hangs_is_killed_and_its_answer_is_an_error() {
+        let limit = Duration::from_millis(50);
+        assert_eq!(read_within(limit, Command::new("sleep").arg("60")), Err("`sleep 60`: killed after 0.05 s".into()));
+        let limit = Duration::from_secs(60);
+        assert_eq!(read_within(limit, Command::new("echo").arg("done")), Ok("done\n".into()));
+    }
 }

@@ -8,22 +8,25 @@ use crate::{TaskResult, process, sources, test};
 
 /// The pages with tables of promises and their tests.
 const PAGES: [&str; 2] = ["docs/threat-model.md", "docs/testing.md"];
+/// Promises of the README that stand in a comment or a table of another section.
+const PHRASES: [&str; 1] = ["any change can be undone"];
 /// The page with the cases of other tools; those that the museum does not replay name a test.
 const LOOPS: &str = "docs/loops.md";
 
-/// Fails with every promise without a test, and with every name that is neither a function nor a task.
+/// Fails with every promise without a test, and with every name that is neither a test nor a task.
 pub fn check() -> TaskResult {
     let root = process::root();
     let read = |name: &str| fs::read_to_string(root.join(name)).map_err(|cause| format!("{name}: {cause}"));
     let mut functions = BTreeSet::new();
     for file in sources::rust_files(&root.join("crates"))? {
         let text = fs::read_to_string(&file).map_err(|cause| format!("{}: {cause}", file.display()))?;
-        functions.extend(defined(&text).map(str::to_owned));
+        functions.extend(tests_in(&text).map(str::to_owned));
     }
     let main = read("xtask/src/main.rs")?;
+    let tasks: Vec<TaskArm<'_>> = arms(&main).collect();
     let known = |name: &str| match (name.strip_prefix("cargo xtask test --only "), name.strip_prefix("cargo xtask ")) {
         (Some(step), _) => test::has_step(step),
-        (None, Some(task)) => main.contains(&format!("\"{task}\"")),
+        (None, Some(task)) => tasks.iter().any(|arm| arm.takes(task)),
         (None, None) => functions.contains(name),
     };
     let mut wrong = Vec::new();
@@ -49,19 +52,40 @@ pub fn check() -> TaskResult {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// The bold beginnings of the first list, and the first column of the table about the user's machine.
+/// What the README promises: the bold beginnings of the first list; the first column of the table about the user's machine,
+/// and the sentences below it; the sentences about runs; and phrases in other places.
 fn promises_of_readme(text: &str) -> Vec<String> {
     let leads = text.lines().filter_map(|line| Some(line.strip_prefix("- **")?.split_once("**")?.0.to_owned()));
-    let section = text.split_once("## What it changes on your machine").map_or("", |(_, rest)| rest);
-    let section = section.split_once("\n## ").map_or(section, |(section, _)| section);
-    let rows = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what |"));
-    leads.chain(rows.filter_map(|row| Some(row.split('|').nth(1)?.trim().to_owned()))).collect()
+    let machine = section(text, "## What it changes on your machine");
+    let rows = machine.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| what |"));
+    let rows = rows.filter_map(|row| Some(row.split('|').nth(1)?.trim().to_owned()));
+    let phrases = PHRASES.into_iter().filter(|phrase| text.contains(phrase)).map(str::to_owned);
+    let sentences = sentences(machine).into_iter().chain(sentences(section(text, "## Run a plan overnight")));
+    leads.chain(rows).chain(sentences).chain(phrases).collect()
+}
+
+/// The text below a heading, up to the next one.
+fn section<'a>(text: &'a str, heading: &str) -> &'a str {
+    let section = text.split_once(heading).map_or("", |(_, rest)| rest);
+    section.split_once("\n## ").map_or(section, |(section, _)| section)
+}
+
+/// The sentences of paragraphs, without tables, code, and those that only lead to another page.
+fn sentences(section: &str) -> Vec<String> {
+    let mut fence = false;
+    let prose = section.lines().filter(|line| {
+        fence ^= line.starts_with("```");
+        !fence && !line.starts_with("```") && !line.starts_with('|')
+    });
+    let prose = prose.map(|line| if line.is_empty() { "\n" } else { line.trim() }).collect::<Vec<_>>().join(" ");
+    let paragraphs = prose.split('\n').map(str::trim).filter(|paragraph| !paragraph.is_empty());
+    let sentences = paragraphs.flat_map(|paragraph| paragraph.split_inclusive(". ")).map(str::trim);
+    sentences.filter(|sentence| !sentence.starts_with('[')).map(str::to_owned).collect()
 }
 
 /// The list under "What Punchlist promises".
 fn promises_of_security(text: &str) -> Vec<String> {
-    let section = text.split_once("## What Punchlist promises").map_or("", |(_, rest)| rest);
-    let section = section.split_once("\n## ").map_or(section, |(section, _)| section);
+    let section = section(text, "## What Punchlist promises");
     let mut out: Vec<String> = Vec::new();
     for line in section.lines() {
         match (line.strip_prefix("- "), line.strip_prefix("  "), out.last_mut()) {
@@ -86,9 +110,43 @@ fn rows(page: &str) -> impl Iterator<Item = Result<(&str, &str), &str>> {
     })
 }
 
-/// The names of the functions in a source file.
-fn defined(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| line.split_once("fn ")?.1.split_once('(')).map(|(name, _)| name.trim())
+/// The names of the tests in a source file. A helper that a test calls proves nothing by itself.
+fn tests_in(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_test = false;
+    text.lines().map(str::trim).filter_map(move |line| {
+        if line.starts_with("#[") || line.starts_with("//") {
+            is_test |= line == "#[test]" || line.starts_with("#[tokio::test");
+            return None;
+        }
+        let marked = std::mem::take(&mut is_test);
+        let name = line.split_once("fn ")?.1.split_once('(')?.0.trim();
+        marked.then_some(name)
+    })
+}
+
+/// The words of a task, as `main` matches them.
+struct TaskArm<'a> {
+    words: Vec<&'a str>,
+    /// It takes more words.
+    is_open: bool,
+}
+
+impl TaskArm<'_> {
+    /// Returns true if a command line reaches this arm.
+    fn takes(&self, task: &str) -> bool {
+        let given: Vec<&str> = task.split(' ').collect();
+        given == self.words || self.is_open && given.starts_with(&self.words)
+    }
+}
+
+/// The arms of the match over tasks.
+fn arms(main: &str) -> impl Iterator<Item = TaskArm<'_>> {
+    main.lines().filter_map(|line| {
+        let pattern = line.trim().strip_prefix('[')?.split_once("] =>")?.0;
+        let parts: Vec<&str> = pattern.split(',').map(str::trim).collect();
+        let words: Vec<&str> = parts.iter().filter_map(|part| part.strip_prefix('"')?.strip_suffix('"')).collect();
+        (!words.is_empty()).then(|| TaskArm { is_open: parts.len() > words.len(), words })
+    })
 }
 
 /// What is wrong with the tables of promises: the second column names the tests.
@@ -124,15 +182,34 @@ mod tests {
 
     #[test]
     fn promises_are_read_from_the_readme_and_from_security() {
-        let readme = "- **It holds.** Always.\n\n## What it changes on your machine\n\n| what | where |\n|---|---|\n| Time | 1 ms |\n\n## Next\n\n| a | b |\n";
-        assert_eq!(promises_of_readme(readme), ["It holds.", "Time"]);
+        let readme = "- **It holds.** Always.\n\npunch undo   # any change can be undone\n\n## What it changes on your machine\n\n\
+                      | what | where |\n|---|---|\n| Time | 1 ms |\n\n`punch` leaves\nno trace.\n\n## Run a plan overnight\n\n\
+                      ```sh\npunch run\n```\n\nIt ends. It costs 1.5 dollars.\n\n[Runs](run.md) has more.\n\n## Next\n\nMore. | a | b |\n";
+        let promises = [
+            "It holds.",
+            "Time",
+            "`punch` leaves no trace.",
+            "It ends.",
+            "It costs 1.5 dollars.",
+            "any change can be undone",
+        ];
+        assert_eq!(promises_of_readme(readme), promises);
         let security = "## What Punchlist promises\n\n- One thing.\n- Another thing\n  on two lines.\n\nText.\n";
         assert_eq!(promises_of_security(security), ["One thing.", "Another thing on two lines."]);
     }
 
     #[test]
-    fn functions_are_found_wherever_they_stand() {
-        let text = "fn one() {}\n    pub fn two(a: u8) {}\n// text";
-        assert_eq!(defined(text).collect::<Vec<_>>(), ["one", "two"]);
+    fn only_tests_prove_something() {
+        let text = "fn helper() {}\n#[test]\n// why\n#[cfg(unix)]\nfn one() {}\n    #[tokio::test(flavor = \"x\")]\n    async fn two() {}\n\
+                    #[inline]\nfn other(a: u8) {}\n";
+        assert_eq!(tests_in(text).collect::<Vec<_>>(), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_task_is_named_as_it_is_called() {
+        let main = "        [\"bench\", \"mcp\"] => bench::mcp(),\n        [\"agents\", rest @ ..] => agents::run(rest),\n        [] => x,\n";
+        let takes = |task: &str| arms(main).any(|arm| arm.takes(task));
+        assert!(takes("bench mcp") && takes("agents") && takes("agents --all"));
+        assert!(!takes("bench") && !takes("bench mcp --fast") && !takes("mcp"));
     }
 }

@@ -37,7 +37,16 @@ fn entry() -> Value {
 
 /// The links for `docs/agents.md`.
 pub fn links() -> Result<String, String> {
-    Ok(format!("- Cursor: `{}`\n- VS Code: `{}`\n", cursor_link(), vs_code_link()))
+    let named = percent(&entry().to_string());
+    let config = percent(&base64(entry().to_string().as_bytes()));
+    // Pages on the web show only links to the web, so each editor has a page that leads to it.
+    let cursor = format!("https://cursor.com/en/install-mcp?name=punch&config={config}");
+    let vs_code = format!("https://insiders.vscode.dev/redirect/mcp/install?name=punch&config={named}");
+    Ok(format!(
+        "- [Install in Cursor]({cursor}), or open `{}`\n- [Install in VS Code]({vs_code}), or open `{}`\n",
+        cursor_link(),
+        vs_code_link()
+    ))
 }
 
 /// The link that adds the server to Cursor.
@@ -75,7 +84,9 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// The part of the registry's format that `server.json` uses, from its public reference.
+/// The part of the registry's format that `server.json` uses, written by hand from its public reference: the schema itself has an
+/// address that the gate must not need. It is stricter than the schema, because it refuses every field that we do not use.
+/// `mcp-publisher validate` applies the whole schema before a release.
 #[cfg(test)]
 fn schema() -> Value {
     let text = |most: u32| json!({"type": "string", "minLength": 1, "maxLength": most});
@@ -136,7 +147,21 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_are_ranges_or_texts_that_are_too_long_are_noticed() {
+    fn versions_are_exact() {
+        // The registry refuses ranges in its code, not in its schema.
+        let is_exact = |version: &Value| {
+            let parts: Vec<&str> = version.as_str().unwrap_or_default().split('.').collect();
+            parts.len() == 3 && parts.iter().all(|part| part.parse::<u32>().is_ok())
+        };
+        let made = server_json(env!("CARGO_PKG_VERSION"));
+        assert!(is_exact(&made["version"]) && is_exact(&made["packages"][0]["version"]), "{made:#}");
+        for range in ["^1.0.0", "1.x", "1.*.0", ">=1.0.0", "latest", "1.0"] {
+            assert!(!is_exact(&json!(range)), "{range}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_and_texts_that_are_too_long_are_noticed() {
         let mut long = server_json("1.0.0");
         long["description"] = json!("x".repeat(101));
         assert_eq!(wrong(&schema(), &long).len(), 1);
@@ -154,5 +179,10 @@ mod tests {
         assert_eq!(base64(b"any carnal pleasu"), "YW55IGNhcm5hbCBwbGVhc3U=");
         assert_eq!(base64(b"any carnal pleasur"), "YW55IGNhcm5hbCBwbGVhc3Vy");
         assert_eq!(percent(r#"{"a b":1}"#), "%7B%22a%20b%22%3A1%7D");
+        // Nothing in a link may end it in Markdown or be read as another part of the address.
+        for link in links().unwrap_or_default().split("](").skip(1).filter_map(|rest| rest.split_once(')')) {
+            let (link, query) = (link.0, link.0.split_once("&config=").map_or("", |(_, config)| config));
+            assert!(link.starts_with("https://") && !query.contains(['=', '&', '"', ' ', '(']), "{link}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{TaskResult, dist, features, metadata, process, registry};
+use crate::{TaskResult, compare, dist, features, metadata, process, registry};
 
 /// One item of the list.
 struct ReleaseItem {
@@ -22,11 +22,14 @@ const ITEMS: &[ReleaseItem] = &[
     ReleaseItem { what: "crates can be packaged, and compile from their packages", check: |_| packaged() },
     ReleaseItem { what: "names of crates are free or ours", check: |_| names() },
     ReleaseItem { what: "a store of every schema opens", check: |_| stores() },
-    ReleaseItem { what: "the gate passes", check: |_| gate() },
+    ReleaseItem { what: "the gate passes, with nothing skipped", check: |_| task(&["test"]) },
     ReleaseItem {
         what: "the programs for other frameworks work",
         check: |_| features::frameworks().map(|()| String::new()),
     },
+    ReleaseItem { what: "every agent does what every scenario says", check: |_| task(&["agents", "--all"]) },
+    ReleaseItem { what: "fuzzing finds nothing", check: |_| task(&["fuzz", "--seconds", "60"]) },
+    ReleaseItem { what: "the pages with benchmarks are current", check: |_| benchmarks() },
     ReleaseItem { what: "packages are built, reproduced and tried", check: packages },
 ];
 
@@ -66,7 +69,7 @@ pub fn check() -> TaskResult {
     }
     println!("  npm publish target/dist/punchlist-*.tgz, each, the platform packages first");
     println!("  attach the files of target/dist and SHA256SUMS to the release");
-    println!("  publish server.json to the MCP registry, after npm");
+    println!("  mcp-publisher validate && mcp-publisher publish    # server.json, after npm");
     if failed == 0 { Ok(()) } else { Err(format!("{failed} of {} items failed", ITEMS.len())) }
 }
 
@@ -203,8 +206,29 @@ fn stores() -> Result<String, String> {
     process::read(process::cargo().args(test)).map(|_| String::new())
 }
 
-fn gate() -> Result<String, String> {
-    process::run(process::cargo().args(["xtask", "test"])).map(|()| String::new())
+/// Runs another task as CI does: what cannot run here is a failure.
+fn task(words: &[&str]) -> Result<String, String> {
+    process::run(process::cargo().arg("xtask").args(words).env("CI", "1")).map(|()| String::new())
+}
+
+/// Pages of a release describe its program: the comparison names the commit that it was measured with.
+fn benchmarks() -> Result<String, String> {
+    let page = fs::read_to_string(process::root().join(compare::PATH))
+        .map_err(|cause| format!("{}: {cause}; `cargo xtask compare` writes it", compare::PATH))?;
+    let commit = measured_commit(&page).ok_or_else(|| format!("{} names no commit without changes", compare::PATH))?;
+    let since = ["diff", "--name-only", commit, "HEAD", "--", "crates/*/src"];
+    match process::read(process::command("git").args(since))?.lines().count() {
+        0 => Ok(format!("measured with {commit}")),
+        changed => Err(format!(
+            "{changed} source files have changed since {commit}: run `cargo xtask compare`, `bench finish --write` and `bench tokens --write`"
+        )),
+    }
+}
+
+/// The commit that a page was measured with; `None` if there is none, or if it had changes that nobody else has.
+fn measured_commit(page: &str) -> Option<&str> {
+    let (commit, rest) = page.split_once(" from commit ")?.1.split_once(' ')?;
+    (!rest.starts_with("with changes") && commit.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(commit)
 }
 
 fn packages(version: &str) -> Result<String, String> {
@@ -240,6 +264,18 @@ mod tests {
     }
 
     #[test]
+    fn every_published_crate_carries_the_licences() {
+        let members = metadata::members().unwrap_or_else(|cause| panic!("{cause}"));
+        for package in members.iter().filter(|package| PUBLISHED.contains(&package.name.as_str())) {
+            for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+                let root = process::root();
+                let copy = fs::read(root.join("crates").join(&package.name).join(name)).unwrap_or_default();
+                assert!(!copy.is_empty() && copy == fs::read(root.join(name)).unwrap_or_default(), "{}", package.name);
+            }
+        }
+    }
+
+    #[test]
     fn a_version_with_a_section_leaves_nothing_unreleased() {
         let log = |unreleased: &str| format!("# Changelog\n\n## Unreleased\n{unreleased}\n## 0.1.0\n- first\n");
         assert_eq!(released(&log(""), "0.1.0"), Ok(()));
@@ -272,6 +308,16 @@ mod tests {
         assert_eq!(of(Ok("punch-core\nversion: 3.0.0\n"), ours), Ok(NameOwner::Taken));
         assert_eq!(of(Err("error: could not find `punch-core` in registry"), ours), Ok(NameOwner::Free));
         assert!(of(Err("error: failed to reach the registry"), ours).is_err());
+    }
+
+    #[test]
+    fn a_page_is_current_only_if_it_names_a_commit_that_others_have() {
+        let page = |source: &str| {
+            format!("Made by `cargo xtask compare` on 2026-01-01 from {source} (a machine). Less is better.")
+        };
+        assert_eq!(measured_commit(&page("commit 0123456789ab")), Some("0123456789ab"));
+        assert_eq!(measured_commit(&page("commit 0123456789ab with changes")), None);
+        assert_eq!(measured_commit(&page("a program that was built before")), None);
     }
 
     #[test]

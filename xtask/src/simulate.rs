@@ -2,6 +2,14 @@
 
 use crate::{TaskResult, process};
 
+/// Hours of virtual time that the gate simulates at least.
+pub const HOURS: u64 = 24;
+
+/// Runs it as the gate does.
+pub fn gate() -> TaskResult {
+    run(&["--seconds", "10", "--hours", &HOURS.to_string()])
+}
+
 /// Builds the simulator and runs it; it reads the arguments itself.
 pub fn run(arguments: &[&str]) -> TaskResult {
     let simulate = ["run", "--release", "--locked", "--quiet", "--package", "punch-simulate", "--"];

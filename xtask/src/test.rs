@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     TaskResult, agents, bench, boards, crates, deny, error_codes, escape, features, licences, links, named_files,
-    postgres, process, promises, search, simulate, soak, sources, tables, unused, web, wording,
+    network, postgres, process, promises, search, simulate, soak, sources, tables, unused, web, wording,
 };
 
 /// What the steps may depend on.
@@ -33,6 +33,7 @@ struct GateStep {
 const STEPS: &[GateStep] = &[
     GateStep { name: "fmt", what: "formatting", run: |_| fmt() },
     GateStep { name: "sources", what: "rules for source files that no compiler checks", run: |_| sources::check() },
+    GateStep { name: "network", what: "which source files may use the network", run: |_| network::check() },
     GateStep {
         name: "unused",
         what: "public items that only tests use, settings that no code reads",
@@ -76,7 +77,7 @@ const STEPS: &[GateStep] = &[
     GateStep {
         name: "simulate",
         what: "simulated fleets with many faults, and every planted bug caught",
-        run: |_| simulate::run(&["--seconds", "10"]),
+        run: |_| simulate::gate(),
     },
     GateStep { name: "soak", what: "mixed writers with kill -9, every promise checked", run: |_| soak::run(&[]) },
     GateStep { name: "agents", what: "real coding agents, one scenario each", run: |_| agents::run(&[]) },

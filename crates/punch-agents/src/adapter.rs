@@ -222,8 +222,19 @@ pub struct Plugin {
 pub struct Listing {
     /// Its name there.
     pub name: &'static str,
+    /// The catalog that lists it.
+    pub catalog: Catalog,
     /// The agent reads slash commands from plugins.
     pub has_commands: bool,
+}
+
+/// A file that lists the plugins of a marketplace, in the form of one agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Catalog {
+    /// Of Claude Code.
+    Claude,
+    /// Of Codex.
+    Codex,
 }
 
 /// How it is recognized that an agent uses its plugin.

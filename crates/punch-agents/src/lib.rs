@@ -22,8 +22,8 @@ pub mod transcript;
 mod usage_limit;
 
 pub use adapter::{
-    Adapter, AssignCommand, Environment, FindEarlierTurn, FolderTrust, HookForm, HookTrust, Listing, Meaning, Naming,
-    Plugin, PluginEvidence, ReportFields, SettingsForm, TodoCall, TodoTool, ToolNames,
+    Adapter, AssignCommand, Catalog, Environment, FindEarlierTurn, FolderTrust, HookForm, HookTrust, Listing, Meaning,
+    Naming, Plugin, PluginEvidence, ReportFields, SettingsForm, TodoCall, TodoTool, ToolNames,
 };
 pub use usage_limit::{LimitText, Reset, UsageLimit};
 

@@ -1,5 +1,6 @@
-//! Plugins in the form of Claude Code, in a marketplace that Codex reads too. Each brings the server, the hooks, the
-//! advice and, where the agent takes them, a `/todo` command.
+//! Plugins in the form of Claude Code, in a folder that is a marketplace for Claude Code and for Codex. Each agent has a catalog
+//! of its own, because each refuses plugins with hook events that it does not know. A plugin brings the server, the hooks,
+//! the advice and, where the agent takes them, a `/todo` command.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use punch_core::text::shell_exact;
 use serde_json::{Map, Value, json};
 
 use crate::settings::{ConnectionLevel, FileContent, PluginSource, Program, SettingsFile, SettingsRoots, handler};
-use crate::{AGENTS, Adapter, Listing};
+use crate::{AGENTS, Adapter, Catalog, Listing};
 
 /// The name of the marketplace.
 pub const MARKETPLACE: &str = "punchlist";
@@ -34,14 +35,9 @@ pub(crate) fn below(folder: &Path, files: Vec<(String, String)>) -> Vec<Settings
 /// Paths and texts of the marketplace with the plugins in it.
 pub fn files(source: &PluginSource<'_>) -> Vec<(String, String)> {
     let author = json!({"name": "Punchlist"});
-    let listed = |(_, listing): (&Adapter, Listing)| {
-        let name = listing.name;
-        json!({"name": name, "source": format!("./plugins/{name}"), "description": ABOUT})
-    };
-    let plugins: Vec<Value> = listings().map(listed).collect();
-    let market = json!({"name": MARKETPLACE, "owner": author, "metadata": {"description": ABOUT}, "plugins": plugins});
-    let mut out = vec![(".claude-plugin/marketplace.json".to_owned(), pretty(&market))];
-    for (agent, Listing { name, has_commands }) in listings() {
+    let mut out: Vec<(String, String)> =
+        Catalog::ALL.into_iter().map(|catalog| (catalog.path().to_owned(), pretty(&catalog.text()))).collect();
+    for (agent, Listing { name, has_commands, .. }) in listings() {
         let at = |path: &str| format!("plugins/{name}/{path}");
         let about = json!({"name": name, "version": VERSION, "description": ABOUT, "author": author});
         let server = json!({"command": source.program.0, "args": ["mcp"], "alwaysLoad": true});
@@ -54,6 +50,41 @@ pub fn files(source: &PluginSource<'_>) -> Vec<(String, String)> {
         }
     }
     out
+}
+
+impl Catalog {
+    const ALL: [Self; 2] = [Self::Claude, Self::Codex];
+
+    /// Its path in the marketplace. Codex reads the file of Claude Code only where there is none of its own.
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Claude => ".claude-plugin/marketplace.json",
+            Self::Codex => ".agents/plugins/marketplace.json",
+        }
+    }
+
+    fn text(self) -> Value {
+        let names = listings().filter(|(_, listing)| listing.catalog == self).map(|(_, listing)| listing.name);
+        let folder = |name: &str| format!("./plugins/{name}");
+        let plugins: Vec<Value> = match self {
+            Self::Claude => {
+                names.map(|name| json!({"name": name, "source": folder(name), "description": ABOUT})).collect()
+            }
+            Self::Codex => {
+                let policy = json!({"installation": "AVAILABLE", "authentication": "ON_INSTALL"});
+                let source = |name: &str| json!({"source": "local", "path": folder(name)});
+                let listed =
+                    |name| json!({"name": name, "source": source(name), "policy": policy, "category": "Productivity"});
+                names.map(listed).collect()
+            }
+        };
+        match self {
+            Self::Claude => json!({
+                "name": MARKETPLACE, "owner": {"name": "Punchlist"}, "metadata": {"description": ABOUT}, "plugins": plugins,
+            }),
+            Self::Codex => json!({"name": MARKETPLACE, "interface": {"displayName": "Punchlist"}, "plugins": plugins}),
+        }
+    }
 }
 
 fn listings() -> impl Iterator<Item = (&'static Adapter, Listing)> {

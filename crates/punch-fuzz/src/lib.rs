@@ -42,6 +42,8 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "markdown", about: "Markdown that the web board shows", run: targets::files::markdown },
     FuzzTarget { name: "filter", about: "the filter language", run: targets::filter::filter },
     FuzzTarget { name: "hook", about: "reports of every agent's hooks", run: targets::hook::hook },
+    FuzzTarget { name: "agent_output", about: "output of agents that a run drives", run: targets::agent::agent_output },
+    FuzzTarget { name: "acp", about: "frames of the Agent Client Protocol", run: targets::agent::acp },
     FuzzTarget { name: "mcp", about: "frames of the MCP server", run: targets::mcp::mcp },
     FuzzTarget { name: "http", about: "requests to the HTTP API", run: targets::http::http },
     FuzzTarget { name: "store", about: "stores with changed bytes", run: targets::store::store },

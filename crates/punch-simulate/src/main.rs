@@ -39,6 +39,8 @@ fn main() -> ExitCode {
 struct SimulateOptions {
     /// How long to look for anomalies in small fleets.
     length: Duration,
+    /// How many hours of virtual time to simulate at least, however long that takes.
+    hours: u64,
     /// The first seed.
     seed: u64,
     /// Only this seed, and nothing else.
@@ -48,7 +50,8 @@ struct SimulateOptions {
 }
 
 fn parse(arguments: &[String]) -> Result<SimulateOptions, String> {
-    let mut asked = SimulateOptions { length: Duration::from_secs(20), seed: 1, replay: false, figures: false };
+    let mut asked =
+        SimulateOptions { length: Duration::from_secs(20), hours: 0, seed: 1, replay: false, figures: false };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         let mut number = || {
@@ -58,10 +61,13 @@ fn parse(arguments: &[String]) -> Result<SimulateOptions, String> {
         match argument.as_str() {
             "--minutes" => asked.length = Duration::from_secs(number()? * 60),
             "--seconds" => asked.length = Duration::from_secs(number()?),
+            "--hours" => asked.hours = number()?,
             "--seed" => (asked.seed, asked.replay) = (number()?, true),
             "--figures" => asked.figures = true,
             unknown => {
-                return Err(format!("unknown argument `{unknown}`; try --minutes, --seconds, --seed, --figures"));
+                return Err(format!(
+                    "unknown argument `{unknown}`; try --minutes, --seconds, --hours, --seed, --figures"
+                ));
             }
         }
     }
@@ -89,7 +95,9 @@ fn simulate(asked: &SimulateOptions) -> Result<(), String> {
     println!("mutants caught: {caught} of {planted}");
     scenarios()?;
     let (begin, mut seed, mut simulated, mut requests) = (Instant::now(), asked.seed, 0, 0);
-    while begin.elapsed() < asked.length {
+    while begin.elapsed() < asked.length
+        || simulated < i64::try_from(asked.hours).unwrap_or(i64::MAX).saturating_mul(HOUR)
+    {
         let ended = run(SimulationOptions::small(seed))?;
         faultless(seed, &ended.anomalies)?;
         let coordinated = run_fleet(FleetScene::small(seed))?;
@@ -240,6 +248,7 @@ mod tests {
             parse("--minutes 2 --figures").map(|asked| (asked.length.as_secs(), asked.figures)),
             Ok((120, true))
         );
+        assert_eq!(parse("--seconds 1 --hours 24").map(|asked| asked.hours), Ok(24));
         assert_eq!(parse("--seed 9").map(|asked| (asked.seed, asked.replay)), Ok((9, true)));
         assert!(parse("--fast").is_err() && parse("--seed x").is_err());
     }

@@ -75,7 +75,7 @@ pub fn run(arguments: &[&str]) -> TaskResult {
     let (jobs, unseen): (Vec<_>, Vec<_>) =
         jobs.into_iter().partition(|(_, scenario)| !scenario.needs_screen() || screen::is_possible());
     for (host, scenario) in unseen {
-        println!("    SKIPPED {} {}: tmux is not installed", host.name(), scenario.name);
+        process::skip(&format!("{} {}", host.name(), scenario.name), "tmux is not installed")?;
     }
     let over_acp = |scenario: &AgentScenario| scenario.drive.as_ref().is_some_and(|drive| drive.by == By::Acp);
     let adapted: Vec<TrialAgent> =

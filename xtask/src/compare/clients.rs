@@ -7,7 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::install::ComparedTools;
+use super::LIMIT;
+use super::install::{ComparedTools, OWN};
 use crate::bench::cli::shape;
 use crate::process;
 
@@ -62,8 +63,8 @@ enum ClientKind {
 
 /// The tools that are there, ours first.
 pub fn all(installed: &ComparedTools) -> Vec<CommandLineTool> {
-    let client = |name, program: PathBuf, kind| CommandLineTool { name, program, path: installed.npm.clone(), kind };
-    let mut out = vec![client("Punchlist", installed.punch.clone(), ClientKind::Punch)];
+    let client = |name, program: PathBuf, kind| CommandLineTool { name, program, path: installed.programs(name), kind };
+    let mut out = vec![client(OWN, installed.punch.clone(), ClientKind::Punch)];
     if installed.has("Taskwarrior") {
         out.push(client("Taskwarrior", "task".into(), ClientKind::Taskwarrior));
     }
@@ -71,10 +72,10 @@ pub fn all(installed: &ComparedTools) -> Vec<CommandLineTool> {
         out.push(client("beads_rust", program.clone(), ClientKind::BeadsRust));
     }
     if installed.has("Backlog.md") {
-        out.push(client("Backlog.md", installed.npm.join("backlog"), ClientKind::Backlog));
+        out.push(client("Backlog.md", installed.programs("Backlog.md").join("backlog"), ClientKind::Backlog));
     }
     if installed.has("Task Master") {
-        out.push(client("Task Master", installed.npm.join("task-master"), ClientKind::TaskMaster));
+        out.push(client("Task Master", installed.programs("Task Master").join("task-master"), ClientKind::TaskMaster));
     }
     out
 }
@@ -121,7 +122,7 @@ impl CommandLineTool {
             ClientKind::TaskMaster => {
                 let tasks = folder.join(".taskmaster/tasks");
                 fs::create_dir_all(&tasks).map_err(wrong)?;
-                process::read(&mut self.command(folder, &["init", "--yes"]))?;
+                process::read_within(LIMIT, &mut self.command(folder, &["init", "--yes"]))?;
                 shape::task_master(
                     size,
                     &mut File::create(tasks.join("tasks.json")).map(BufWriter::new).map_err(wrong)?,
@@ -130,15 +131,19 @@ impl CommandLineTool {
                 Ok(None)
             }
             ClientKind::Backlog => {
-                process::read(
+                process::read_within(
+                    LIMIT,
                     &mut self.command(folder, &["init", "plan", "--defaults", "--agent-instructions", "none"]),
                 )?;
-                process::read(&mut self.command(folder, &["config", "set", "remoteOperations", "false"]))?;
+                process::read_within(
+                    LIMIT,
+                    &mut self.command(folder, &["config", "set", "remoteOperations", "false"]),
+                )?;
                 shape::backlog(size, &folder.join("backlog/tasks")).map_err(wrong)?;
                 Ok(None)
             }
             ClientKind::BeadsRust => {
-                process::read(&mut self.command(folder, &["init", "--prefix", "b"]))?;
+                process::read_within(LIMIT, &mut self.command(folder, &["init", "--prefix", "b"]))?;
                 shape::beads(size, &mut file("plan.jsonl")?).map_err(wrong)?;
                 fs::copy(folder.join("plan.jsonl"), folder.join(".beads/issues.jsonl")).map_err(wrong)?;
                 Ok(Some(self.command(folder, &["sync", "--import-only", "--force"])))
@@ -204,7 +209,7 @@ impl CommandLineTool {
             let todos = todos.as_array().ok_or_else(|| format!("{}: no list of todos", self.name))?;
             Ok(todos.iter().filter_map(|todo| Some(todo[field].as_str()?.to_owned())).collect())
         };
-        let ask = |words: &[&str]| process::read(&mut self.command(folder, words));
+        let ask = |words: &[&str]| process::read_within(LIMIT, &mut self.command(folder, words));
         match self.kind {
             ClientKind::Punch => fields(&ask(&["export"])?, "/todos", "content"),
             ClientKind::Taskwarrior => fields(&ask(&["export"])?, "", "description"),

@@ -4,25 +4,44 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::bench::tools;
 use crate::process;
 
-/// Packages from npm, with the version that the comparison was written for.
-const NPM: [(&str, &str); 3] =
-    [("task-master-ai", "0.43.1"), ("backlog.md", "1.52.0"), ("mcp-shrimp-task-manager", "1.0.21")];
+/// A package from npm.
+struct NpmPackage {
+    title: &'static str,
+    name: &'static str,
+    /// The version that the comparison was written for.
+    version: &'static str,
+    /// The oldest node that it runs with.
+    node: u32,
+}
+
+/// Our own name in every table.
+pub const OWN: &str = "Punchlist";
+
+const NPM: [NpmPackage; 3] = [
+    NpmPackage { title: "Task Master", name: "task-master-ai", version: "0.43.1", node: 20 },
+    NpmPackage { title: "Backlog.md", name: "backlog.md", version: "1.52.0", node: 18 },
+    NpmPackage { title: "Shrimp", name: "mcp-shrimp-task-manager", version: "1.0.21", node: 18 },
+];
 /// The package from PyPI.
 const PYPI: (&str, &str) = ("beads-mcp", "1.3.2");
 /// The crate that is built on request.
 const BEADS_RUST: (&str, &str) = ("beads_rust", "0.7.6");
 
+/// The longest that npm or pip may take for a package.
+const INSTALLING: Duration = Duration::from_secs(900);
+
 /// What can be compared.
 pub struct ComparedTools {
     /// Our program.
     pub punch: PathBuf,
-    /// Programs of npm packages.
+    /// The folder with one folder for each npm package.
     pub npm: PathBuf,
     /// `beads-mcp`.
     pub beads_mcp: Option<PathBuf>,
@@ -43,14 +62,14 @@ impl ComparedTools {
         let version = version.split_whitespace().last().unwrap_or("unknown").to_owned();
         let mut found = Self {
             punch: punch.to_owned(),
-            npm: cache.join("npm/node_modules/.bin"),
+            npm: cache.join("npm"),
             beads_mcp: None,
             beads_rust: None,
-            versions: vec![("Punchlist".into(), version)],
+            versions: vec![(OWN.into(), version)],
             missing: Vec::new(),
         };
         found.debian();
-        found.npm(&cache.join("npm"));
+        found.npm_packages();
         found.pypi(&cache.join("beads-mcp"));
         found.crates(&cache.join("beads_rust"), with_beads_rust);
         Ok(found)
@@ -71,45 +90,60 @@ impl ComparedTools {
         }
     }
 
-    fn npm(&mut self, folder: &Path) {
-        let version = |package: &str| {
-            let text = fs::read(folder.join("node_modules").join(package).join("package.json")).ok()?;
+    /// The folder with the programs of a tool from npm; for others it does not exist.
+    pub fn programs(&self, tool: &str) -> PathBuf {
+        let name = NPM.iter().find(|package| package.title == tool).map_or(tool, |package| package.name);
+        self.npm.join(name).join("node_modules/.bin")
+    }
+
+    /// Installs each package in a folder of its own, so that one that fails does not take the others with it.
+    fn npm_packages(&mut self) {
+        let node = process::read(Command::new("node").arg("--version"));
+        for package in &NPM {
+            let installed =
+                node.clone().and_then(|node| new_enough(&node, package.node)).and_then(|()| self.npm(package));
+            match installed {
+                Ok(version) => self.versions.push((package.title.into(), version)),
+                Err(cause) => {
+                    let cause = super::first_line(&cause);
+                    self.missing.push((package.title.into(), format!("{}@{}: {cause}", package.name, package.version)));
+                }
+            }
+        }
+    }
+
+    fn npm(&self, package: &NpmPackage) -> Result<String, String> {
+        let folder = self.npm.join(package.name);
+        let version = || {
+            let text = fs::read(folder.join("node_modules").join(package.name).join("package.json")).ok()?;
             let json: Value = serde_json::from_slice(&text).ok()?;
             Some(json["version"].as_str()?.to_owned())
         };
-        let is_there = |(package, wanted): &(&str, &str)| version(package).is_some_and(|found| found == *wanted);
-        if !NPM.iter().all(is_there) {
-            let _ = fs::create_dir_all(folder);
+        if version().is_none_or(|found| found != package.version) {
+            let wrong = |cause: std::io::Error| format!("{}: {cause}", folder.display());
+            fs::create_dir_all(&folder).map_err(wrong)?;
             // Without a package file npm would look for one further up.
-            let _ = fs::write(folder.join("package.json"), "{}\n");
+            fs::write(folder.join("package.json"), "{}\n").map_err(wrong)?;
             let mut npm = Command::new("npm");
-            npm.current_dir(folder).args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--save-exact"]);
-            npm.args(NPM.map(|(package, version)| format!("{package}@{version}")));
-            if let Err(cause) = process::read(&mut npm) {
-                println!("    npm: {cause}");
-            }
+            npm.current_dir(&folder);
+            npm.args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--save-exact"]);
+            process::read_within(INSTALLING, npm.arg(format!("{}@{}", package.name, package.version)))?;
         }
-        for ((package, wanted), title) in NPM.iter().zip(["Task Master", "Backlog.md", "Shrimp"]) {
-            match version(package) {
-                Some(found) => self.versions.push((title.into(), found)),
-                None => self.missing.push((title.into(), format!("npm could not install {package}@{wanted}"))),
-            }
-        }
+        version().ok_or_else(|| "npm installed nothing".to_owned())
     }
 
     fn pypi(&mut self, folder: &Path) {
         let (package, version) = PYPI;
         let program = folder.join("bin/beads-mcp");
         let install = || {
+            // Debian has this module of Python in a package of its own.
+            let has_venv = || process::read(Command::new("python3").args(["-c", "import ensurepip"])).is_ok();
+            tools::install_unless("python3 -m venv", "python3-venv", has_venv)?;
             process::read(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
             let wanted = format!("{package}=={version}");
-            process::read(Command::new(folder.join("bin/pip")).args(["install", "--quiet", &wanted]))
+            process::read_within(INSTALLING, Command::new(folder.join("bin/pip")).args(["install", "--quiet", &wanted]))
         };
-        if !program.exists()
-            && let Err(cause) = install()
-        {
-            println!("    pip: {cause}");
-        }
+        let installed = if program.exists() { Ok(String::new()) } else { install() };
         if program.exists() {
             self.beads_mcp = Some(program);
             self.versions.push(("beads-mcp".into(), version.into()));
@@ -117,7 +151,8 @@ impl ComparedTools {
                           without it, beads-mcp starts and lists its tools, but no call works";
             self.missing.push(("beads (`bd`)".into(), reason.into()));
         } else {
-            self.missing.push(("beads-mcp".into(), format!("pip could not install {package}=={version}")));
+            let cause = installed.err().unwrap_or_else(|| "pip installed no program".to_owned());
+            self.missing.push(("beads-mcp".into(), format!("{package}=={version}: {}", super::first_line(&cause))));
         }
     }
 
@@ -144,8 +179,28 @@ impl ComparedTools {
     }
 }
 
+/// Fails if node is older than a package needs: npm would install the package all the same.
+fn new_enough(node: &str, least: u32) -> Result<(), String> {
+    let major = node.trim().trim_start_matches('v').split('.').next().and_then(|number| number.parse::<u32>().ok());
+    match major {
+        Some(major) if major >= least => Ok(()),
+        _ => Err(format!("needs node {least} or newer, and this is {}", node.trim())),
+    }
+}
+
 fn cache() -> PathBuf {
     let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = || given("XDG_CACHE_HOME").or_else(|| Some(env::home_dir()?.join(".cache")));
     given("PUNCH_COMPARE_CACHE").unwrap_or_else(|| cache().unwrap_or_else(env::temp_dir).join("punch-compare"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::new_enough;
+
+    #[test]
+    fn packages_that_need_a_newer_node_are_left_out() {
+        assert_eq!(new_enough("v20.20.2\n", 20), Ok(()));
+        assert_eq!(new_enough("v18.19.0\n", 20), Err("needs node 20 or newer, and this is v18.19.0".to_owned()));
+    }
 }

@@ -1,4 +1,4 @@
-//! The place and time at which the figures were measured.
+//! The program, the place and the time that the figures belong to.
 
 use std::fs;
 
@@ -8,6 +8,17 @@ use crate::process;
 pub fn date() -> String {
     process::read(process::command("date").args(["-u", "+%F"]))
         .map_or_else(|_| "unknown".into(), |d| d.trim().to_owned())
+}
+
+/// The commit that `punch` was built from. Of a program that was given, only its user knows it.
+pub fn source(is_given: bool) -> String {
+    let git = |words: &[&str]| process::read(process::command("git").args(words)).map(|said| said.trim().to_owned());
+    match (is_given, git(&["rev-parse", "--short=12", "HEAD"]), git(&["status", "--porcelain"])) {
+        (true, ..) => "a program that was built before".to_owned(),
+        (false, Ok(commit), Ok(changes)) if changes.is_empty() => format!("commit {commit}"),
+        (false, Ok(commit), _) => format!("commit {commit} with changes"),
+        (false, Err(_), _) => "an unknown commit".to_owned(),
+    }
 }
 
 /// Processor, cores, memory and kernel, as far as the system says.

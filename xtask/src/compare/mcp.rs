@@ -1,17 +1,23 @@
 //! A client of the Model Context Protocol over standard input and output, as small as it can be.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wait4::Wait4;
 
-/// A running server.
+/// A server that takes longer for one answer is given up.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A running server. It is killed when this is dropped.
 pub struct McpProcess {
-    child: Child,
+    child: Option<Child>,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    lines: Receiver<String>,
+    limit: Duration,
     last: u64,
     /// What the server says about itself to the model.
     pub instructions: String,
@@ -20,11 +26,20 @@ pub struct McpProcess {
 impl McpProcess {
     /// Starts a server and shakes hands.
     pub fn open(command: &mut Command) -> Result<Self, String> {
+        Self::open_with(command, LIMIT)
+    }
+
+    fn open_with(command: &mut Command, limit: Duration) -> Result<Self, String> {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = child.map_err(|cause| format!("`{command:?}` does not start: {cause}"))?;
         let (input, output) = child.stdin.take().zip(child.stdout.take()).ok_or("no pipes")?;
-        let mut connection =
-            Self { child, input: Some(input), output: BufReader::new(output), last: 0, instructions: String::new() };
+        // A thread reads, so that a server which never answers can be given up.
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        let (child, input) = (Some(child), Some(input));
+        let mut connection = Self { child, input, lines, limit, last: 0, instructions: String::new() };
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "compare", "version": "1"},
         });
@@ -39,12 +54,17 @@ impl McpProcess {
         self.last += 1;
         let id = self.last;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        let end = Instant::now() + self.limit;
         loop {
-            let mut line = String::new();
-            let read = self.output.read_line(&mut line).map_err(|cause| cause.to_string())?;
-            if read == 0 {
-                return Err(format!("the server ended before it answered {method}"));
-            }
+            let line = match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(format!("no answer to {method} within {} s", self.limit.as_secs_f64()));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(format!("the server ended before it answered {method}"));
+                }
+            };
             // Some servers print other things in between.
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
             if message.get("method").is_some() && message.get("id").is_some() {
@@ -70,9 +90,10 @@ impl McpProcess {
     pub fn close(mut self) -> Result<Duration, String> {
         drop(self.input.take());
         // Node servers may wait for more than their input.
-        std::thread::sleep(Duration::from_millis(100));
-        let _ = self.child.kill();
-        let used = self.child.wait4().map_err(|cause| cause.to_string())?;
+        thread::sleep(Duration::from_millis(100));
+        let mut child = self.child.take().ok_or("the connection is closed")?;
+        let _ = child.kill();
+        let used = child.wait4().map_err(|cause| cause.to_string())?;
         Ok(used.rusage.utime + used.rusage.stime)
     }
 
@@ -81,5 +102,39 @@ impl McpProcess {
         writeln!(input, "{message}")
             .and_then(|()| input.flush())
             .map_err(|cause| format!("the server is gone: {cause}"))
+    }
+}
+
+impl Drop for McpProcess {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(script: &str) -> Result<McpProcess, String> {
+        McpProcess::open_with(Command::new("sh").args(["-c", script]), Duration::from_millis(300))
+    }
+
+    #[test]
+    fn a_server_that_hangs_or_ends_is_an_error_and_not_a_wait() {
+        assert_eq!(opened("sleep 60").err().unwrap_or_default(), "no answer to initialize within 0.3 s");
+        let ended = opened("read line").err().unwrap_or_default();
+        assert_eq!(ended, "the server ended before it answered initialize");
+        // A server that talks without end, but never answers.
+        let endless = opened("while :; do echo '{}'; sleep 0.01; done").err().unwrap_or_default();
+        assert_eq!(endless, "no answer to initialize within 0.3 s");
+    }
+
+    #[test]
+    fn other_lines_between_answers_are_skipped() {
+        let script = r#"echo starting; echo '{"id":1,"result":{"instructions":"hello"}}'; cat >/dev/null"#;
+        assert_eq!(opened(script).map(|server| server.instructions.clone()), Ok("hello".to_owned()));
     }
 }

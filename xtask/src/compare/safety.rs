@@ -1,6 +1,5 @@
 //! What is left of acknowledged writes: with many writers at once, and after `kill -9`.
 
-use std::fmt::Write;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -9,59 +8,69 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::clients::CommandLineTool;
-use super::{ComparisonPart, ComparisonRow, ToolFigure, Unit};
+use super::{ComparisonPart, ComparisonRow, LIMIT, Problems, Scale, ToolFigure, Unit};
 use crate::process;
 
 /// Writers at once.
 const WRITERS: u32 = 8;
-/// Each writer adds todos for this long, and at least once.
-const WRITING: Duration = Duration::from_secs(6);
+/// Each writer adds at most this many todos.
 const MOST: u32 = 25;
-/// Writers are killed again and again for this long.
-const KILLING: Duration = Duration::from_secs(15);
 
 /// Measures both.
-pub fn measure(clients: &[CommandLineTool], room: &Path) -> Result<ComparisonPart, String> {
+pub fn measure(clients: &[CommandLineTool], room: &Path, scale: &Scale) -> Result<ComparisonPart, String> {
     let mut crowd = ComparisonRow { what: format!("{WRITERS} writers at once"), unit: Unit::Lost, figures: Vec::new() };
     let mut kills =
         ComparisonRow { what: "writers killed with `kill -9`".into(), unit: Unit::Lost, figures: Vec::new() };
-    let mut counts = Vec::new();
+    let (mut counts, mut problems) = (Vec::new(), Problems::default());
     for client in clients {
         println!("==> writers of {}", client.name);
-        let (acknowledged, lost) = together(client, &room.join("crowd").join(client.name.replace(' ', "-")))?;
-        println!("    at once: {acknowledged} acknowledged, {lost} lost");
-        let mut count = format!("{}: at once, {acknowledged} writes acknowledged", client.name);
-        crowd.figures.push(ToolFigure { tool: client.name.into(), value: Some(lost as f64) });
-        let (rounds, acknowledged, lost) = killed(client, &room.join("kill").join(client.name.replace(' ', "-")))?;
-        println!("    killed {rounds} times: {acknowledged} acknowledged, {lost} lost");
-        let _ = write!(count, "; killed {rounds} times, {acknowledged} writes acknowledged");
-        counts.push(count);
-        kills.figures.push(ToolFigure { tool: client.name.into(), value: Some(lost as f64) });
+        let folder = |part: &str| room.join(part).join(client.name.replace(' ', "-"));
+        let mut count = Vec::new();
+        let written = together(client, &folder("crowd"), scale.writing);
+        let written = problems.keep(client.name, &crowd.what, written)?;
+        if let Some((acknowledged, lost)) = written {
+            println!("    at once: {acknowledged} acknowledged, {lost} lost");
+            count.push(format!("at once, {acknowledged} writes acknowledged"));
+        }
+        crowd.figures.push(ToolFigure::new(client.name, written.map(|(_, lost)| lost as f64)));
+        let written = problems.keep(client.name, &kills.what, killed(client, &folder("kill"), scale.killing))?;
+        if let Some((rounds, acknowledged, lost)) = written {
+            println!("    killed {rounds} times: {acknowledged} acknowledged, {lost} lost");
+            count.push(format!("killed {rounds} times, {acknowledged} writes acknowledged"));
+        }
+        kills.figures.push(ToolFigure::new(client.name, written.map(|(.., lost)| lost as f64)));
+        if !count.is_empty() {
+            counts.push(format!("{}: {}", client.name, count.join("; ")));
+        }
     }
     Ok(ComparisonPart {
         title: "Acknowledged writes that were lost",
         file: "lost-writes",
-        method: "Eight processes add todos at once, each for six seconds but at most 25 todos and at least one; a write counts as acknowledged \
-                 when the command ends with success. Then the tool itself is asked for all todos. `kill -9`: a loop that adds todos is \
-                 killed at random moments for 15 seconds, and all acknowledged todos must be there afterwards.",
+        method: format!(
+            "Eight processes add todos at once, each for {} seconds but at most {MOST} todos and at least one; a write counts as \
+             acknowledged when the command ends with success. Then the tool itself is asked for all todos. `kill -9`: a loop that adds \
+             todos is killed at random moments for {} seconds, and all acknowledged todos must be there afterwards.",
+            scale.writing.as_secs(),
+            scale.killing.as_secs()
+        ),
         rows: vec![crowd, kills],
         counts,
+        problems: problems.0,
     })
 }
 
 /// Many writers at once: how many writes were acknowledged, and how many of those are gone.
-fn together(client: &CommandLineTool, folder: &Path) -> Result<(usize, usize), String> {
+fn together(client: &CommandLineTool, folder: &Path, writing: Duration) -> Result<(usize, usize), String> {
     begin(client, folder)?;
     let write = |writer: u32| {
         let (begin, mut out) = (Instant::now(), Vec::new());
         for n in 0..MOST {
-            if n > 0 && begin.elapsed() > WRITING {
+            if n > 0 && begin.elapsed() > writing {
                 break;
             }
             let text = format!("Writer {writer} adds number {n}");
             let mut add = client.add(folder, &text);
-            let status = add.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-            if status.is_ok_and(|status| status.success()) {
+            if process::read_within(LIMIT, &mut add).is_ok() {
                 out.push(text);
             }
         }
@@ -75,21 +84,20 @@ fn together(client: &CommandLineTool, folder: &Path) -> Result<(usize, usize), S
 }
 
 /// Killed writers: how often, how many writes were acknowledged, and how many of those are gone.
-fn killed(client: &CommandLineTool, folder: &Path) -> Result<(usize, usize, usize), String> {
+fn killed(client: &CommandLineTool, folder: &Path, killing: Duration) -> Result<(usize, usize, usize), String> {
     begin(client, folder)?;
     let log = folder.join("acknowledged.txt");
     fs::write(&log, "").map_err(|cause| format!("{}: {cause}", log.display()))?;
     let probe = Instant::now();
-    process::read(&mut client.add(folder, "The first one"))?;
+    process::read_within(LIMIT, &mut client.add(folder, "The first one"))?;
     let one = probe.elapsed();
     let (begin, mut rounds, mut state) = (Instant::now(), 0_usize, 1_u64);
-    while begin.elapsed() < KILLING || rounds == 0 {
+    while begin.elapsed() < killing || rounds == 0 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let wait = one.mul_f64(0.3 + 3.0 * (state >> 40) as f64 / f64::from(1_u32 << 24));
         let mut writer = looping(client, folder, rounds, &log).map_err(|cause| format!("sh: {cause}"))?;
         thread::sleep(wait);
-        let group = format!("-{}", writer.id());
-        process::read(Command::new("kill").args(["-9", "--", &group]))?;
+        process::kill(&format!("-{}", writer.id()))?;
         let _ = writer.wait();
         rounds += 1;
     }
@@ -121,7 +129,7 @@ fn looping(client: &CommandLineTool, folder: &Path, round: usize, log: &Path) ->
 
 fn begin(client: &CommandLineTool, folder: &Path) -> Result<(), String> {
     if let Some(mut import) = client.prepare(folder, 5)? {
-        process::read(&mut import)?;
+        process::read_within(LIMIT, &mut import)?;
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::install::ComparedTools;
+use super::LIMIT;
+use super::install::{ComparedTools, OWN};
 use super::mcp::McpProcess;
 use crate::process;
 
@@ -41,8 +42,8 @@ pub struct Exchange {
 
 /// The servers that are there, ours first.
 pub fn all(installed: &ComparedTools) -> Vec<ComparedServer> {
-    let server = |name, program: PathBuf, kind| ComparedServer { name, program, path: installed.npm.clone(), kind };
-    let mut out = vec![server("Punchlist", installed.punch.clone(), ServerKind::Punch)];
+    let server = |name, program: PathBuf, kind| ComparedServer { name, program, path: installed.programs(name), kind };
+    let mut out = vec![server(OWN, installed.punch.clone(), ServerKind::Punch)];
     let npm = [
         ("Backlog.md", "backlog", ServerKind::Backlog),
         ("Task Master", "task-master-ai", ServerKind::TaskMaster),
@@ -50,7 +51,7 @@ pub fn all(installed: &ComparedTools) -> Vec<ComparedServer> {
     ];
     for (name, program, kind) in npm {
         if installed.has(name) {
-            out.push(server(name, installed.npm.join(program), kind));
+            out.push(server(name, installed.programs(name).join(program), kind));
         }
     }
     if let Some(program) = &installed.beads_mcp {
@@ -70,8 +71,9 @@ impl ComparedServer {
         match self.kind {
             ServerKind::Backlog => {
                 let words = ["init", "plan", "--defaults", "--agent-instructions", "none"];
-                process::read(&mut self.command(folder, &words))?;
-                process::read(&mut self.command(folder, &["config", "set", "remoteOperations", "false"])).map(|_| ())
+                process::read_within(LIMIT, &mut self.command(folder, &words))?;
+                process::read_within(LIMIT, &mut self.command(folder, &["config", "set", "remoteOperations", "false"]))
+                    .map(|_| ())
             }
             ServerKind::TaskMaster => {
                 let tasks = folder.join(".taskmaster/tasks");

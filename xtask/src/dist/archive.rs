@@ -9,17 +9,19 @@ use super::staging::{self, StagedFiles};
 use super::{PackagedRelease, write};
 use crate::process;
 
-/// The script that every archive carries.
-const INSTALL: &str = include_str!("install.sh");
+/// The scripts that every archive carries.
+const SCRIPTS: [(&str, &str); 2] =
+    [("install.sh", include_str!("install.sh")), ("uninstall.sh", include_str!("uninstall.sh"))];
 
 /// Packs the program.
 pub fn pack(release: &PackagedRelease, tree: &StagedFiles) -> Result<PathBuf, String> {
     let name = format!("punch-{}-{}", release.version, release.target);
     let folder = release.room.join("archive").join(&name);
     staging::copy_folder(&tree.root, &folder)?;
-    let script = folder.join("install.sh");
-    write(&script, INSTALL)?;
-    executable(&script)?;
+    for (name, text) in SCRIPTS {
+        write(&folder.join(name), text)?;
+        executable(&folder.join(name))?;
+    }
     tar(release, &folder, &format!("{name}.tar.gz"), Some(&name))
 }
 

@@ -25,8 +25,13 @@ mv -f "$prefix/bin/.punch.new" "$prefix/bin/punch"
     chmod 644 "$prefix/$file"
 done
 
-echo "installed $prefix/bin/punch"
+echo "installed $prefix/bin/punch; uninstall.sh removes it"
 case ":$PATH:" in
     *":$prefix/bin:"*) ;;
     *) echo "hint: $prefix/bin is not on your PATH" ;;
+esac
+# zsh looks for completions in the folders of the system only.
+case "$prefix:${SHELL:-}" in
+    /usr:*) ;;
+    *zsh) echo "hint: for completions, add to ~/.zshrc before compinit: fpath=($prefix/share/zsh/vendor-completions \$fpath)" ;;
 esac

@@ -13,25 +13,26 @@ use crate::process;
 /// The program that npm puts on PATH.
 const WRAPPER: &str = include_str!("punch.cjs");
 
-/// The files of both packages, the wrapper first.
-pub struct Packages {
-    /// The package that users name.
-    pub wrapper: PathBuf,
-    /// The package with the program.
-    pub platform: PathBuf,
+/// Names of the package for a system, as npm has it.
+pub fn platform_name(target: &str) -> Result<String, String> {
+    platform(target).map(|(os, cpu)| format!("@punchlist/{os}-{cpu}"))
 }
 
-/// Packs both.
-pub fn pack(release: &PackagedRelease, tree: &StagedFiles) -> Result<Packages, String> {
+/// Packs the package with the program for one system.
+pub fn pack_platform(release: &PackagedRelease, tree: &StagedFiles) -> Result<PathBuf, String> {
     let (os, cpu) = platform(&release.target)?;
-    let name = format!("@punchlist/{os}-{cpu}");
     let own = release.room.join("npm/platform");
     copy_file(&tree.program(), &own.join("bin/punch"))?;
-    let mut package = described(release, &name, &format!("The program `punch` for {os} on {cpu}; install `punchlist`"));
+    let about = format!("The program `punch` for {os} on {cpu}; install `punchlist`");
+    let mut package = described(release, &platform_name(&release.target)?, &about);
     package["os"] = json!([os]);
     package["cpu"] = json!([cpu]);
     package["files"] = json!(["bin"]);
-    write(&own.join("package.json"), &text(&package))?;
+    finish(release, tree, &own, &package)
+}
+
+/// Packs the package that users name. It depends on the packages of all systems; npm installs the one that fits.
+pub fn pack_wrapper(release: &PackagedRelease, tree: &StagedFiles, platforms: &[String]) -> Result<PathBuf, String> {
     let wrapper = release.room.join("npm/wrapper");
     write(&wrapper.join("bin/punch.cjs"), WRAPPER)?;
     archive::executable(&wrapper.join("bin/punch.cjs"))?;
@@ -42,21 +43,28 @@ pub fn pack(release: &PackagedRelease, tree: &StagedFiles) -> Result<Packages, S
     package["engines"] = json!({ "node": ">=18" });
     package["keywords"] = json!(["todo", "agents", "mcp", "claude-code", "codex", "cli"]);
     package["mcpName"] = json!(crate::registry::SERVER_NAME);
-    package["optionalDependencies"] = json!({ name: release.version });
-    write(&wrapper.join("package.json"), &text(&package))?;
-    for folder in [&own, &wrapper] {
-        for file in ["LICENSE-MIT", "LICENSE-APACHE", "README.md"] {
-            copy_file(&tree.texts().join(file), &folder.join(file))?;
-        }
+    package["optionalDependencies"] = platforms.iter().map(|name| (name.clone(), json!(release.version))).collect();
+    finish(release, tree, &wrapper, &package)
+}
+
+fn finish(release: &PackagedRelease, tree: &StagedFiles, folder: &PathBuf, package: &Value) -> Result<PathBuf, String> {
+    write(&folder.join("package.json"), &text(package))?;
+    for file in ["LICENSE-MIT", "LICENSE-APACHE", "README.md"] {
+        copy_file(&tree.texts().join(file), &folder.join(file))?;
     }
-    Ok(Packages { wrapper: npm_pack(release, &wrapper)?, platform: npm_pack(release, &own)? })
+    npm_pack(release, folder)
 }
 
 fn described(release: &PackagedRelease, name: &str, description: &str) -> Value {
-    json!({
+    let mut package = json!({
         "name": name, "version": release.version, "description": description,
         "license": "MIT OR Apache-2.0",
-    })
+    });
+    // Relative links of README.md lead to files below this address.
+    if let Some(repository) = &release.repository {
+        package["repository"] = json!(repository);
+    }
+    package
 }
 
 fn text(package: &Value) -> String {

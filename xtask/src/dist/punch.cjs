@@ -11,8 +11,14 @@ let path;
 try {
   path = require.resolve(`@punchlist/${platform}/bin/${program}`);
 } catch {
-  console.error(`error: punchlist has no program for ${platform} here`);
-  console.error("hint: reinstall without `--omit=optional`, or build from source with cargo");
+  const { optionalDependencies } = require("../package.json");
+  if (`@punchlist/${platform}` in optionalDependencies) {
+    console.error(`error: the package @punchlist/${platform} is not installed`);
+    console.error("hint: reinstall punchlist without `--omit=optional`");
+  } else {
+    console.error(`error: punchlist has no package for ${platform}`);
+    console.error("hint: build punch from source with cargo");
+  }
   process.exit(1);
 }
 const result = spawnSync(path, process.argv.slice(2), { stdio: "inherit" });

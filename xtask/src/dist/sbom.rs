@@ -32,5 +32,5 @@ pub fn write_bill(release: &PackagedRelease, build: &FinishedBuild) -> TaskResul
         return Err(format!("the bill of materials lists only {components} components"));
     }
     println!("    bill of materials: {components} components");
-    write(&release.out.join(format!("punch-{}.cdx.json", release.version)), &format!("{bill:#}\n"))
+    write(&release.out.join(format!("punch-{}-{}.cdx.json", release.version, release.target)), &format!("{bill:#}\n"))
 }

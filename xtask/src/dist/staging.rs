@@ -36,15 +36,16 @@ impl StagedFiles {
     }
 }
 
-/// Lays the files out. Man pages and completions come from the program itself.
-pub fn stage(release: &PackagedRelease, build: &FinishedBuild) -> Result<StagedFiles, String> {
+/// Lays the files out. Man pages and completions come from `speaker`, which is the program itself or, if that was built for another
+/// system, a build of the same commit for this one.
+pub fn stage(release: &PackagedRelease, build: &FinishedBuild, speaker: &Path) -> Result<StagedFiles, String> {
     let tree = StagedFiles { root: release.room.join("tree") };
     copy_file(&build.program, &tree.program())?;
     let man = tree.root.join("share/man/man1");
     make_folder(&man)?;
-    process::read(Command::new(tree.program()).args(["completions", "man", "--dir"]).arg(&man))?;
+    process::read(Command::new(speaker).args(["completions", "man", "--dir"]).arg(&man))?;
     for (shell, place) in SHELLS {
-        let script = process::read(Command::new(tree.program()).args(["completions", shell]))?;
+        let script = process::read(Command::new(speaker).args(["completions", shell]))?;
         write(&tree.root.join("share").join(place), &script)?;
     }
     for text in TEXTS {

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::npm::Packages;
 use super::{PackagedRelease, make_folder};
 use crate::{TaskResult, process};
 
@@ -16,7 +15,13 @@ pub fn archive(release: &PackagedRelease, archive: &Path) -> TaskResult {
     process::read(offline("tar").arg("-xzf").arg(archive).arg("-C").arg(&unpacked))?;
     let inner = crate::sources::entries(&unpacked)?.pop().ok_or("the archive is empty")?;
     process::read(offline("sh").arg(inner.join("install.sh")).arg("--prefix").arg(&prefix))?;
-    tried("archive", &root, &prefix.join("bin"), &["share/man/man1/punch.1", "share/man/man1/punch-add.1"], &prefix)
+    let pages = ["share/man/man1/punch.1", "share/man/man1/punch-add.1"];
+    tried("archive", &root, &prefix.join("bin"), &pages, &prefix)?;
+    process::read(offline("sh").arg(inner.join("uninstall.sh")).arg("--prefix").arg(&prefix))?;
+    match process::read(Command::new("find").arg(&prefix).args(["-type", "f"]))?.lines().next() {
+        Some(left) => Err(format!("archive: uninstall.sh left {left}")),
+        None => Ok(()),
+    }
 }
 
 /// Installs the Debian package with dpkg, below a root of its own.
@@ -28,8 +33,11 @@ pub fn debian(release: &PackagedRelease, package: &Path) -> TaskResult {
     }
     super::write(&status.join("status"), "")?;
     let mut dpkg = offline("dpkg");
-    dpkg.arg(format!("--root={}", root.display())).args(["--force-not-root", "--force-script-chrootless", "--install"]);
-    process::read(dpkg.arg(package))?;
+    dpkg.arg(format!("--root={}", root.display())).arg(format!("--log={}", root.join("dpkg.log").display()));
+    // Slim images leave out man pages and completions; and dpkg looks for programs that only root has on PATH.
+    dpkg.args(["--path-include=*", "--force-not-root", "--force-script-chrootless", "--install"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    process::read(dpkg.arg(package).env("PATH", format!("{path}:/usr/local/sbin:/usr/sbin:/sbin")))?;
     let wanted = [
         "share/man/man1/punch.1.gz",
         "share/bash-completion/completions/punch",
@@ -41,14 +49,38 @@ pub fn debian(release: &PackagedRelease, package: &Path) -> TaskResult {
 }
 
 /// Installs both npm packages from their files.
-pub fn npm(release: &PackagedRelease, packages: &Packages) -> TaskResult {
+pub fn npm(release: &PackagedRelease, platform: &Path, wrapper: &Path) -> TaskResult {
     let root = release.room.join("trial/npm");
     make_folder(&root)?;
     super::write(&root.join("package.json"), "{}\n")?;
     let mut npm = offline("npm");
     npm.current_dir(&root).args(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]);
-    process::read(npm.arg(&packages.platform).arg(&packages.wrapper).env("npm_config_cache", root.join("cache")))?;
-    tried("npm packages", &root.join("home"), &root.join("node_modules/.bin"), &[], &root)
+    process::read(npm.arg(platform).arg(wrapper).env("npm_config_cache", root.join("cache")))?;
+    // Node may be anywhere, as version managers have it.
+    let node = process::read(Command::new("node").args(["-p", "process.execPath"]))?;
+    let bin = root.join("node_modules/.bin");
+    std::os::unix::fs::symlink(node.trim(), bin.join("node")).map_err(|cause| format!("node: {cause}"))?;
+    tried("npm packages", &root.join("home"), &bin, &[], &root)
+}
+
+/// Runs a program for another system, where qemu is installed and the kernel starts such programs with it. Says what was done:
+/// the documentation repeats it.
+pub fn emulated(release: &PackagedRelease, program: &Path) -> Result<String, String> {
+    let processor = release.target.split('-').next().unwrap_or_default();
+    let qemu = format!("qemu-{processor}-static");
+    if process::read(Command::new(&qemu).arg("--version")).is_err() {
+        return Ok(format!("only built, not run: {qemu} is not installed"));
+    }
+    let home = release.room.join("trial/emulated");
+    make_folder(&home)?;
+    let run =
+        |words: &[&str]| process::read(offline(&qemu).arg(program).args(words).current_dir(&home).env("HOME", &home));
+    let version = run(&["--version"])?;
+    // The demo starts punch again, for which the kernel has to know qemu.
+    Ok(match run(&["demo", "--all"]) {
+        Ok(_) => format!("{} ran `punch demo` in {qemu}", version.trim()),
+        Err(cause) => format!("{} started in {qemu}; `punch demo` did not run: {cause}", version.trim()),
+    })
 }
 
 /// Checks that files were installed, and runs the demo with nothing of ours on PATH but this program.

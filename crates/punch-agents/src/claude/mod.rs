@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::adapter::{
-    Adapter, AssignCommand, Environment, FolderTrust, HookForm, Listing, Naming, Plugin, PluginEvidence, SettingsForm,
-    TodoCall, TodoTool, ToolNames,
+    Adapter, AssignCommand, Catalog, Environment, FolderTrust, HookForm, Listing, Naming, Plugin, PluginEvidence,
+    SettingsForm, TodoCall, TodoTool, ToolNames,
 };
 use crate::claude_form::{self, AnswerForm};
 use crate::hook::field::{number, string, truth};
@@ -82,7 +82,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
                 .then_some("Claude Code reads this only in a trusted folder: start `claude` here once")
         },
         plugin: Some(Plugin {
-            listing: Some(Listing { name: "punch", has_commands: true }),
+            listing: Some(Listing { name: "punch", catalog: Catalog::Claude, has_commands: true }),
             files: |_| Vec::new(),
             targets: plugin,
             evidence: PluginEvidence::Settings,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::adapter::{
-    Adapter, AssignCommand, Environment, HookForm, HookTrust, Listing, Naming, Plugin, PluginEvidence, SettingsForm,
-    TodoTool, ToolNames,
+    Adapter, AssignCommand, Catalog, Environment, HookForm, HookTrust, Listing, Naming, Plugin, PluginEvidence,
+    SettingsForm, TodoTool, ToolNames,
 };
 use crate::claude_form::{self, PATIENCE};
 use crate::hook::field::{number, string};
@@ -71,7 +71,7 @@ pub(crate) static ADAPTER: Adapter = Adapter {
             })
         },
         plugin: Some(Plugin {
-            listing: Some(Listing { name: "punch-codex", has_commands: false }),
+            listing: Some(Listing { name: "punch-codex", catalog: Catalog::Codex, has_commands: false }),
             files: |_| Vec::new(),
             targets: marketplace::targets,
             // It records by itself which plugins it has.

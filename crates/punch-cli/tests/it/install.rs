@@ -541,9 +541,17 @@ fn a_plugin_is_installed_for_the_user_and_leaves_nothing_behind() {
     let before = tree(&world);
     world.ok(&["install", "--user", "--plugin", "claude", "codex", "gemini", "-y"]);
     let market = home(&world).join(".local/share/punch/marketplace");
-    for path in [".claude-plugin/marketplace.json", "plugins/punch/commands/todo.md", "plugins/punch/hooks/hooks.json"]
-    {
+    for path in ["plugins/punch/commands/todo.md", "plugins/punch/hooks/hooks.json"] {
         assert!(market.join(path).is_file(), "{path}");
+    }
+    // Each agent finds its own plugin and no other: it would refuse hook events that it does not know.
+    for (path, plugin) in
+        [(".claude-plugin/marketplace.json", "punch"), (".agents/plugins/marketplace.json", "punch-codex")]
+    {
+        let catalog: Value = serde_json::from_str(&fs::read_to_string(market.join(path)).unwrap()).unwrap();
+        let names: Vec<&str> =
+            catalog["plugins"].as_array().unwrap().iter().filter_map(|p| p["name"].as_str()).collect();
+        assert_eq!(names, [plugin], "{path}");
     }
     let settings = fs::read_to_string(home(&world).join(".claude/settings.json")).unwrap();
     assert!(

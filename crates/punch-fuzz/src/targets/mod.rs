@@ -1,5 +1,6 @@
 //! The bodies, one file for each kind of edge.
 
+pub mod agent;
 pub mod dialect;
 pub mod files;
 pub mod filter;

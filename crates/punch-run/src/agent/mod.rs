@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+pub use acp::acp_listener;
 pub use exec::LimitSigns;
 pub use punch_agents::headless::{AgentEvent, AgentPlanEntry, AgentTurnEnd, PermissionRequest, TokenSpending};
 pub use sink::{AgentReport, Sink, reports};

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
+use crate::process::TimeLimit;
+
 /// What one call took.
 #[derive(Clone, Copy, Debug)]
 pub struct CallCost {
@@ -30,22 +32,29 @@ pub fn call(command: &mut Command) -> Result<CallCost, String> {
     spend(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
 }
 
+/// Runs a command like [`call`], and kills it if it takes longer than that.
+pub fn call_within(limit: Duration, command: &mut Command) -> Result<CallCost, String> {
+    spend_to(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()), 0, Some(limit))
+}
+
 /// Runs a command without input or output; any exit code but `code` is an error.
 pub fn call_to(command: &mut Command, code: i32) -> Result<CallCost, String> {
-    spend_to(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()), code)
+    spend_to(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()), code, None)
 }
 
 /// Runs a command with the input and output that it was given; anything but success is an error.
 pub fn spend(command: &mut Command) -> Result<CallCost, String> {
-    spend_to(command, 0)
+    spend_to(command, 0, None)
 }
 
-fn spend_to(command: &mut Command, code: i32) -> Result<CallCost, String> {
+fn spend_to(command: &mut Command, code: i32, limit: Option<Duration>) -> Result<CallCost, String> {
     let start = Instant::now();
     let child = command.spawn();
     let child = child.map_err(|cause| format!("`{command:?}` does not start: {cause}"))?;
+    let limited = limit.map(|limit| TimeLimit::start(child.id(), limit));
     let used = child.wait4().map_err(|cause| format!("`{command:?}` cannot be waited for: {cause}"))?;
     let wall = start.elapsed();
+    limited.map_or(Ok(()), TimeLimit::stop)?;
     if used.status.code() != Some(code) {
         let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
         let said = output.map(|o| String::from_utf8_lossy(&[o.stdout, o.stderr].concat()).into_owned());

@@ -8,8 +8,15 @@ mod update;
 
 use std::io;
 
+use punch_agents::headless::AgentListener;
+
 use self::client::AcpClient;
 use super::{AgentProgram, AgentStart, RunningAgent, Sink, host};
+
+/// The client of the protocol, for one start of an agent: it understands the lines that the agent prints.
+pub fn acp_listener(assignment: &AgentStart) -> Box<dyn AgentListener> {
+    Box::new(AcpClient::new(assignment))
+}
 
 /// An agent behind the protocol.
 pub(super) struct AcpAgent {
@@ -25,6 +32,6 @@ impl AcpAgent {
 
 impl AgentProgram for AcpAgent {
     fn start(&self, assignment: &AgentStart, sink: Sink) -> io::Result<Box<dyn RunningAgent>> {
-        host::start(host::program("acp", &self.command, &[]), assignment, sink, Box::new(AcpClient::new(assignment)))
+        host::start(host::program("acp", &self.command, &[]), assignment, sink, acp_listener(assignment))
     }
 }
