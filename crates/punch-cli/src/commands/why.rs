@@ -50,7 +50,7 @@ impl WhyArgs {
 fn one(plan: &Plan, uid: Uid, layout: Layout) -> Option<VerbReply> {
     let (todo, answer) = (plan.get(uid)?, why_answer::of_todo(plan, uid, layout.now)?);
     let mut body = Body(reply::lines(PlanReader::new(plan, layout.now), [todo], layout));
-    body.push(answer.text);
+    body.push(answer.lines);
     let mut json = json!({"todo": reply::record(plan, todo, layout.now)});
     if let (Some(json), Value::Object(answer)) = (json.as_object_mut(), answer.json) {
         json.extend(answer);
@@ -60,5 +60,5 @@ fn one(plan: &Plan, uid: Uid, layout: Layout) -> Option<VerbReply> {
 
 fn all(plan: &Plan, now: i64) -> VerbReply {
     let answer = why_answer::of_plan(plan, now);
-    VerbReply::new(answer.text, answer.json)
+    VerbReply::new(answer.lines, answer.json)
 }

@@ -335,7 +335,7 @@ fn rm_note_and_move_edit_the_list() {
     exit 2
     $ punch rm --phase nowhere
     2> error: no phase `nowhere`
-    2> hint: `punch list` shows the phases
+    2> hint: `punch list --tree` shows the phases
     exit 1
     $ punch rm --all
     2 todos archived; `punch undo` brings them back

@@ -1,5 +1,9 @@
 //! What a new user meets on the first day: names, traps, answers that say what happened.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
 use insta::assert_snapshot;
 
 use crate::world::{World, calm};
@@ -126,7 +130,7 @@ fn claims_are_given_back_and_release_means_both() {
       no longer on hold
     ready now: T-2
     $ punch unclaim T-2
-    2> error: cannot unclaim `T-2`: it is pending
+    2> error: cannot unclaim `T-2`: it is not claimed
     2> hint: `punch show T-2` shows its state
     exit 1
     "#);
@@ -221,7 +225,7 @@ fn input_is_read_as_people_write_it() {
       moved to the beginning
     $ punch move T-4 --first
     [.] T-4  Ship
-      moved to the beginning
+      already there
     $ punch edit T-4 --drop-needs 3 --clear phase
     [.] T-4  Ship
       phase: End removed
@@ -465,9 +469,69 @@ fn words_for_completion_are_ids_plans_and_owners() {
     assert_eq!(world.ok(&["completions", "--list", "plans"]), "main\n");
     assert_eq!(world.ok(&["completions", "--list", "owners"]), "ann\n");
     for shell in ["bash", "zsh", "fish"] {
-        assert!(world.ok(&["completions", shell]).contains("completions --list"), "{shell}");
+        assert!(world.ok(&["completions", shell]).contains("completions --words"), "{shell}");
     }
     assert!(world.ok(&["completions", "man"]).contains(".TH PUNCH 1"));
     world.ok(&["completions", "man", "--dir", "man"]);
     assert!(world.project.join("man/punch-add.1").exists());
+}
+
+/// Runs the scripts in the shells that are installed, as a user who presses TAB.
+#[cfg(unix)]
+#[test]
+fn shells_complete_words_of_the_project() {
+    let world = World::new();
+    world.ok(&["add", "Write it", "Ship it: 100 %"]);
+    let folder = Path::new(crate::world::PUNCH).parent().unwrap().to_owned();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    for shell in ["bash", "zsh", "fish"] {
+        let scripts = world.project.join(shell);
+        fs::create_dir(&scripts).unwrap();
+        let script = scripts.join("_punch");
+        fs::write(&script, world.ok(&["completions", shell])).unwrap();
+        let asked = |line: &str| -> Option<String> {
+            let (file, folder) = (script.display(), scripts.display());
+            let ask = match shell {
+                "bash" => format!(
+                    "source '{file}'; COMP_LINE='punch {line}'; IFS=' ' read -ra COMP_WORDS <<< \"$COMP_LINE\"; \
+                     [[ $COMP_LINE == *' ' ]] && COMP_WORDS+=(''); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); \
+                     _punch_with_words punch \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; \
+                     printf '%s\\n' \"${{COMPREPLY[@]}}\""
+                ),
+                // The first press of TAB loads the script as a function and must be answered by it.
+                "zsh" => format!(
+                    "compdef() {{ :; }}; _describe() {{ print -l -- $lines; }}; words=(punch {line}''); CURRENT=$#words; \
+                     fpath=('{folder}' $fpath); autoload -U _punch; _punch"
+                ),
+                _ => format!("source '{file}'; complete -C 'punch {line}'"),
+            };
+            let mut command = Command::new(shell);
+            let norc: &[&str] = match shell {
+                "bash" => &["--norc", "--noprofile"],
+                "zsh" => &["-f"],
+                _ => &["--no-config"],
+            };
+            let command = command.args(norc).args(["-c", &ask]).current_dir(&world.project);
+            let like = world.command(&[]);
+            let set = like.get_envs().filter_map(|(name, value)| Some((name, value?)));
+            let run = command.env_clear().envs(set).env("PATH", &path).output().ok()?;
+            let text = String::from_utf8_lossy(&run.stdout).into_owned();
+            assert!(run.status.success() || !text.is_empty(), "{shell}: {}", String::from_utf8_lossy(&run.stderr));
+            Some(text)
+        };
+        // A shell that is not installed cannot be tried.
+        for line in ["show ", "log T-", "plan use ", "add x --needs "] {
+            let Some(text) = asked(line) else { break };
+            let word = if line.starts_with("plan") { "main" } else { "T-2" };
+            assert!(text.contains(word), "{shell}: {line:?}: {text}");
+        }
+        if shell == "bash" {
+            assert!(asked("sho").unwrap().contains("show"), "verbs still complete");
+            // An id may have come from anywhere, and is never run.
+            let id = r#"[{"id":"$(touch${IFS}ran)","content":"x"}]"#;
+            world.feed(&["import", "-"], id);
+            assert!(asked("show ").unwrap().contains("touch"));
+            assert!(!world.project.join("ran").exists());
+        }
+    }
 }

@@ -97,7 +97,7 @@ fn a_check_waits_for_approval_until_it_has_it() {
     world.ok(&["hold", "T-2", "--kind", "parked"]);
     assert_snapshot!(world.ok(&["inbox"]), @"
     approval  T-1  One: its check is not approved (1 more todo uses it): true (blocks 2 open todos)
-              punch verify T-1 --allow
+              punch verify --allow T-1
     ");
     world.ok(&["verify", "T-1", "--allow"]);
     assert_eq!(world.ok(&["inbox"]), "Nothing needs you.\n");

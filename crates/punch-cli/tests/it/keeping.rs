@@ -154,7 +154,7 @@ fn a_stop_is_explained() {
         status
     ")), @r#"
     $ punch why-stop
-    claude 1a2b3c4d was allowed to stop (no_progress), TIME
+    claude 1a2b3c4d was allowed to stop, TIME
     because 3 continuations in a row made no progress
     open at revision 2: 2 of 2 todos
     continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool
@@ -162,7 +162,7 @@ fn a_stop_is_explained() {
     what to do: read what the agent says, then send it a message
     then: interrupted, at T-2
     $ punch why-stop 1a2b
-    claude 1a2b3c4d was allowed to stop (no_progress), TIME
+    claude 1a2b3c4d was allowed to stop, TIME
     because 3 continuations in a row made no progress
     open at revision 2: 2 of 2 todos
     continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool

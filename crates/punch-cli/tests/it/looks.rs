@@ -66,6 +66,7 @@ fn list_ready_and_next_show_what_there_is() {
         list --limit 2
         list --phase Docs
         list --phase Nowhere
+        list --phase Dosc
         ready
         ready --limit 1
         next
@@ -90,7 +91,11 @@ fn list_ready_and_next_show_what_there_is() {
     [.] docs  Describe it  (P4; waiting for code)
     $ punch list --phase Nowhere
     2> error: no phase `Nowhere`
-    2> hint: `punch list` shows the phases
+    2> hint: `punch list --tree` shows the phases
+    exit 1
+    $ punch list --phase Dosc
+    2> error: no phase `Dosc` (did you mean `Docs`?)
+    2> hint: `punch list --tree` shows the phases
     exit 1
     $ punch ready
     [ ] design  Design it

@@ -320,3 +320,25 @@ fn without_a_choice_of_yours_an_editor_that_is_installed_opens() {
     assert_eq!(exit, Some(0), "{screen:?}");
     assert!(world.ok(&["list"]).contains("Send it"), "{screen:?}");
 }
+
+/// An agent may have a terminal of its own. Nothing is asked there: it would answer for the user, or wait forever.
+#[test]
+fn an_agent_with_a_terminal_is_asked_nothing() {
+    let world = world();
+    fs::create_dir_all(world.root.join("home/.claude")).unwrap();
+    fs::write(world.project.join("plan.md"), "mine").unwrap();
+    for verb in [&["install", "claude"][..], &["init"], &["uninstall", "claude"], &["export", "plan.md"]] {
+        let mut command = world.command(verb);
+        command.env("CLAUDECODE", "1");
+        let (_, screen) = Watched::start(command).ends();
+        let screen = screen.join("\n");
+        assert!(!screen.contains("[y/N"), "{verb:?}: {screen}");
+    }
+    assert!(!world.project.join(".claude").exists());
+    let mut asked = Watched::start(world.command(&["install", "claude"]));
+    while !asked.printed().contains("[y/N") {
+        thread::yield_now();
+    }
+    asked.types("n\n");
+    assert_eq!(asked.ends().0, Some(0));
+}

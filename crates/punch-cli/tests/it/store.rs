@@ -449,7 +449,7 @@ fn the_demo_runs_and_leaves_nothing_behind() {
         run.stdout
     );
     assert!(
-        run.stdout.contains("$ punch keep-going why\nclaude demo-stuck was allowed to stop (no_progress)"),
+        run.stdout.contains("$ punch keep-going why\nclaude demo-stuck was allowed to stop, "),
         "{}",
         run.stdout
     );

@@ -22,7 +22,7 @@ pub use standstill::{Standstill, StandstillRoot, standstill};
 pub use stranded::stranded;
 pub use unblock::{Unblocks, unblocks};
 pub use walk::{WaitRoots, roots};
-pub(crate) use words::shown;
+pub(crate) use words::{MARKS, shown};
 pub use words::summary;
 
 use crate::graph::NodeState;

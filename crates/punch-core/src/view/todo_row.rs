@@ -238,6 +238,19 @@ impl TodoRow {
         }
     }
 
+    /// The row with the reason of the last failure, which a list of failed todos is read for.
+    #[must_use]
+    pub fn with_error(mut self, todo: &Todo) -> Self {
+        let error = todo.last_error.as_deref().map(str::trim);
+        let Some(error) = error.filter(|error| todo.status == Status::Failed && !error.is_empty()) else { return self };
+        // An error about the failed check needs no mark beside it.
+        if error.starts_with("the check of") {
+            self.badges.retain(|badge| *badge != Badge::CheckFailed);
+        }
+        self.why.push(Plain::clipped(error, 120));
+        self
+    }
+
     /// The marks and reasons as spans: what should be noticed stands out.
     fn remark(&self, layout: Layout) -> ViewLine {
         let badges = self.badges.iter().filter_map(|badge| Some((badge.role(), badge.words()?)));

@@ -1,15 +1,18 @@
 //! Why a todo, or the whole plan, is not worked on: the answer of `punch why` as lines for users and as values for programs.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
-use crate::reason::{self, Cause, Clash, TodoConflict, WaitReason};
+use super::{Plain, SpanRole, ViewLine};
+use crate::reason::{self, Cause, Clash, MARKS, TodoConflict, WaitReason};
 use crate::text::{clip, neutral, shell};
 use crate::{Plan, Status, Uid};
 
 /// An explanation.
 pub struct WhyAnswer {
-    /// For users, one or more lines.
-    pub text: String,
+    /// For users, one or more lines. The first mention of a todo says what it is about.
+    pub lines: Vec<ViewLine>,
     /// The answer for programs.
     pub json: Value,
 }
@@ -19,16 +22,16 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
     let todo = plan.get(uid)?;
     let (why, unblocks) = (reason::why(plan, uid, now)?, reason::unblocks(plan, uid, now)?);
     let conflicts = reason::conflicts_of(plan, uid, now);
-    let mut lines = vec![why.text()];
+    let mut lines = vec![why.with_marks()];
     if todo.status == Status::Failed {
         let error = todo.last_error.as_deref().map(|error| clip(&neutral(error), 200).into_owned());
         lines.extend(error.map(|error| format!("last error: {error}")));
         lines.push(format!("next: `punch reopen {}`", shell(&todo.id)));
     }
     if todo.status.is_open() {
-        lines.push(unblocks.text());
+        lines.push(unblocks.with_marks());
     }
-    lines.push(conflicts.text());
+    lines.push(conflicts.with_marks());
     lines.extend(way_out(plan, &why));
     let json = json!({
         "standing": why.standing(),
@@ -45,7 +48,7 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
             "conflicts": conflicts.pairs.total,
         },
     });
-    Some(WhyAnswer { text: joined(lines), json })
+    Some(WhyAnswer { lines: with_titles(plan, Some(uid), lines), json })
 }
 
 /// What to type about the first thing that will not move by itself; `None` if everything does, or the todo is closed.
@@ -107,12 +110,40 @@ pub fn of_plan(plan: &Plan, now: i64) -> WhyAnswer {
             "conflicts": conflicts.pairs.total,
         },
     });
-    WhyAnswer { text: joined(vec![still.text(), conflicts.text()]), json }
+    WhyAnswer { lines: with_titles(plan, None, vec![still.with_marks(), conflicts.with_marks()]), json }
 }
 
-fn joined(mut lines: Vec<String>) -> String {
+/// Characters of a title.
+const TITLE: usize = 40;
+
+/// The lines with titles, but for the todo that was asked about.
+fn with_titles(plan: &Plan, asked: Option<Uid>, mut lines: Vec<String>) -> Vec<ViewLine> {
     lines.retain(|line| !line.is_empty());
-    lines.join("\n")
+    let title = |id: &str| {
+        let todo = plan.by_id(id.trim_matches('`')).filter(|todo| Some(todo.uid) != asked)?;
+        Some(Plain::clipped(todo.content.trim(), TITLE).to_string()).filter(|title| !title.is_empty())
+    };
+    spans(&lines.join("\n"), &title)
+}
+
+/// The lines of a text with marks. `title` says what a todo is about; it is named where its id first occurs.
+fn spans(text: &str, title: &dyn Fn(&str) -> Option<String>) -> Vec<ViewLine> {
+    let mut named = HashSet::new();
+    let mut line = |line: &str| {
+        let mut out = ViewLine::default();
+        let mut rest = line;
+        while let Some((before, (id, after))) =
+            rest.split_once(MARKS[0]).and_then(|(before, after)| Some((before, after.split_once(MARKS[1])?)))
+        {
+            out = out.with(SpanRole::Text, before).with(SpanRole::Id, id);
+            if let Some(title) = title(id).filter(|_| named.insert(id.to_owned())) {
+                out = out.with(SpanRole::Text, format!(" \"{title}\""));
+            }
+            rest = after;
+        }
+        out.with(SpanRole::Text, rest)
+    };
+    text.lines().map(&mut line).collect()
 }
 
 fn blockers(list: &[WaitReason]) -> Vec<Value> {
