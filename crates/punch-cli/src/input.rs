@@ -64,7 +64,10 @@ mod tests {
     #[test]
     fn an_id_that_cannot_be_typed_again_is_refused_with_one_that_can() {
         for (given, hint) in [("a b", "try `--id a-b`"), ("x\ny", "try `--id x-y`"), ("-f,g", "try `--id f-g`")] {
-            assert!(matches!(check_id("--id", given), Err(Failure::Usage { hint: said, .. }) if said == hint), "{given:?}");
+            assert!(
+                matches!(check_id("--id", given), Err(Failure::Usage { hint: said, .. }) if said == hint),
+                "{given:?}"
+            );
         }
         assert!(check_id("--id", "T-1").is_ok() && check_id("--id", "área/1").is_ok());
     }

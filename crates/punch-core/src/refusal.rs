@@ -220,6 +220,16 @@ impl Refusal {
         }
     }
 
+    /// The moments that the message names, in UTC.
+    pub fn moments(&self) -> Vec<i64> {
+        match self {
+            Self::AtLine { refusal, .. } => refusal.moments(),
+            Self::Leased { until, .. } => until.iter().copied().collect(),
+            Self::NotReady { reasons, .. } => reasons.iter().filter_map(|reason| reason.until).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The refusal with the line that it is about, if there is one.
     #[must_use]
     pub fn at_line(self, line: Option<usize>) -> Self {

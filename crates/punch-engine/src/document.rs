@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use punch_core::dialect::native::TextLimits;
-use punch_core::{
-    ApplyStop, Dep, Document, Edit, Footprint, Keep, MissingDep, Op, Plan, Policy, Ref, Refusal, StartGate,
-};
 use punch_core::view::edit_sheet::EditedSheet;
+use punch_core::{
+    ApplyStop, Dep, Document, Edit, Footprint, Keep, MissingDep, Op, Plan, Policy, Record, Ref, Refusal, StartGate,
+};
 use punch_store::PlanId;
 
 use crate::{Engine, EngineError, PlanChange, WriteRequest};
@@ -39,7 +39,9 @@ impl Engine {
             if refusals.is_empty() { Ok(ops) } else { Err(ApplyStop::Refused(refusals)) }
         };
         self.submit_with(plan, &request, &Footprint::everything(), &mut ask).map_err(|error| match error {
-            EngineError::Refused(refusals) => EngineError::Refused(refusals.into_iter().map(|r| placed(r, &lines)).collect()),
+            EngineError::Refused(refusals) => {
+                EngineError::Refused(refusals.into_iter().map(|r| placed(r, &lines)).collect())
+            }
             other => other,
         })
     }
@@ -50,32 +52,44 @@ fn new_todo(number: usize) -> String {
     format!("new todo {}", number + 1)
 }
 
+/// A line of the sheet that a todo stands on.
+#[derive(Clone, Copy)]
+struct TodoLine {
+    number: usize,
+    /// The user changed it.
+    is_changed: bool,
+}
+
 /// The lines of the sheet, by what refusals call the todos on them: their ids, and those that new todos will get.
-fn lines_of(before: &Document, after: &EditedSheet, plan: &Plan) -> HashMap<String, usize> {
-    let known: HashSet<&str> = before.records.iter().filter_map(|record| record.id.as_deref()).collect();
+fn lines_of(before: &Document, after: &EditedSheet, plan: &Plan) -> HashMap<String, TodoLine> {
+    let known: HashMap<&str, &Record> =
+        before.records.iter().filter_map(|record| Some((record.id.as_deref()?, record))).collect();
     let (mut lines, mut added) = (HashMap::new(), 0);
     for (record, line) in after.document.records.iter().zip(&after.lines) {
-        let id = record.id.as_ref().filter(|id| known.contains(id.as_str())).cloned();
-        let names = id.map_or_else(
-            || {
+        let old = record.id.as_deref().and_then(|id| known.get(id));
+        let names = match (old, &record.id) {
+            (Some(_), Some(id)) => vec![id.clone()],
+            _ => {
                 added += 1;
                 vec![new_todo(added - 1), format!("T-{}", plan.row.next_number + added as u64 - 1)]
-            },
-            |id| vec![id],
-        );
-        lines.extend(names.into_iter().zip(std::iter::repeat(*line)).filter_map(|(name, line)| Some((name, line?))));
+            }
+        };
+        let Some(number) = *line else { continue };
+        let line = TodoLine { number, is_changed: old != Some(&record) };
+        lines.extend(names.into_iter().map(|name| (name, line)));
     }
     lines
 }
 
-/// The refusal with the first line that a todo it is about stands on.
-fn placed(refusal: Refusal, lines: &HashMap<String, usize>) -> Refusal {
-    let line = refusal.about().iter().filter_map(|id| lines.get(id)).min().copied();
-    refusal.at_line(line)
+/// The refusal with the line of a todo that it is about, preferably one that the user changed.
+fn placed(refusal: Refusal, lines: &HashMap<String, TodoLine>) -> Refusal {
+    let found = refusal.about().iter().filter_map(|id| lines.get(id));
+    let first = found.min_by_key(|line| (!line.is_changed, line.number)).map(|line| line.number);
+    refusal.at_line(first)
 }
 
 /// What native input must be, for all that is new.
-fn check(plan: &Plan, ops: &[Op], limits: &TextLimits, lines: &HashMap<String, usize>) -> Vec<Refusal> {
+fn check(plan: &Plan, ops: &[Op], limits: &TextLimits, lines: &HashMap<String, TodoLine>) -> Vec<Refusal> {
     let added: HashSet<&str> =
         ops.iter().filter_map(|op| if let Op::Add(add) = op { add.id.as_deref() } else { None }).collect();
     let (mut out, mut adds) = (Vec::new(), 0);
@@ -95,7 +109,7 @@ fn check(plan: &Plan, ops: &[Op], limits: &TextLimits, lines: &HashMap<String, u
             Ref::Id(id) => id,
             Ref::New(number) => new_todo(number),
         };
-        let line = lines.get(&name).copied();
+        let line = lines.get(&name).map(|line| line.number);
         let mut put = |refusal: Refusal| out.push(refusal.at_line(line));
         notes.iter().filter_map(|text| too_long("note", text, limits.long)).for_each(&mut put);
         let Some(edit) = edit else { continue };

@@ -7,7 +7,9 @@ use punch_core::filter::{Filter, Viewer};
 use punch_core::reason::PlanReader;
 use punch_core::schedule::{ScheduleOrder, ScheduleRequest, critical_path, schedule};
 use punch_core::text::neutral;
-use punch_core::view::{BoardRow, Glyphs, GraphLayout, HistoryRow, Layout, Plain, RevisionStory, changes, spans, why_answer};
+use punch_core::view::{
+    BoardRow, Glyphs, GraphLayout, HistoryRow, Layout, Plain, RevisionStory, changes, spans, why_answer,
+};
 use punch_core::{Plan, Record, Refusal, Todo, Uid};
 use punch_engine::{AttemptCost, READER, RevisionEntry, Revisions};
 use serde_json::{Value, json};
@@ -163,8 +165,10 @@ pub(crate) fn why(at: &PlanContext<'_>) -> ApiResult {
     let picture = at.picture()?;
     let plan = at.plan_of(&picture)?;
     let todo = at.todo(plan)?;
-    let answer = why_answer::of_todo(plan, todo.uid, picture.now).ok_or_else(|| at.unknown_todo(plan))?;
-    let mut out = json!({"schema": 1, "revision": plan.row.revision, "todo": todo.id, "text": spans::text(&answer.lines)});
+    let answer = why_answer::of_todo(plan, todo.uid, Layout { now: picture.now, ..LAYOUT })
+        .ok_or_else(|| at.unknown_todo(plan))?;
+    let mut out =
+        json!({"schema": 1, "revision": plan.row.revision, "todo": todo.id, "text": spans::text(&answer.lines)});
     merge(&mut out, answer.json);
     Ok(out)
 }

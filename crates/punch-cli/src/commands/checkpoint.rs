@@ -88,7 +88,9 @@ impl CheckpointArgs {
         }
         let open = match (project.read()?, &what) {
             (ProjectPlan::Plan(open), _) => open,
-            (ProjectPlan::Empty(project), CheckpointCommand::List { .. }) => return Ok(views::list(&[], project.layout(0))),
+            (ProjectPlan::Empty(project), CheckpointCommand::List { .. }) => {
+                return Ok(views::list(&[], project.layout(0)));
+            }
             (ProjectPlan::Empty(_), CheckpointCommand::Prune { .. }) => return Ok(pruned(&[])),
             (
                 ProjectPlan::Empty(_),

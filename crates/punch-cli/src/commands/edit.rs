@@ -208,9 +208,8 @@ impl EditArgs {
         let list = |value: &str| -> Vec<String> {
             value.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
         };
-        let invalid = |name: &str, what: String| {
-            Failure::from(EngineError::from(Refusal::Invalid { at: name.to_owned(), what }))
-        };
+        let invalid =
+            |name: &str, what: String| Failure::from(EngineError::from(Refusal::Invalid { at: name.to_owned(), what }));
         for name in FIELDS {
             let (old, new) = (before.field(name).unwrap_or_default(), after.field(name).unwrap_or_default());
             if old == new {

@@ -42,9 +42,8 @@ fn field_of(failure: &Failure) -> Option<&'static str> {
             Refusal::Cycle { .. } | Refusal::UnknownTodo { .. } | Refusal::UnknownDependency { .. } => Some("needs"),
             Refusal::InvalidLabel { .. } | Refusal::TooManyLabels { .. } => Some("labels"),
             Refusal::TooLong { field: key, .. } => named(key).or(Some(*key)),
-            Refusal::Invalid { at: key, .. } => {
-                named(key).or_else(|| ["content", "description"].into_iter().chain(FIELDS).find(|name| *name == key.as_str()))
-            }
+            Refusal::Invalid { at: key, .. } => named(key)
+                .or_else(|| ["content", "description"].into_iter().chain(FIELDS).find(|name| *name == key.as_str())),
             _ => None,
         },
         _ => None,

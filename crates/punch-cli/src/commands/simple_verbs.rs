@@ -77,9 +77,11 @@ impl Cancel {
         };
         let reply = act(project, &self.todos, &|refs| refs.iter().flat_map(ops).collect());
         let reply = reply.map_err(|failure| match failure {
-            Failure::Engine(error @ EngineError::NotFound { .. }) if self.todos.len() > 1 => {
-                Failure::refused(error.code(), error.message(), "`punch list` shows the ids; a reason goes into `--note '…'`")
-            }
+            Failure::Engine(error @ EngineError::NotFound { .. }) if self.todos.len() > 1 => Failure::refused(
+                error.code(),
+                error.message(),
+                "`punch list` shows the ids; a reason goes into `--note '…'`",
+            ),
             other => other,
         })?;
         Ok(reply.or_unchanged("already cancelled"))

@@ -146,7 +146,8 @@ fn explain(record: &DecisionRecord, input: &DecisionInput, decision: &Decision, 
         Decision::Continue { n, of, .. } => format!("was told to continue, continuation {n}/{of}"),
         Decision::Allow { .. } => "was allowed to stop".to_owned(),
     };
-    let mut lines = vec![format!("{whose} {what}, {}", layout.moment(record.at)), format!("because {}", sentence(decision))];
+    let mut lines =
+        vec![format!("{whose} {what}, {}", layout.moment(record.at)), format!("because {}", sentence(decision))];
     if facts.revision > 0 {
         lines.push(format!("open at revision {}: {} of {}", facts.revision, facts.open, count(facts.total, "todo")));
         let (counters, policy) = (&input.counters, &input.policy);

@@ -459,10 +459,10 @@ fn rules_hold_for_what_is_edited() {
     error: line 9: `code` is blocked by `design` (ready)
     error: line 9: needs: no todo `desing`
     error: line 9: cannot start both `design` and `code`: only one todo may be in progress (`policy.in_progress`)
-    error: line 13: text too long: 600 characters (limit 500)
+    error: line 14: text too long: 600 characters (limit 500)
     error: line 14: not a todo: write `- [ ] text`, or `# name` for a phase
-    error: line 9: dependencies form a cycle: ship -> code -> design -> ship
-    error: line 13: `T-1` is blocked by `ship` (ready)
+    error: line 8: dependencies form a cycle: ship -> code -> design -> ship
+    error: line 14: `T-1` is blocked by `ship` (ready)
     "#);
     assert_eq!(kept(&world).len(), 7);
     // Ticking a chain in one go is fine, whatever the order of its lines.
@@ -610,7 +610,8 @@ fn a_draft_of_one_todo_is_refused_with_the_line_and_continued() {
     error: line 3: the text of the todo is empty
     error: line 3: text too long: 600 characters (limit 500)
     "#);
-    let run = edited(&world, &["edit", "code"], r#"sed -i 's/^size:.*/size: huge/; s/^priority: .*/priority: 1/' "$1""#);
+    let run =
+        edited(&world, &["edit", "code"], r#"sed -i 's/^size:.*/size: huge/; s/^priority: .*/priority: 1/' "$1""#);
     let command = run.stderr.lines().find_map(|line| line.strip_suffix("` continues with it")).unwrap();
     let words: Vec<&str> = command.trim_start_matches("`punch ").split(' ').collect();
     assert_eq!(words[..3], ["edit", "code", "--again"], "{}", run.render());

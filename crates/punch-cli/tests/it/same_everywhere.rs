@@ -271,7 +271,10 @@ fn todos_are_one(asked: &mut Asked) {
 
 /// The answer of `punch why` without the texts of todos, which stand in quotes.
 fn without_titles(text: &str) -> String {
-    text.split(" \"").enumerate().map(|(at, part)| if at == 0 { part } else { part.split_once('"').unwrap().1 }).collect()
+    text.split(" \"")
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once('"').unwrap().1 })
+        .collect()
 }
 
 /// What can be started, what is next, and what a claim gives.

@@ -153,7 +153,9 @@ fn phases(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<Vec<Ph
                     let known = draft.row.phases.iter().find(|p| p.uid == *uid).cloned();
                     known.ok_or_else(|| Refusal::UnknownPhase { name: uid.0.to_string(), near: Vec::new() })?
                 }
-                PhaseRef::Index(n) => return Err(Refusal::UnknownPhase { name: n.to_string(), near: Vec::new() }.into()),
+                PhaseRef::Index(n) => {
+                    return Err(Refusal::UnknownPhase { name: n.to_string(), near: Vec::new() }.into());
+                }
             });
         }
         uids = list.iter().map(|p| p.uid).collect();

@@ -115,9 +115,10 @@ impl Dashboard<'_> {
         }
         let in_inbox = |row: &TodoRow| items.iter().any(|item| item.todo.as_deref() == Some(row.id.as_str()));
         let mut section = |name, verb, section: &SummarySection, list, is_counted| {
-            let rows: Vec<&TodoRow> = section.rows.iter().filter(|row| !in_inbox(row)).collect();
+            let rows: Vec<&TodoRow> = section.rows.iter().filter(|row| verb == "show" || !in_inbox(row)).collect();
             // One command shows how the others go.
-            let entries = rows.iter().enumerate().map(|(at, row)| todo_entry(name, row, (at == 0).then_some(verb), layout));
+            let entries =
+                rows.iter().enumerate().map(|(at, row)| todo_entry(name, row, (at == 0).then_some(verb), layout));
             let begin = out.len();
             out.extend(entries);
             let more = section.total.saturating_sub(section.rows.len());

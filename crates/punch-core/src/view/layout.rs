@@ -24,6 +24,14 @@ impl Layout {
         }
     }
 
+    /// A text in which these moments stand in UTC, with each as readers of this layout see it.
+    pub fn with_moments(&self, text: String, moments: impl IntoIterator<Item = i64>) -> String {
+        match self.width {
+            None => text,
+            Some(_) => moments.into_iter().fold(text, |text, at| text.replace(&time::utc(at), &self.moment(at))),
+        }
+    }
+
     /// The separator between remarks on one line.
     pub const fn dot(&self) -> &'static str {
         match self.glyphs {

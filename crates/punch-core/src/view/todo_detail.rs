@@ -71,7 +71,7 @@ impl TodoDetail {
     /// The same for a user: a line for each todo that this one needs or blocks, which says what it is about, and times as
     /// the layout has them. A model that asks for one todo knows the others.
     #[must_use]
-    pub fn for_user(mut self, reader: PlanReader<'_>, todo: &Todo, layout: Layout) -> Self {
+    pub fn for_user<'a>(mut self, reader: PlanReader<'a>, todo: &'a Todo, layout: Layout) -> Self {
         let record = Record::of(reader.plan, todo, reader.now);
         for (name, ids) in [("needs", &record.depends_on), ("blocks", &record.blocks)] {
             let Some(at) = self.fields.iter().position(|field| field.name == name) else { continue };
@@ -79,6 +79,10 @@ impl TodoDetail {
             let more = Some(ids.len().saturating_sub(NAMED)).filter(|more| *more > 0);
             let values = titled.chain(more.map(|more| Plain::clipped(&format!("{more} more"), FIELD)));
             self.fields.splice(at..=at, values.map(|value| DetailField { name, value }));
+        }
+        if let Some(why) = self.fields.iter_mut().find(|field| field.name == "why") {
+            let moments = reader.reasons(todo).into_iter().filter_map(|reason| reason.until);
+            why.value = Plain::clipped(&layout.with_moments(why.value.to_string(), moments), FIELD);
         }
         if let Some((hold, field)) = todo.hold_at(reader.now).zip(self.fields.iter_mut().find(|f| f.name == ON_HOLD)) {
             field.value = on_hold(hold, layout);

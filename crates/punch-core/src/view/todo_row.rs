@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Glyphs, Layout, Plain, SpanRole, TableRow, ViewLine};
 use crate::reason::{self, Cause, PlanReader, WaitReason};
-use crate::{Proof, ShownStatus, Todo, Uid, actor, time};
+use crate::{Proof, ShownStatus, Status, Todo, Uid, actor, time};
 
 /// Todos that are named as reasons of one kind.
 const NAMED: usize = 4;
@@ -141,12 +141,15 @@ pub struct RowReason {
     pub uid: Option<Uid>,
     /// What there is to say about it.
     pub about: Option<Plain>,
+    /// When it ends by itself.
+    #[serde(skip)]
+    pub until: Option<i64>,
 }
 
 impl From<&WaitReason> for RowReason {
     fn from(reason: &WaitReason) -> Self {
         let about = reason.about.as_deref().map(|about| Plain::clipped(about, 200));
-        Self { cause: reason.cause, id: Plain::id(&reason.id), uid: reason.uid, about }
+        Self { cause: reason.cause, id: Plain::id(&reason.id), uid: reason.uid, about, until: reason.until }
     }
 }
 
@@ -262,7 +265,8 @@ impl TodoRow {
             ShownStatus::Stuck | ShownStatus::Empty => SpanRole::Warning,
             _ => SpanRole::Detail,
         };
-        let why = self.why.iter().map(|why| (why_role, why.to_string()));
+        let moments = || self.reasons.iter().filter_map(|reason| reason.until);
+        let why = self.why.iter().map(|why| (why_role, layout.with_moments(why.to_string(), moments())));
         let mut line = ViewLine::default();
         for (role, words) in badges.chain(since).chain(stalled).chain(why) {
             if !line.0.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{Plain, SpanRole, ViewLine};
+use super::{Layout, Plain, SpanRole, ViewLine};
 use crate::reason::{self, Cause, Clash, MARKS, TodoConflict, WaitReason};
 use crate::text::{clip, neutral, shell};
 use crate::{Plan, Status, Uid};
@@ -18,7 +18,8 @@ pub struct WhyAnswer {
 }
 
 /// Explains one todo of a whole plan; `None` if there is no such todo.
-pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
+pub fn of_todo(plan: &Plan, uid: Uid, layout: Layout) -> Option<WhyAnswer> {
+    let now = layout.now;
     let todo = plan.get(uid)?;
     let (why, unblocks) = (reason::why(plan, uid, now)?, reason::unblocks(plan, uid, now)?);
     let conflicts = reason::conflicts_of(plan, uid, now);
@@ -48,6 +49,9 @@ pub fn of_todo(plan: &Plan, uid: Uid, now: i64) -> Option<WhyAnswer> {
             "conflicts": conflicts.pairs.total,
         },
     });
+    let reasons = why.own.iter().chain(&why.waits_for.list).chain(&why.roots.list);
+    let moments: Vec<i64> = reasons.filter_map(|reason| reason.until).collect();
+    let lines = lines.into_iter().map(|line| layout.with_moments(line, moments.iter().copied())).collect();
     Some(WhyAnswer { lines: with_titles(plan, Some(uid), lines), json })
 }
 
@@ -85,7 +89,8 @@ fn most_urgent<'a>(plan: &Plan, roots: &'a [WaitReason]) -> Option<&'a str> {
 }
 
 /// Explains why nothing, or nothing else, can be started in a whole plan.
-pub fn of_plan(plan: &Plan, now: i64) -> WhyAnswer {
+pub fn of_plan(plan: &Plan, layout: Layout) -> WhyAnswer {
+    let now = layout.now;
     let still = reason::standstill(plan, now);
     let conflicts = reason::conflicts(plan, now);
     let root = |root: &reason::StandstillRoot| {
@@ -110,7 +115,9 @@ pub fn of_plan(plan: &Plan, now: i64) -> WhyAnswer {
             "conflicts": conflicts.pairs.total,
         },
     });
-    WhyAnswer { lines: with_titles(plan, None, vec![still.with_marks(), conflicts.with_marks()]), json }
+    let moments = still.roots.list.iter().filter_map(|root| root.reason.until);
+    let lines = vec![layout.with_moments(still.with_marks(), moments), conflicts.with_marks()];
+    WhyAnswer { lines: with_titles(plan, None, lines), json }
 }
 
 /// Characters of a title.
@@ -130,6 +137,9 @@ fn with_titles(plan: &Plan, asked: Option<Uid>, mut lines: Vec<String>) -> Vec<V
 fn spans(text: &str, title: &dyn Fn(&str) -> Option<String>) -> Vec<ViewLine> {
     let mut named = HashSet::new();
     let mut line = |line: &str| {
+        if let Some(command) = line.strip_prefix("next: ") {
+            return ViewLine::default().with(SpanRole::Heading, "next: ").with(SpanRole::Command, command);
+        }
         let mut out = ViewLine::default();
         let mut rest = line;
         while let Some((before, (id, after))) =
