@@ -88,7 +88,7 @@ fn fields_of_one_todo_are_changed() {
       priority: 1
       size: large
       tokens: 500
-      needs: design
+      needs: design  Design it
       criteria: it runs
       verify: true
       files: src/**
@@ -105,7 +105,7 @@ fn fields_of_one_todo_are_changed() {
     [.] code  Write it well
       why: waiting for design
       size: large
-      needs: design
+      needs: design  Design it
       criteria: it runs
       verify: true
       parallel group: 2
@@ -121,7 +121,7 @@ fn fields_of_one_todo_are_changed() {
     [.] ship  Ship it
       why: waiting for code
       phase: End
-      needs: code
+      needs: code  Write it well
       parallel group: 3
       times: added a moment ago
     $ punch edit ship --needs design
@@ -134,6 +134,7 @@ fn fields_of_one_todo_are_changed() {
     ready now: ship
     $ punch edit ship --blocks design
     [ ] ship  Ship it
+      blocks: design  Design it
     $ punch edit ship --new-id release
     [ ] release  Ship it
       id: ship -> release
@@ -173,7 +174,7 @@ fn a_missing_dependency_may_stay_and_may_be_dropped() {
     $ punch show a
     [.] a  one
       why: waiting for b
-      needs: b
+      needs: b  two
       parallel group: 2
       times: added a moment ago
     "#);

@@ -24,7 +24,7 @@ fn punch_alone_shows_the_plan_or_how_to_begin() {
     main: 0 of 3 done (0%)
     Needs you    [.] T-3  Choose a name: which one?
                    punch unhold T-3 --note '…'
-    In progress  [>] T-1  Write it  (yours)
+    In progress  [>] T-1  Write it  (yours; punch show T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);
     assert_eq!(world.ok(&["status", "--line"]), "0/3 [>] Write it; 1 needs you\n");
@@ -80,14 +80,15 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     [.] T-3  C  (stuck behind T-1, which failed)
     $ punch show T-1
     [!] T-1  A
-      blocks: T-2, T-3
+      blocks: T-2  B
+      blocks: T-3  C
       last error: and again
       attempts: 2 failed
       times: added a moment ago, finished a moment ago
     $ punch status
     main: 0 of 3 done (0%)
     Failed       [!] T-1  A: and again (blocks 2)  (punch reopen T-1)
-    Stuck        [.] T-2  B  (stuck behind T-1, which failed)
+    Stuck        [.] T-2  B  (stuck behind T-1, which failed; punch why T-2)
                  [.] T-3  C  (stuck behind T-1, which failed)
     No agent is connected: `punch install` connects the ones you use
     "#);
@@ -172,8 +173,9 @@ fn input_is_read_as_people_write_it() {
       why: waiting for T-1, T-2
       priority: 2
       tokens: 30,000
-      needs: T-1, T-2
-      blocks: T-5
+      needs: T-1  Write the parser
+      needs: T-2  Test the parser
+      blocks: T-5  Announce
       parallel group: 2
       times: added a moment ago
     $ punch done 1

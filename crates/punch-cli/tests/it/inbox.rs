@@ -63,7 +63,7 @@ fn the_inbox_lists_what_needs_you_with_the_command_to_type() {
                  [.] T-2  Choose a color: red or blue?
                    punch unhold T-2 --note '…'
     Failed       [!] store  Port the store: the tests do not pass (blocks 1)  (punch reopen store)
-    Stuck        [.] T-1  Ship it  (stuck behind store, which failed)
+    Stuck        [.] T-1  Ship it  (stuck behind store, which failed; punch why T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);
     let answer = world.json(&["inbox"]);

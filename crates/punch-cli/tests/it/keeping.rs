@@ -101,8 +101,8 @@ fn a_session_that_is_kept_going_says_so() {
     ")), @r#"
     $ punch status
     main: 0 of 2 done (0%)
-    In progress  [>] T-2  Write it  (@1a2b3c4d)
-    Next         [ ] T-1  Of the user
+    In progress  [>] T-2  Write it  (@1a2b3c4d; punch show T-2)
+    Next         [ ] T-1  Of the user  (punch start T-1)
     claude 1a2b3c4d: continuation 2/3
     No agent is connected: `punch install` connects the ones you use
     $ punch why-stop
@@ -175,8 +175,8 @@ fn a_stop_is_explained() {
     exit 1
     $ punch status
     main: 0 of 2 done (0%)
-    In progress  [>] T-2  Write it  (@1a2b3c4d)
-    Next         [ ] T-1  Of the user
+    In progress  [>] T-2  Write it  (@1a2b3c4d; punch show T-2)
+    Next         [ ] T-1  Of the user  (punch start T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);
     let told = world.json(&["why-stop"]);

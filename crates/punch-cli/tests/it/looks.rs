@@ -149,15 +149,16 @@ fn show_tells_what_is_known() {
       description: with care
       phase: Core
       priority: 3 (acts as 1: urgent work is waiting for it)
-      blocks: code
+      blocks: code  Write it
       times: added a moment ago
     $ punch show 'write'
     [.] code  Write it
       why: waiting for design
       phase: Core
       priority: 3 (acts as 1: urgent work is waiting for it)
-      needs: design
-      blocks: docs, ship
+      needs: design  Design it
+      blocks: docs  Describe it
+      blocks: ship  Ship it
       files: src/**
       parallel group: 2
       times: added a moment ago
@@ -165,7 +166,7 @@ fn show_tells_what_is_known() {
     [.] ship  Ship it
       why: waiting for code
       priority: 1
-      needs: code
+      needs: code  Write it
       parallel group: 3
       times: added a moment ago
     $ punch show it
@@ -213,13 +214,13 @@ fn tree_and_status_draw_the_plan() {
       [.] docs  Describe it  (P4; waiting for code)
     $ punch status
     main: 0 of 5 done (0%)
-    In progress  [>] design  Design it  (yours)
-    Next         [ ] floor  Sweep the floor  (P5)
+    In progress  [>] design  Design it  (yours; punch show design)
+    Next         [ ] floor  Sweep the floor  (P5; punch start floor)
     No agent is connected: `punch install` connects the ones you use
     $ punch status --ascii
     main: 0 of 5 done (0%)
-    In progress  [>] design  Design it  (yours)
-    Next         [ ] floor  Sweep the floor  (P5)
+    In progress  [>] design  Design it  (yours; punch show design)
+    Next         [ ] floor  Sweep the floor  (P5; punch start floor)
     No agent is connected: `punch install` connects the ones you use
     $ punch status --json
     {"schema":1,"completed":0,"total":5,"percent":0,"inProgress":"design","inProgressAll":["design"],"open":5,"failedCount":0,"next":null,"failed":[],"stuck":[],"held":[],"keepGoing":[],"inbox":0}
