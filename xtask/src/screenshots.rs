@@ -20,7 +20,10 @@ const PLAN: &[&[&str]] = &[
     &["add", "Publish to the registry", "--phase", "Release"],
     &["add", "Write the changelog", "--phase", "Release", "--priority", "2"],
     &["add", "Choose a license", "--phase", "Release"],
-    &["add", "Tag 1.0", "--phase", "Release", "--needs", "T-4", "--needs", "T-5", "--needs", "T-7"],
+    &["add", "Tag 1.0", "--phase", "Release", "--needs", "T-5"],
+    &["add", "Read the old format", "--phase", "Core"],
+    &["add", "Write a plugin for editors", "--phase", "Release"],
+    &["add", "Write the manual", "--phase", "Release"],
     &["start", "T-1"],
     &["done", "T-1", "--evidence", "reviewed by two people"],
     &["claim", "T-2", "--owner", "claude"],
@@ -29,6 +32,12 @@ const PLAN: &[&[&str]] = &[
     &["fail", "T-5", "--error", "no answer"],
     &["start", "T-5"],
     &["fail", "T-5", "--error", "no answer"],
+    &["cancel", "T-9"],
+    &["hold", "T-10", "--kind", "parked", "after 1.0"],
+    // What needs something that is not done while it is in progress is stalled.
+    &["claim", "T-11", "--owner", "codex"],
+    &["edit", "T-11", "--add-needs", "T-2"],
+    &["install", "claude", "--user", "-y"],
 ];
 
 /// The pictures: a file name and the command it shows.

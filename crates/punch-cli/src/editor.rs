@@ -11,7 +11,7 @@ use punch_engine::process::withhold_passwords;
 use punch_store::platform;
 
 use crate::failure::Failure;
-use crate::{environment, files, output};
+use crate::{environment, files, output, progress};
 
 /// What the user was shown, in the file beside theirs.
 const BASE: &str = "base.json";
@@ -50,6 +50,7 @@ impl EditorDraft {
 
     /// Lets the user edit; answers what they left.
     pub fn edit(&self) -> Result<String, Failure> {
+        progress::forbid();
         let editor = &self.editor;
         let status = command(editor, &self.file).status().map_err(|cause| {
             let message = format!("cannot run the editor `{editor}`: {cause}");
@@ -67,11 +68,6 @@ impl EditorDraft {
         let path = self.file.display().to_string();
         output::remark(&format!("your text was saved in {path}"));
         output::remark(&format!("`{again} {}` continues with it", text::shell(&path)));
-    }
-
-    /// Tells where the text is, for a text that cannot be continued by a command.
-    pub fn leave(&self) {
-        output::remark(&format!("your text was saved in {}", self.file.display()));
     }
 
     /// Throws the text away: it was taken over, or nothing was changed.

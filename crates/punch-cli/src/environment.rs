@@ -151,8 +151,14 @@ pub fn browser() -> Option<PathBuf> {
     named.flatten().or_else(|| find_program(usual))
 }
 
-/// Whether the user sits at the keyboard and reads what is printed.
+/// Whether the user can be asked: they sit at the keyboard and read what is printed. Never inside an agent, which may have
+/// a terminal of its own.
 pub fn is_attended() -> bool {
+    has_terminal() && inside_agent().is_none()
+}
+
+/// Whether questions could be put and answered on a terminal, by the user or by an agent.
+pub fn has_terminal() -> bool {
     use std::io::IsTerminal;
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

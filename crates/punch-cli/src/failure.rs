@@ -2,6 +2,7 @@
 
 use std::{any::Any, io, panic};
 
+use punch_core::Refusal;
 use punch_engine::EngineError;
 use punch_engine::config::{ConfigError, SettingOrigin};
 use punch_engine::locate::LocateError;
@@ -189,6 +190,14 @@ impl Failure {
             Self::Config(error) => error.code(),
             Self::Locate(error) => error.code(),
             Self::Engine(error) => error.code(),
+        }
+    }
+
+    /// The moments that the text names, in UTC.
+    pub fn moments(&self) -> Vec<i64> {
+        match self {
+            Self::Engine(EngineError::Refused(refusals)) => refusals.iter().flat_map(Refusal::moments).collect(),
+            _ => Vec::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Files that the user names: read whole as text, written whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read, StdinLock};
 use std::path::Path;
 
 use punch_core::Refusal;
@@ -9,12 +9,21 @@ use punch_engine::EngineError;
 use punch_store::{platform, replace_file};
 
 use crate::failure::Failure;
+use crate::{environment, progress};
+
+/// Standard input. On a terminal the user types now, and nothing else may be shown.
+pub fn standard_input() -> StdinLock<'static> {
+    if io::stdin().is_terminal() {
+        progress::forbid();
+    }
+    io::stdin().lock()
+}
 
 /// The text of a file, or of standard input for `-`.
 pub fn read(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     if is_dash(path) {
-        io::stdin().lock().read_to_end(&mut bytes).map_err(Failure::Input)?;
+        standard_input().read_to_end(&mut bytes).map_err(Failure::Input)?;
     } else {
         open(path)?.read_to_end(&mut bytes).map_err(|cause| failed(path, cause))?;
     }
@@ -51,7 +60,7 @@ pub const LIMIT: u64 = 64 * 1024 * 1024;
 pub fn read_up_to(path: &Path, limit: u64) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     if is_dash(path) {
-        io::stdin().lock().take(limit + 1).read_to_end(&mut bytes).map_err(Failure::Input)?;
+        standard_input().take(limit + 1).read_to_end(&mut bytes).map_err(Failure::Input)?;
     } else {
         open(path)?.take(limit + 1).read_to_end(&mut bytes).map_err(|cause| failed(path, cause))?;
     }

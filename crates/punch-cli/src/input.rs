@@ -40,8 +40,8 @@ pub fn state(given: &str) -> Result<FilterState, String> {
     FilterState::named(&given.to_lowercase()).ok_or_else(|| format!("use one of {}", names()))
 }
 
-/// Refuses an id that could not be typed again: with blanks or control characters.
-pub fn check_id(id: &str) -> Result<(), Failure> {
+/// Refuses the value of a flag that is an id and could not be typed again: with blanks or control characters.
+pub fn check_id(flag: &str, id: &str) -> Result<(), Failure> {
     let between = |c: char| c.is_whitespace() || c.is_control() || c == ',';
     if !id.is_empty() && !id.starts_with('-') && !id.contains(between) {
         return Ok(());
@@ -53,7 +53,7 @@ pub fn check_id(id: &str) -> Result<(), Failure> {
     let words: Vec<&str> = id.split(between).filter(|word| !word.is_empty()).collect();
     Err(Failure::usage(
         &message,
-        &format!("try `--id {}`", punch_core::text::shell(words.join("-").trim_start_matches('-'))),
+        &format!("try `{flag} {}`", punch_core::text::shell(words.join("-").trim_start_matches('-'))),
     ))
 }
 
@@ -64,9 +64,12 @@ mod tests {
     #[test]
     fn an_id_that_cannot_be_typed_again_is_refused_with_one_that_can() {
         for (given, hint) in [("a b", "try `--id a-b`"), ("x\ny", "try `--id x-y`"), ("-f,g", "try `--id f-g`")] {
-            assert!(matches!(check_id(given), Err(Failure::Usage { hint: said, .. }) if said == hint), "{given:?}");
+            assert!(
+                matches!(check_id("--id", given), Err(Failure::Usage { hint: said, .. }) if said == hint),
+                "{given:?}"
+            );
         }
-        assert!(check_id("T-1").is_ok() && check_id("área/1").is_ok());
+        assert!(check_id("--id", "T-1").is_ok() && check_id("--id", "área/1").is_ok());
     }
 
     #[test]

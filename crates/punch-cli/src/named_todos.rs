@@ -15,6 +15,15 @@ pub fn act(project: Project, names: &[String], ops: &dyn Fn(&[Ref]) -> Vec<Op>) 
     Ok(reply::changed(&changed, &uids, &open.project))
 }
 
+/// Fields whose flags have other names.
+const FLAGS: [(&str, &str); 5] = [
+    ("content", "text"),
+    ("verificationCriteria", "criteria"),
+    ("verifyCommand", "verify"),
+    ("estimatedTokens", "tokens"),
+    ("activeForm", "active-form"),
+];
+
 /// Reads one op in the words of the native dialect, which knows what every field may be.
 pub fn native(project: &Project, op: Value) -> Result<Vec<Op>, Failure> {
     let limits = TextLimits {
@@ -25,7 +34,9 @@ pub fn native(project: &Project, op: Value) -> Result<Vec<Op>, Failure> {
         // `ops[0].content` means something to programs only.
         let refusal = match refusal {
             punch_core::Refusal::Invalid { at, what } => {
-                punch_core::Refusal::Invalid { at: at.trim_start_matches("ops[0].").to_owned(), what }
+                let at = at.trim_start_matches("ops[0].");
+                let flag = FLAGS.iter().find(|(key, _)| *key == at).map_or(at, |(_, flag)| *flag);
+                punch_core::Refusal::Invalid { at: flag.to_owned(), what }
             }
             other => other,
         };

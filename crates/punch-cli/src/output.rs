@@ -6,8 +6,8 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::process::Stdio;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use punch_core::view::SpanRole;
 use punch_core::view::width::columns;
+use punch_core::view::{Glyphs, Layout, SpanRole};
 use punch_core::{ShownStatus, text};
 use serde_json::{Value, json};
 
@@ -158,7 +158,9 @@ pub fn failure(failure: &Failure, as_json: bool) {
         let error = json!({"schema": 1, "error": {"code": failure.code(), "message": message, "hint": hint}});
         let _ = writeln!(io::stdout(), "{error}");
     } else {
-        say(&message, &hint);
+        let width = OutputStream::Err.is_terminal().then(environment::width);
+        let layout = Layout { glyphs: Glyphs::Unicode, width, now: environment::clock()() };
+        say(&layout.with_moments(message, failure.moments()), &hint);
     }
 }
 

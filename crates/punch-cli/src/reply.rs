@@ -1,8 +1,8 @@
 //! The answer of a verb: text for users, or one JSON object with `"schema": 1`.
 
 use punch_core::reason::{PlanReader, stranded};
-use punch_core::view::{Badge, Layout, Plain, SpanRole, TodoRow, ViewLine, changes, spans, table};
-use punch_core::{Dep, Footprint, Plan, Record, Records, Status, Todo, Uid, text};
+use punch_core::view::{Layout, Plain, SpanRole, TodoRow, ViewLine, changes, spans, table};
+use punch_core::{Dep, Footprint, Plan, Record, Records, Todo, Uid, text};
 use punch_engine::{PlanChange, load_reasons};
 use serde_json::{Map, Value, json};
 
@@ -123,21 +123,12 @@ pub fn lines<'a>(reader: PlanReader<'a>, todos: impl IntoIterator<Item = &'a Tod
 
 /// Todos in columns, with their marks and why they are not worked on.
 pub fn table<'a>(reader: PlanReader<'a>, todos: impl IntoIterator<Item = &'a Todo>, layout: Layout) -> Vec<ViewLine> {
-    let row = |todo: &'a Todo| {
-        let mut row = TodoRow::of(reader, todo);
-        // Why it failed is what a list of failed todos is read for.
-        let error =
-            todo.last_error.as_deref().filter(|error| todo.status == Status::Failed && !error.trim().is_empty());
-        // An error about the failed check needs no mark beside it.
-        if error.is_some_and(|error| error.trim_start().starts_with("the check of")) {
-            row.badges.retain(|badge| *badge != Badge::CheckFailed);
-        }
-        row.why.extend(error.map(|error| Plain::clipped(error.trim(), 120)));
-        row.table_row(layout)
-    };
-    let rows: Vec<_> = todos.into_iter().map(row).collect();
+    let rows = todos.into_iter().map(|todo| TodoRow::of(reader, todo).with_error(todo).table_row(layout)).collect();
     table::lines(rows, layout)
 }
+
+/// Todos that a change made ready and that are named.
+const READY_NOW: usize = 5;
 
 /// Todos of one change whose fields are described.
 const DESCRIBED: usize = 5;
@@ -155,17 +146,21 @@ pub fn changed(changed: &PlanChange, uids: &[Uid], project: &Project) -> VerbRep
     for todo in todos.iter().take(50) {
         body.push(lines(reader, [*todo], layout));
         if todos.len() <= DESCRIBED {
-            body.push(changes::lines(plan, &outcome.events, todo.uid, layout.glyphs));
+            body.push(changes::lines(plan, &outcome.events, todo.uid, layout));
         }
     }
     if todos.len() > 50 {
         body.push(format!("and {} more", todos.len() - 50));
     }
     let unblocked = ids(&outcome.unblocked);
-    if !unblocked.is_empty() {
-        let shown: Vec<String> = unblocked.iter().take(10).map(|id| text::neutral(id).into_owned()).collect();
-        let more = if unblocked.len() > 10 { format!(" and {} more", unblocked.len() - 10) } else { String::new() };
-        body.push(format!("ready now: {}{more}", shown.join(", ")));
+    for todo in outcome.unblocked.iter().filter_map(|uid| plan.get(*uid)).take(READY_NOW) {
+        let line = ViewLine::default().with(SpanRole::Text, "ready now: ").id(&Plain::id(&todo.id));
+        let changed = todos.iter().any(|changed| changed.uid == todo.uid);
+        let title = if changed { String::new() } else { format!("  {}", Plain::clipped(todo.content.trim(), 100)) };
+        body.push(vec![line.with(SpanRole::Text, title)]);
+    }
+    if unblocked.len() > READY_NOW {
+        body.push(format!("ready now: {} more", unblocked.len() - READY_NOW));
     }
     stranded(reader, &todos).into_iter().for_each(|stranded| body.push(format!("note: {stranded}")));
     let warnings: Vec<String> = outcome.warnings.iter().map(|w| text::neutral(&w.message()).into_owned()).collect();

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Fields, Footprint, Need, Policy, Status, Todo};
+use crate::{Event, Fields, Footprint, Need, Policy, Refusal, Status, Todo};
 use links::Links;
 
 /// The immutable number of a todo inside its plan.
@@ -150,6 +150,17 @@ impl Default for PlanRow {
             suspended: 0,
             last_time: 0,
         }
+    }
+}
+
+impl PlanRow {
+    /// The phase of this name.
+    pub fn phase_named(&self, name: &str) -> Result<PhaseUid, Refusal> {
+        let found = self.phases.iter().find(|phase| phase.name == name);
+        found.map(|phase| phase.uid).ok_or_else(|| {
+            let near = crate::text::nearest(name, self.phases.iter().map(|phase| phase.name.as_str()), 3);
+            Refusal::UnknownPhase { name: name.to_owned(), near }
+        })
     }
 }
 

@@ -129,6 +129,8 @@ pub enum Refusal {
     UnknownPhase {
         /// The name that was given.
         name: String,
+        /// Names that look like it.
+        near: Vec<String>,
     },
     /// The revision cannot be undone because later ones changed the same fields.
     RevertConflict {
@@ -187,12 +189,60 @@ pub enum Refusal {
         /// The current revision.
         current: u64,
     },
+    /// A refusal about one line of a text that the user edited.
+    AtLine {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        refusal: Box<Refusal>,
+    },
 }
 
 impl Refusal {
+    /// The todo that the refusal is about, by its id; of a cycle, every todo on it. Empty for refusals about anything else.
+    pub fn about(&self) -> &[String] {
+        match self {
+            Self::Cycle { path } => path,
+            Self::UnknownTodo { id, .. }
+            | Self::UnknownDependency { id, .. }
+            | Self::NotReady { id, .. }
+            | Self::InProgressLimit { id, .. }
+            | Self::Transition { id, .. }
+            | Self::Leased { id, .. }
+            | Self::StaleFence { id, .. }
+            | Self::NeedsVerification { id }
+            | Self::NeedsEvidence { id }
+            | Self::FailingCheck { id, .. }
+            | Self::NeedsCheck { id, .. }
+            | Self::RemovedInBatch { id }
+            | Self::TooManyLabels { id, .. } => std::slice::from_ref(id),
+            _ => &[],
+        }
+    }
+
+    /// The moments that the message names, in UTC.
+    pub fn moments(&self) -> Vec<i64> {
+        match self {
+            Self::AtLine { refusal, .. } => refusal.moments(),
+            Self::Leased { until, .. } => until.iter().copied().collect(),
+            Self::NotReady { reasons, .. } => reasons.iter().filter_map(|reason| reason.until).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The refusal with the line that it is about, if there is one.
+    #[must_use]
+    pub fn at_line(self, line: Option<usize>) -> Self {
+        match line {
+            Some(line) => Self::AtLine { line, refusal: Box::new(self) },
+            None => self,
+        }
+    }
+
     /// The stable code that programs match on.
     pub const fn code(&self) -> &'static str {
         match self {
+            Self::AtLine { refusal, .. } => refusal.code(),
             Self::Invalid { .. } => "invalid",
             Self::DuplicateId { .. } => "duplicate_id",
             Self::UnknownTodo { .. } => "unknown_todo",
@@ -250,6 +300,7 @@ impl Refusal {
             | Self::RemovedInBatch { id }
             | Self::TooManyLabels { id, .. } => one(id),
             Self::Cycle { path } => path.iter_mut().for_each(one),
+            Self::AtLine { refusal, .. } => refusal.rename(name),
             Self::RevertConflict { fields, .. } => fields.iter_mut().for_each(|(id, _)| one(id)),
             Self::Invalid { .. }
             | Self::DuplicateId { .. }
@@ -271,6 +322,7 @@ impl Refusal {
     pub fn message(&self) -> String {
         let name = |id: &str| format!("`{}`", text::clip(id, 80));
         match self {
+            Self::AtLine { line, refusal } => format!("line {line}: {}", refusal.message()),
             Self::Invalid { at, what } if at.is_empty() => clip_lines(what),
             Self::Invalid { at, what } => format!("{}: {}", text::clip(at, 160), clip_lines(what)),
             Self::DuplicateId { id } => format!("id {} is already in use", name(id)),
@@ -296,6 +348,9 @@ impl Refusal {
                     name(running),
                     name(id)
                 )
+            }
+            Self::Transition { id, op: op @ ("unclaim" | "renew"), status: Status::Pending } => {
+                format!("cannot {op} {}: it is not claimed", name(id))
             }
             Self::Transition { id, op, status } => format!("cannot {op} {}: it is {}", name(id), status.name()),
             Self::Leased { id, owner, until, .. } => {
@@ -324,7 +379,7 @@ impl Refusal {
             Self::TooLong { field, length, limit } => {
                 format!("{} too long: {length} characters (limit {limit})", in_words(field))
             }
-            Self::UnknownPhase { name: phase } => format!("no phase {}", name(phase)),
+            Self::UnknownPhase { name: phase, near } => format!("no phase {}{}", name(phase), did_you_mean(near)),
             Self::RevertConflict { revision, redo, fields } => {
                 let mut parts: Vec<String> = fields
                     .iter()
@@ -366,6 +421,7 @@ impl Refusal {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
+            Self::AtLine { refusal, .. } => refusal.hint(),
             Self::Invalid { .. } => "fix that value and try again; nothing was changed".into(),
             Self::DuplicateId { .. } => "choose another id, or leave it out to get the next free one".into(),
             Self::UnknownTodo { .. } => "`punch list` shows the ids".into(),
@@ -407,7 +463,7 @@ impl Refusal {
                 "shorten it and move the rest to the description or a note".into()
             }
             Self::TooLong { .. } => "shorten it, or split it into several notes".into(),
-            Self::UnknownPhase { .. } => "`punch list` shows the phases".into(),
+            Self::UnknownPhase { .. } => "`punch list --tree` shows the phases".into(),
             Self::RevertConflict { .. } => "undo the later revisions first; `punch log` lists them".into(),
             Self::UnknownRevision { .. } | Self::NothingUndoable { .. } => "`punch log` lists the revisions".into(),
             Self::AlreadyUndone { by, .. } => format!("`punch undo {by}` redoes it"),

@@ -21,14 +21,23 @@ pub fn stamp(ms: i64) -> String {
 
 /// A span of milliseconds that has passed, in its largest unit: "3 minutes ago".
 pub fn ago(ms: i64) -> String {
+    format!("{} ago", largest_unit(ms))
+}
+
+/// A span of milliseconds that has still to pass, in its largest unit: "3 minutes from now".
+pub fn ahead(ms: i64) -> String {
+    format!("{} from now", largest_unit(ms))
+}
+
+fn largest_unit(ms: i64) -> String {
     let seconds = ms.max(0) / 1000;
     let (count, unit) = match seconds {
-        0..60 => return "a moment ago".to_owned(),
+        0..60 => return "a moment".to_owned(),
         60..3_600 => (seconds / 60, "minute"),
         3_600..86_400 => (seconds / 3_600, "hour"),
         _ => (seconds / 86_400, "day"),
     };
-    if count == 1 { format!("1 {unit} ago") } else { format!("{count} {unit}s ago") }
+    if count == 1 { format!("1 {unit}") } else { format!("{count} {unit}s") }
 }
 
 /// A span of milliseconds in its largest unit, short: "4 min", "2 h", "3 d".
@@ -73,7 +82,7 @@ pub(crate) const fn days(year: i64, month: i64, day: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ago, stamp, utc};
+    use super::{ago, ahead, stamp, utc};
 
     #[test]
     fn spans_are_told_in_their_largest_unit() {
@@ -86,6 +95,8 @@ mod tests {
         ] {
             assert_eq!(ago(seconds * 1000), text);
         }
+        assert_eq!(ahead(7_300_000), "2 hours from now");
+        assert_eq!(ahead(59_000), "a moment from now");
     }
 
     #[test]

@@ -107,7 +107,8 @@ fn all_of(refusals: &[Refusal]) -> String {
     if refusals.len() > REFUSALS {
         lines.push(format!("{} more", refusals.len() - REFUSALS));
     }
-    lines.join("; ")
+    let is_placed = |refusal: &Refusal| matches!(refusal, Refusal::AtLine { .. });
+    lines.join(if refusals.iter().all(is_placed) { "\n" } else { "; " })
 }
 
 impl From<Refusal> for EngineError {

@@ -10,8 +10,8 @@ use crate::{ReadyQuery, load_reasons};
 /// Todos looked at to find what failed, what is stuck and what is on hold.
 const LOOKED_AT: usize = 2_000;
 
-/// Todos shown of what can be started.
-const READY: usize = 3;
+/// Todos looked for that can be started: one more than is shown, so that a view can say that there are more.
+const READY: usize = 4;
 
 /// Sums a plan up for a reader. Only a plan in which something failed or was cancelled is looked through for what is stuck.
 pub fn plan_summary(snapshot: &dyn Snapshot, query: &ReadyQuery<'_>) -> Result<PlanSummary, StoreError> {

@@ -7,7 +7,9 @@ use punch_core::filter::{Filter, Viewer};
 use punch_core::reason::{PlanReader, WorkLimits};
 use punch_core::schedule::{ScheduleOrder, ScheduleRequest, critical_path, schedule};
 use punch_core::text::neutral;
-use punch_core::view::{BoardRow, Glyphs, GraphLayout, HistoryRow, Plain, RevisionStory, changes, why_answer};
+use punch_core::view::{
+    BoardRow, Glyphs, GraphLayout, HistoryRow, Layout, Plain, RevisionStory, changes, spans, why_answer,
+};
 use punch_core::{Plan, Record, Refusal, Todo, Uid};
 use punch_engine::{AttemptCost, READER, RevisionEntry, Revisions};
 use serde_json::{Value, json};
@@ -163,11 +165,16 @@ pub(crate) fn why(at: &PlanContext<'_>) -> ApiResult {
     let picture = at.picture()?;
     let plan = at.plan_of(&picture)?;
     let todo = at.todo(plan)?;
-    let answer = why_answer::of_todo(plan, todo.uid, picture.now).ok_or_else(|| at.unknown_todo(plan))?;
-    let mut out = json!({"schema": 1, "revision": plan.row.revision, "todo": todo.id, "text": answer.text});
+    let answer = why_answer::of_todo(plan, todo.uid, Layout { now: picture.now, ..LAYOUT })
+        .ok_or_else(|| at.unknown_todo(plan))?;
+    let mut out =
+        json!({"schema": 1, "revision": plan.row.revision, "todo": todo.id, "text": spans::text(&answer.lines)});
     merge(&mut out, answer.json);
     Ok(out)
 }
+
+/// Pages show times themselves, so texts have them in UTC.
+const LAYOUT: Layout = Layout { glyphs: Glyphs::Unicode, width: None, now: 0 };
 
 /// `GET …/todos/{id}/history`
 pub(crate) fn todo_history(at: &PlanContext<'_>) -> ApiResult {
@@ -180,7 +187,7 @@ pub(crate) fn todo_history(at: &PlanContext<'_>) -> ApiResult {
     let entries = at.on(|engine| engine.history_of(at.id(), uid, limit))?;
     let entry = |entry: &RevisionEntry| {
         let mut out = entry_of(entry, &plan);
-        let lines = changes::lines(&plan, &entry.events, uid, Glyphs::Unicode);
+        let lines = changes::lines(&plan, &entry.events, uid, LAYOUT);
         out["detail"] = lines.iter().map(|line| Value::from(line.plain().trim())).collect();
         out
     };

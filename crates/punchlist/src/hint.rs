@@ -86,7 +86,7 @@ mod tests {
             Refusal::Transition { id: id(), op: "fail", status: Status::Pending },
             Refusal::Leased { id: id(), owner: None, until: None, free: Some(id()) },
             Refusal::Leased { id: id(), owner: None, until: None, free: None },
-            Refusal::UnknownPhase { name: id() },
+            Refusal::UnknownPhase { name: id(), near: Vec::new() },
             Refusal::RevertConflict { revision: 1, redo: false, fields: Vec::new() },
             Refusal::UnknownRevision { revision: 1 },
             Refusal::AlreadyUndone { revision: 1, by: 2 },

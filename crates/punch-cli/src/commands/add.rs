@@ -11,11 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::move_to::PlaceFlags;
 use crate::failure::Failure;
-use crate::input;
 use crate::named_todos::native;
 use crate::project::{OpenProject, Project};
 use crate::reply::{self, VerbReply};
-use crate::safety;
+use crate::{files, input, safety};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -230,7 +229,7 @@ impl AddArgs {
         for content in self.contents.iter().map(String::as_str).chain(reads_input.then_some("-")) {
             if content == "-" {
                 let mut text = String::new();
-                std::io::stdin().lock().read_to_string(&mut text).map_err(Failure::Input)?;
+                files::standard_input().read_to_string(&mut text).map_err(Failure::Input)?;
                 let (open, done) = pasted_list::read(&text);
                 out.extend(open);
                 closed += done;
@@ -254,6 +253,6 @@ impl AddArgs {
             };
             return Err(Failure::usage(&format!("`{id}` is an id, not something to do"), &hint));
         }
-        self.id.as_deref().map_or(Ok(()), input::check_id)
+        self.id.as_deref().map_or(Ok(()), |id| input::check_id("--id", id))
     }
 }

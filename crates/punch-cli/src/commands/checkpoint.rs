@@ -88,7 +88,9 @@ impl CheckpointArgs {
         }
         let open = match (project.read()?, &what) {
             (ProjectPlan::Plan(open), _) => open,
-            (ProjectPlan::Empty(_), CheckpointCommand::List { .. }) => return Ok(views::list(&[])),
+            (ProjectPlan::Empty(project), CheckpointCommand::List { .. }) => {
+                return Ok(views::list(&[], project.layout(0)));
+            }
             (ProjectPlan::Empty(_), CheckpointCommand::Prune { .. }) => return Ok(pruned(&[])),
             (
                 ProjectPlan::Empty(_),
@@ -101,15 +103,16 @@ impl CheckpointArgs {
             }
             (ProjectPlan::Empty(_), CheckpointCommand::Save { .. }) => return Ok(VerbReply::printed()),
         };
+        let layout = open.project.layout(open.engine.now());
         match what {
             CheckpointCommand::Save { note, remark } => save(&open, note.or(remark).as_deref()),
-            CheckpointCommand::List { limit } => Ok(views::list(&open.engine.checkpoints(open.plan, limit)?)),
+            CheckpointCommand::List { limit } => Ok(views::list(&open.engine.checkpoints(open.plan, limit)?, layout)),
             CheckpointCommand::Show { id, patch } => {
                 let saved = open.engine.saved(open.plan, &id)?;
                 if patch {
                     return print_patch(&saved);
                 }
-                Ok(VerbReply::new(views::whole(&saved), json!({"checkpoint": saved.answer(true)})))
+                Ok(VerbReply::new(views::whole(&saved, layout), json!({"checkpoint": saved.answer(true)})))
             }
             CheckpointCommand::Diff { id } => {
                 let saved = open.engine.saved(open.plan, &id)?;

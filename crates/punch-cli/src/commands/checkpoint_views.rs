@@ -1,6 +1,6 @@
 //! Checkpoints in words and as JSON.
 
-use punch_core::time::utc;
+use punch_core::view::Layout;
 use punch_core::{Status, text};
 use punch_engine::{Code, CommitVerdict, Differs, GitState, RestoreResult, RestoredTodo, SavedCheckpoint};
 use serde_json::{Value, json};
@@ -36,18 +36,21 @@ fn short(commit: Option<&str>) -> String {
 }
 
 /// Many.
-pub fn list(all: &[SavedCheckpoint]) -> VerbReply {
-    let lines: Vec<String> = all.iter().map(line).collect();
+pub fn list(all: &[SavedCheckpoint], layout: Layout) -> VerbReply {
+    // In a pipe the name says when it was made.
+    let when = |saved: &SavedCheckpoint| layout.width.map(|_| format!("  {}", layout.moment(saved.at)));
+    let lines: Vec<String> =
+        all.iter().map(|saved| format!("{}{}", line(saved), when(saved).unwrap_or_default())).collect();
     let text = if lines.is_empty() { "No checkpoints.".to_owned() } else { lines.join("\n") };
     let all: Vec<Value> = all.iter().map(|saved| saved.answer(false)).collect();
     VerbReply::new(text, json!({"checkpoints": all}))
 }
 
 /// Everything about one.
-pub fn whole(saved: &SavedCheckpoint) -> String {
+pub fn whole(saved: &SavedCheckpoint, layout: Layout) -> String {
     let mut out = vec![
         line(saved),
-        format!("made {} at revision {} of {}", utc(saved.at), saved.revision, text::neutral(&saved.plan)),
+        format!("made {} at revision {} of {}", layout.moment(saved.at), saved.revision, text::neutral(&saved.plan)),
     ];
     let todos = &saved.todos;
     for (name, ids) in [

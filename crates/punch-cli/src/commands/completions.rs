@@ -30,14 +30,17 @@ const MOST: usize = 1_000;
 #[command(after_help = EXAMPLES)]
 pub struct CompletionsArgs {
     /// Your shell; `man` writes man pages instead
-    #[arg(value_name = "SHELL", required_unless_present = "list")]
+    #[arg(value_name = "SHELL", required_unless_present_any = ["list", "words"])]
     shell: Option<CompletionShell>,
     /// Where man pages are written
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Print the words that a script offers; scripts call this
+    /// Print the ids, plans or owners
     #[arg(long, value_name = "WHAT", hide = true)]
     list: Option<ProjectWords>,
+    /// Print what fits the last of these words; scripts pass what is typed after `punch`
+    #[arg(long, value_name = "WORD", hide = true, num_args = 0.., allow_hyphen_values = true)]
+    words: Option<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -63,6 +66,12 @@ enum ProjectWords {
 impl CompletionsArgs {
     /// Runs the verb. The script is data as it is; `--json` changes nothing.
     pub fn run(self, global: Global) -> Result<Exit, Failure> {
+        if let Some(typed) = &self.words {
+            let mut program = crate::Arguments::command();
+            program.build();
+            let Some(words) = script::expected(&program, typed) else { return Ok(Exit::Ok) };
+            return Self { list: Some(words), words: None, ..self }.run(global);
+        }
         if let Some(words) = self.list {
             // A project that cannot be read has no words; a shell that completes must not print errors.
             let lines = words.lines(global).unwrap_or_default();
@@ -78,8 +87,9 @@ impl CompletionsArgs {
             CompletionShell::PowerShell => Shell::PowerShell,
         };
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut crate::Arguments::command(), "punch", &mut script);
-        output::document(&script::with_words(shell, &String::from_utf8_lossy(&script)))?;
+        let mut program = crate::Arguments::command();
+        clap_complete::generate(shell, &mut program, "punch", &mut script);
+        output::document(&script::with_words(shell, &String::from_utf8_lossy(&script), &program))?;
         Ok(Exit::Ok)
     }
 }

@@ -45,7 +45,7 @@ fn finding(standing: &Standing) -> Finding {
     let mut said = vec![match (&standing.program, &standing.version) {
         (None, _) => "not on PATH".to_owned(),
         (Some(_), Some(version)) => version.clone(),
-        (Some(_), None) => "found, but it does not print its version".to_owned(),
+        (Some(_), None) => "found, but its version is unknown".to_owned(),
     }];
     let levels = standing.levels();
     let connected: Vec<&str> =

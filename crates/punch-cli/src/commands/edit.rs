@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use punch_core::view::edit_sheet::SheetTodos;
 use punch_core::{
     ApplyStop, Dep, Edit as Fields, Footprint, Keep, Label, LabelEdit, MissingDep, Op, Plan, Policy, Record, Ref,
-    Refusal, Uid,
+    Refusal, Uid, text,
 };
 use punch_engine::{EngineError, WriteRequest};
 use serde_json::{Map, Value, json};
@@ -58,7 +58,7 @@ pub struct EditArgs {
     #[arg(long, value_name = "FIELD", value_enum)]
     clear: Vec<Clear>,
     /// Resume a draft saved by a failed edit
-    #[arg(long, value_name = "FILE", conflicts_with = "todo")]
+    #[arg(long, value_name = "FILE")]
     again: Option<PathBuf>,
     /// Include completed and cancelled todos in the editor
     #[arg(long, short, conflicts_with = "todo")]
@@ -117,6 +117,9 @@ impl EditArgs {
         if unchanged {
             return self.in_editor(project, &todo);
         }
+        if self.again.is_some() {
+            return Err(Failure::usage("`--again` cannot be combined with fields", "change them in the draft"));
+        }
         self.one(project, &todo, map)
     }
 
@@ -160,17 +163,28 @@ impl EditArgs {
         let plan = show::around(&open.engine, open.plan, uid)?;
         let missing = || EngineError::NotFound { given: todo.to_owned(), near: Vec::new() };
         let found = plan.get(uid).ok_or_else(missing)?;
-        let (id, before) = (found.id.clone(), TodoText::of(&Record::of(&plan, found, open.engine.now())));
-        let draft = EditorDraft::new("todo.md", &before.write(), "")?;
-        let changed = draft.edit().and_then(|written| {
-            let after = TodoText::read(&written)
-                .map_err(|what| Failure::refused("invalid", what, "fix the line and try again"))?;
-            let edit = Self::between(&before, &after)?;
-            match edit {
-                Some(edit) => {
-                    let map = edit.map()?;
-                    edit.one(open.project, &id, map)
+        let id = found.id.clone();
+        let invalid = |what: String| Failure::refused("invalid", what, "fix the line and try again");
+        let (draft, before) = match &self.again {
+            Some(file) => {
+                let (draft, base) = EditorDraft::again(file)?;
+                if base.starts_with('{') {
+                    let message = format!("`{}` is a draft of the whole plan", file.display());
+                    return Err(Failure::usage(&message, "continue with it without a todo: `punch edit --again FILE`"));
                 }
+                (draft, TodoText::parse(&base).map_err(invalid)?)
+            }
+            None => {
+                let before = TodoText::of(&Record::of(&plan, found, open.engine.now()));
+                let text = before.write();
+                (EditorDraft::new("todo.md", &text, &text)?, before)
+            }
+        };
+        let changed = draft.edit().and_then(|written| {
+            let after = TodoText::read(&written).map_err(invalid)?;
+            let submit = |edit: Self| edit.map().and_then(|map| edit.one(open.project, &id, map));
+            match Self::between(&before, &after).map_err(|failure| after.placed(failure))? {
+                Some(edit) => submit(edit).map_err(|failure| after.placed(failure)),
                 None => Ok(VerbReply::new("Nothing changed.", json!({"todo": null}))),
             }
         });
@@ -180,7 +194,7 @@ impl EditArgs {
                 Ok(reply)
             }
             Err(failure) => {
-                draft.leave();
+                draft.keep(&format!("punch edit {} --again", text::shell(&id)));
                 Err(failure)
             }
         }
@@ -194,9 +208,8 @@ impl EditArgs {
         let list = |value: &str| -> Vec<String> {
             value.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
         };
-        let invalid = |name: &str, what: String| {
-            Failure::refused("invalid", format!("{name}: {what}"), "fix the line and try again")
-        };
+        let invalid =
+            |name: &str, what: String| Failure::from(EngineError::from(Refusal::Invalid { at: name.to_owned(), what }));
         for name in FIELDS {
             let (old, new) = (before.field(name).unwrap_or_default(), after.field(name).unwrap_or_default());
             if old == new {
@@ -216,7 +229,7 @@ impl EditArgs {
                     edit.no_label = old.into_iter().filter(|label| !new.contains(label)).collect();
                 }
                 "size" if gone => edit.clear.push(Clear::Complexity),
-                "size" => fields.complexity = Some(new.to_owned()),
+                "size" => fields.complexity = Some(input::complexity(new).map_err(|what| invalid(name, what))?),
                 "tokens" if gone => edit.clear.push(Clear::Tokens),
                 "tokens" => fields.tokens = Some(input::tokens(new).map_err(|what| invalid(name, what))?),
                 "criteria" if gone => edit.clear.push(Clear::Criteria),
@@ -239,7 +252,7 @@ impl EditArgs {
 
     fn one(&self, project: Project, todo: &str, mut map: Map<String, Value>) -> Result<VerbReply, Failure> {
         if let Some(id) = &self.new_id {
-            input::check_id(id)?;
+            input::check_id("--new-id", id)?;
         }
         map.insert("op".into(), json!("edit"));
         map.insert("id".into(), json!(todo));

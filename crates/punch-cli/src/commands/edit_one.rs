@@ -1,6 +1,11 @@
 //! One todo in the editor: its text, a line for each field, and the description below.
 
-use punch_core::{Record, text};
+use std::collections::HashMap;
+
+use punch_core::{Record, Refusal, text};
+use punch_engine::EngineError;
+
+use crate::failure::Failure;
 
 /// The fields of the text, by their names in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,10 +16,39 @@ pub struct TodoText {
     pub fields: Vec<(String, String)>,
     /// The text below the fields.
     pub description: String,
+    /// The lines that the fields were read from, by name; also those of the content and the description.
+    lines: HashMap<String, usize>,
 }
 
 /// Every field, in the order of the text.
 pub const FIELDS: [&str; 9] = ["phase", "priority", "needs", "labels", "size", "tokens", "criteria", "verify", "files"];
+
+/// Fields that have another name elsewhere.
+const NAMES: [(&str, &str); 5] = [
+    ("content", "text"),
+    ("size", "complexity"),
+    ("tokens", "estimatedTokens"),
+    ("criteria", "verificationCriteria"),
+    ("verify", "verifyCommand"),
+];
+
+/// The field of the text that a failure is about.
+fn field_of(failure: &Failure) -> Option<&'static str> {
+    let named = |key: &str| NAMES.iter().find(|(_, other)| *other == key).map(|(name, _)| *name);
+    match failure {
+        // The todo itself was found before, so the name is one that it needs.
+        Failure::Engine(EngineError::NotFound { .. } | EngineError::Ambiguous { .. }) => Some("needs"),
+        Failure::Engine(EngineError::Refused(refusals)) => match refusals.first()? {
+            Refusal::Cycle { .. } | Refusal::UnknownTodo { .. } | Refusal::UnknownDependency { .. } => Some("needs"),
+            Refusal::InvalidLabel { .. } | Refusal::TooManyLabels { .. } => Some("labels"),
+            Refusal::TooLong { field: key, .. } => named(key).or(Some(*key)),
+            Refusal::Invalid { at: key, .. } => named(key)
+                .or_else(|| ["content", "description"].into_iter().chain(FIELDS).find(|name| *name == key.as_str())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
 
 const HEADER: &str = "<!-- Change what you like, then save and close. Text below the fields is the description. -->";
 
@@ -38,6 +72,7 @@ impl TodoText {
             content: one_line(record.content.clone()),
             fields: FIELDS.iter().map(|name| ((*name).to_owned(), one_line(value(name)))).collect(),
             description: record.description.clone().unwrap_or_default().trim().to_owned(),
+            lines: HashMap::new(),
         }
     }
 
@@ -54,20 +89,27 @@ impl TodoText {
 
     /// Reads what the user left. The error names the line.
     pub fn read(written: &str) -> Result<Self, String> {
+        let out = Self::parse(written)?;
+        match out.content.is_empty() {
+            true => Err(format!("line {}: the text of the todo is empty", out.lines.get("content").unwrap_or(&1))),
+            false => Ok(out),
+        }
+    }
+
+    /// Reads a text that was written for the editor.
+    pub fn parse(written: &str) -> Result<Self, String> {
         let mut out = Self::default();
         let mut lines = written.lines().enumerate().map(|(at, line)| (at + 1, line)).peekable();
         while lines.next_if(|(_, line)| line.trim().is_empty() || line.starts_with("<!--")).is_some() {}
         match lines.next() {
-            Some((_, line)) if line.trim_start().starts_with('#') => {
+            Some((number, line)) if line.trim_start().starts_with('#') => {
+                out.lines.insert("content".to_owned(), number);
                 out.content = line.trim_start().trim_start_matches('#').trim().to_owned();
             }
             Some((number, _)) => {
                 return Err(format!("line {number}: the text of the todo must come first, as `# text`"));
             }
             None => return Err("the text is empty".to_owned()),
-        }
-        if out.content.is_empty() {
-            return Err("the text of the todo is empty".to_owned());
         }
         while lines.next_if(|(_, line)| line.trim().is_empty()).is_some() {}
         while let Some((number, line)) = lines.next_if(|(_, line)| !line.trim().is_empty()) {
@@ -82,11 +124,28 @@ impl TodoText {
             if out.fields.iter().any(|(known, _)| *known == name) {
                 return Err(format!("line {number}: `{name}` occurs twice"));
             }
+            out.lines.insert(name.clone(), number);
             out.fields.push((name, value.trim().to_owned()));
         }
+        while lines.next_if(|(_, line)| line.trim().is_empty()).is_some() {}
+        out.lines.extend(lines.peek().map(|(number, _)| ("description".to_owned(), *number)));
         let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
         out.description = rest.join("\n").trim().to_owned();
         Ok(out)
+    }
+
+    /// The failure with the line and the name of the field that it is about.
+    pub fn placed(&self, failure: Failure) -> Failure {
+        let Some(field) = field_of(&failure) else { return failure };
+        let (Some(line), Some((message, hint))) = (self.lines.get(field), failure.text()) else { return failure };
+        let key = NAMES.iter().find(|(name, _)| *name == field).map_or(field, |(_, key)| *key);
+        let name = if field == "content" { "text" } else { field };
+        let what = match message.strip_prefix(&format!("{key}: ")) {
+            Some(what) => format!("{name}: {what}"),
+            None if message.starts_with(name) => message,
+            None => format!("{name}: {message}"),
+        };
+        Failure::refused(failure.code(), format!("line {line}: {what}"), &hint)
     }
 
     /// The value of a field; `None` if it was deleted.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use punch_core::dialect::native::TextLimits;
-use punch_core::view::edit_sheet::{self, SheetTodos};
+use punch_core::view::edit_sheet::{self, EditedSheet, SheetTodos};
 use punch_core::{Document, Todo, Uid, text};
 use punch_engine::{EngineError, PlanChange};
 use serde_json::json;
@@ -32,6 +32,10 @@ pub fn run(project: Project, again: Option<&Path>, shown: SheetTodos) -> Result<
     let (draft, before, original) = match again {
         Some(file) => {
             let (draft, base) = EditorDraft::again(file)?;
+            if !base.starts_with('{') {
+                let message = format!("`{}` is a draft of one todo", file.display());
+                return Err(Failure::usage(&message, "name the todo: `punch edit T-3 --again FILE`"));
+            }
             (draft, Document::from_json(&base).map_err(EngineError::from)?.document, None)
         }
         None => {
@@ -57,7 +61,7 @@ pub fn run(project: Project, again: Option<&Path>, shown: SheetTodos) -> Result<
 }
 
 /// Reads what the user left. A line that is not understood is refused: it would be lost.
-fn read(written: &str, before: &Document, shown: SheetTodos) -> Result<Document, Failure> {
+fn read(written: &str, before: &Document, shown: SheetTodos) -> Result<EditedSheet, Failure> {
     // Lines keep their numbers: errors name them.
     let header = written.starts_with("<!--").then(|| written.find("-->")).flatten();
     let text = header.map_or_else(
@@ -71,11 +75,11 @@ fn read(written: &str, before: &Document, shown: SheetTodos) -> Result<Document,
     edit_sheet::read(&text, before, shown).map_err(|refusal| EngineError::from(refusal).into())
 }
 
-fn submit(open: &OpenProject, before: &Document, after: &Document) -> Result<PlanChange, Failure> {
+fn submit(open: &OpenProject, before: &Document, after: &EditedSheet) -> Result<PlanChange, Failure> {
     let settings = &open.project.config.settings;
     let limits = TextLimits { content: settings.limits_content.value, long: settings.limits_long.value };
     let changed = open.engine.submit_document(open.plan, &open.project.request(), before, after, &limits)?;
-    let fixed = before.unchangeable(after);
+    let fixed = before.unchangeable(&after.document);
     if let Some(first) = fixed.first() {
         let more = if fixed.len() > 1 { format!(" and {} more", fixed.len() - 1) } else { String::new() };
         let first = text::neutral(first).into_owned();

@@ -177,7 +177,7 @@ fn by_name(file: &Path) -> Option<ExportTarget> {
 /// Asks on a terminal; elsewhere only `--force` overwrites.
 fn may_overwrite(file: &Path) -> Result<bool, Failure> {
     let shown = text::neutral(&file.display().to_string()).into_owned();
-    if environment::is_attended() && environment::inside_agent().is_none() {
+    if environment::is_attended() {
         return output::ask(&format!("`{shown}` exists. Overwrite it?"));
     }
     Err(Failure::refused("file_exists", format!("`{shown}` exists"), "add `--force` to overwrite it"))

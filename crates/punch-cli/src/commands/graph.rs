@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use clap::{Args, ValueEnum};
 use punch_core::reason::PlanReader;
-use punch_core::view::{Cap, EdgeKind, GraphLayout, GraphNode, Layers, diagram, spans};
+use punch_core::view::{Cap, EdgeKind, GraphLayout, GraphNode, Layers, diagram};
 use punch_core::{Dep, Plan, Todo, Uid};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
 use crate::project::{Project, ProjectPlan, never_freed};
-use crate::reply::VerbReply;
+use crate::reply::{Body, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,9 +58,9 @@ impl GraphArgs {
         if as_json {
             return Ok(VerbReply::new("", graph(&plan, &todos, now)));
         }
-        let text = match self.format {
-            GraphFormat::Dot => diagram::dot(&plan, &todos, now),
-            GraphFormat::Mermaid => diagram::mermaid(&plan, &todos, now),
+        let body: Body = match self.format {
+            GraphFormat::Dot => diagram::dot(&plan, &todos, now).into(),
+            GraphFormat::Mermaid => diagram::mermaid(&plan, &todos, now).into(),
             GraphFormat::Text => {
                 let cap = Cap::new(self.limit, usize::MAX);
                 let layout = GraphLayout::of(PlanReader::new(&plan, now), &todos);
@@ -72,10 +72,10 @@ impl GraphArgs {
                         crate::safety::count(left as u64, "more todo")
                     ));
                 }
-                spans::text(&lines)
+                lines.into()
             }
         };
-        Ok(VerbReply::new(text, json!({})))
+        Ok(VerbReply::new(body, json!({})))
     }
 }
 

@@ -149,6 +149,7 @@ pub fn overview(all: bool) -> Body {
         ("punch help COMMAND", "shows options and examples"),
         ("punch help --all", "lists every command"),
         ("punch help TOPIC", "explains options, symbols or filters"),
+        ("punch help CODE", "explains the code of an error, such as not_ready"),
     ] {
         let line = ViewLine::default().with(SpanRole::Command, format!("{command:20}"));
         lines.push(line.with(SpanRole::Text, about));

@@ -6,7 +6,7 @@ use clap::Args;
 use punch_core::filter::{Filter, FilterState, Viewer};
 use punch_core::reason::PlanReader;
 use punch_core::view::phase_tree;
-use punch_core::{Footprint, Label, Plan, Refusal, Todo, Uid};
+use punch_core::{Footprint, Label, Plan, Todo, Uid};
 use punch_engine::{EngineError, READER, load_reasons};
 use punch_store::{ListMark, Snapshot, Which};
 use serde_json::json;
@@ -200,13 +200,7 @@ impl ListArgs {
         now: i64,
     ) -> Result<(Plan, Vec<Uid>), EngineError> {
         let row = snapshot.row()?;
-        let phase = match &self.phase {
-            None => None,
-            Some(name) => match row.phases.iter().find(|p| p.name == *name) {
-                Some(phase) => Some(phase.uid),
-                None => return Err(Refusal::UnknownPhase { name: name.clone() }.into()),
-            },
-        };
+        let phase = self.phase.as_deref().map(|name| row.phase_named(name)).transpose()?;
         let which = match (self.all || filter.asks_for_closed(), row.counts.failed) {
             (true, _) => Which::Live,
             (false, 0) => Which::Open,

@@ -290,28 +290,28 @@ macro_rules! run_verbs {
 }
 
 impl Command {
-    /// Returns true for verbs that may look at a whole plan or ask other programs, and show nothing of their own meanwhile.
+    /// Returns true for verbs that may take long, because of a large plan, a slow server or other programs. Not among them are
+    /// verbs that show on their own what they do, those that other programs call, and those that read no plan.
     const fn takes_time(&self) -> bool {
-        matches!(
+        !matches!(
             self,
-            Self::Doctor(_)
-                | Self::Schedule(_)
-                | Self::Graph(_)
-                | Self::Checkpoint(_)
-                | Self::Import(_)
-                | Self::Export(_)
-                | Self::Store(_)
-                | Self::Inbox(_)
-                | Self::Undo(_)
-                | Self::Redo(_)
-                | Self::Rm(_)
-                | Self::List(_)
-                | Self::Search(_)
-                | Self::Tree(_)
-                | Self::Why(_)
-                | Self::Verify(_)
-                | Self::Stats(_)
-                | Self::Report(_)
+            Self::Run(_)
+                | Self::Worker(_)
+                | Self::Assign(_)
+                | Self::Watch(_)
+                | Self::Serve(_)
+                | Self::Demo(_)
+                | Self::Replay(_)
+                | Self::Mcp(_)
+                | Self::Hook(_)
+                | Self::CheckReported(_)
+                | Self::NotifyInbox(_)
+                | Self::Status(_)
+                | Self::Completions(_)
+                | Self::Guide(_)
+                | Self::Schema(_)
+                | Self::Help(_)
+                | Self::Version(_)
         )
     }
 
@@ -385,8 +385,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verbs_that_read_or_write_a_whole_plan_show_that_they_work() {
+    fn verbs_that_may_take_long_show_that_they_work() {
         let slow = [
+            "done T-1",
+            "add x",
+            "edit",
+            "install",
+            "init",
+            "plan link x.md",
+            "plan-file sync",
             "inbox",
             "undo",
             "redo",
@@ -409,5 +416,6 @@ mod tests {
             let matches = parser.try_get_matches_from(line.split(' ')).unwrap_or_else(|why| panic!("{line}: {why}"));
             assert!(Command::from_arg_matches(&matches).unwrap().takes_time(), "{line}");
         }
+        assert!(!Command::default().takes_time(), "a shell prompt calls `punch status --line`");
     }
 }

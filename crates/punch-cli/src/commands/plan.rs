@@ -48,11 +48,13 @@ enum PlanCommand {
     /// Switch to a plan in this worktree
     Use {
         /// Its name
+        #[arg(value_name = "PLAN")]
         name: String,
     },
     /// Archive a plan; nothing in it is lost
     Archive {
         /// Its name
+        #[arg(value_name = "PLAN")]
         name: String,
         /// Bring it back
         #[arg(long)]
@@ -61,6 +63,7 @@ enum PlanCommand {
     /// Rename a plan
     Rename {
         /// The current name
+        #[arg(value_name = "PLAN")]
         old: String,
         /// The new name
         new: String,

@@ -15,6 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   punch report
   punch report --limit 100 --json
+
 Estimates of `punch schedule` and `punch next --budget` are multiplied by the calibration, which is learned from every
 plan of this project.";
 

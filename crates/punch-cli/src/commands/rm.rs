@@ -1,7 +1,7 @@
 //! `punch rm`: archive todos. Many at once only with `--all` or `--phase`.
 
 use clap::Args;
-use punch_core::{ApplyStop, Footprint, Op, Plan, Ref, Refusal};
+use punch_core::{ApplyStop, Footprint, Op, Plan, Ref};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -44,13 +44,7 @@ impl RmArgs {
         let open = project.write()?;
         let mut ask = |plan: &Plan, _| -> Result<Vec<Op>, ApplyStop> {
             plan.need_whole()?;
-            let phase = match &self.phase {
-                None => None,
-                Some(name) => {
-                    let found = plan.row.phases.iter().find(|p| p.name == *name);
-                    Some(found.ok_or_else(|| Refusal::UnknownPhase { name: name.clone() })?.uid)
-                }
-            };
+            let phase = self.phase.as_deref().map(|name| plan.row.phase_named(name)).transpose()?;
             let meant = plan.live().into_iter().filter(|t| phase.is_none() || t.phase == phase);
             Ok(meant.map(|t| Op::Rm(Ref::Uid(t.uid))).collect())
         };
@@ -58,7 +52,8 @@ impl RmArgs {
         let changed = open.engine.submit_with(open.plan, &request, &Footprint::everything(), &mut ask)?;
         let gone = changed.outcome.rows.iter().filter(|t| !t.is_live()).count();
         let mut reply = reply::changed(&changed, &[], &open.project);
-        reply.body = format!("{} archived; `punch undo` brings them back", safety::count(gone as u64, "todo")).into();
+        let them = if gone == 1 { "it" } else { "them" };
+        reply.body = format!("{} archived; `punch undo` brings {them} back", safety::count(gone as u64, "todo")).into();
         reply.json["removed"] = json!(gone);
         Ok(reply)
     }

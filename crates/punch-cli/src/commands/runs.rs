@@ -2,7 +2,7 @@
 //! events of one run.
 
 use clap::{Args, Subcommand};
-use punch_core::view::spans;
+use punch_core::view::ViewLine;
 use punch_core::{Event, Footprint, Plan, text};
 use punch_engine::{RunEvent, RunRecord, RunRow, Sum, todo_of};
 use punch_run::of_run;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::project::{OpenProject, Project};
-use crate::reply::VerbReply;
+use crate::reply::{Body, VerbReply};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,21 +80,23 @@ impl RunsArgs {
 const NONE: &str = "No runs yet: `punch run --agent claude` starts one.";
 
 fn list(open: &OpenProject, limit: usize) -> Result<VerbReply, Failure> {
-    let (mut lines, mut found) = (Vec::new(), Vec::new());
+    let (mut lines, mut found): (Vec<ViewLine>, _) = (Vec::new(), Vec::new());
+    let layout = open.project.layout(open.engine.now());
     for run in open.engine.runs(open.plan, limit)? {
         let sum = Sum::of(&open.engine.ledger(open.plan, run.id)?);
-        lines.push(RunRow::of(&run, sum).line().plain());
+        lines.push(RunRow::of(&run, sum).line(layout));
         found.push(as_json(&run, &sum));
     }
     let left = if lines.is_empty() { Vec::new() } else { left(open) };
     if !left.is_empty() {
-        lines.push("\nLeft in this repository by these and other runs:".to_owned());
-        lines.extend(left.iter().map(told_left));
+        lines.push(ViewLine::default());
+        lines.push("Left in this repository by these and other runs:".into());
+        lines.extend(left.iter().map(|left| told_left(left).into()));
     }
-    let text = if lines.is_empty() { NONE.to_owned() } else { lines.join("\n") };
+    let body = if lines.is_empty() { Body::from(NONE) } else { lines.into() };
     let left: Vec<Value> =
         left.iter().map(|left| json!({"branch": left.branch, "folder": left.folder, "reason": left.reason})).collect();
-    Ok(VerbReply::new(text, json!({"runs": found, "left": left})))
+    Ok(VerbReply::new(body, json!({"runs": found, "left": left})))
 }
 
 /// Branches and worktrees of runs; none where git reports nothing.
@@ -118,12 +120,12 @@ fn show(open: &OpenProject, id: u64, limit: usize) -> Result<VerbReply, Failure>
         return Ok(VerbReply::new("", record(open, id, limit)?.ok_or_else(unknown)?));
     }
     let view = open.engine.run_view(open.plan, id, limit)?.ok_or_else(unknown)?;
-    let mut lines = view.lines(open.engine.now());
+    let mut lines = view.lines(open.project.layout(open.engine.now()));
     let folder = of_run(&open.project.location.database, open.plan, id);
     if folder.is_dir() {
         lines.insert(HEAD, format!("logs: {}", folder.display()).into());
     }
-    Ok(VerbReply::new(spans::text(&lines), json!({})))
+    Ok(VerbReply::new(lines, json!({})))
 }
 
 /// Lines about a run as a whole, before why it ended.

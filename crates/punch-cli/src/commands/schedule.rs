@@ -7,7 +7,7 @@ use punch_core::Format;
 use punch_core::Plan;
 use punch_core::reason::{PlanReader, WorkLimits};
 use punch_core::schedule::{ScheduleOrder, ScheduleRequest, schedule};
-use punch_core::view::{Cap, Gantt, ScheduleView, spans};
+use punch_core::view::{Cap, Gantt, ScheduleView};
 use serde_json::Value;
 
 use super::import::not_understood;
@@ -106,6 +106,6 @@ impl ScheduleArgs {
                 crate::safety::count(left as u64, "more line")
             ));
         }
-        Ok(VerbReply::new(spans::text(&lines), serde_json::to_value(&made).unwrap_or(Value::Null)))
+        Ok(VerbReply::new(lines, serde_json::to_value(&made).unwrap_or(Value::Null)))
     }
 }

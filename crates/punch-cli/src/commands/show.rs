@@ -39,10 +39,10 @@ impl ShowArgs {
         let plan = around(&open.engine, open.plan, uid)?;
         let todo = plan.get(uid).ok_or_else(missing)?;
         let informed = open.engine.informed_sessions(open.plan, uid, &open.project.config.settings)?;
-        let detail = informed.iter().fold(TodoDetail::of(PlanReader::new(&plan, now), todo), |detail, session| {
-            detail.with("informed", &session.line(now))
-        });
-        let detail = todo_detail::history(PlanReader::new(&plan, now), todo)
+        let reader = PlanReader::new(&plan, now);
+        let detail = TodoDetail::of(reader, todo).for_user(reader, todo, open.project.layout(now));
+        let detail = informed.iter().fold(detail, |detail, session| detail.with("informed", &session.line(now)));
+        let detail = todo_detail::history(reader, todo)
             .iter()
             .fold(detail, |detail, field| detail.with(field.name, field.value.as_str()));
         let errors = open.engine.earlier_errors(open.plan, todo, ERRORS)?;

@@ -1,7 +1,8 @@
 //! The verbs that do one thing with todos and take nothing but their names: `start`, `cancel`, `reopen` and `unclaim`.
 
 use clap::Args;
-use punch_core::Op;
+use punch_core::{Op, Ref};
+use punch_engine::EngineError;
 
 use crate::failure::Failure;
 use crate::named_todos::act;
@@ -38,11 +39,6 @@ Examples:
   punch start T-3
   punch start 'fix login'      # by text, if only one fits
   punch start T-3 --owner ann  # claim it as `ann`, for the time set by `lease`";
-    /// The arguments of `punch cancel`.
-    Cancel asks for Op::Drop, else "already cancelled", "\
-Examples:
-  punch cancel T-3
-  punch cancel T-3 T-4         # `punch undo` or `punch reopen T-3` brings one back";
     /// The arguments of `punch reopen`.
     Reopen asks for Op::Reopen, else "already open", "\
 Examples:
@@ -52,4 +48,42 @@ Examples:
 Examples:
   punch unclaim T-3            # free for anyone again; work on it resumes later
   punch unclaim T-3 --owner worker-1";
+}
+
+const CANCEL: &str = "\
+Examples:
+  punch cancel T-3
+  punch cancel T-3 T-4         # `punch undo` or `punch reopen T-3` brings one back
+  punch cancel T-3 --note 'the new parser does this'";
+
+/// The arguments of `punch cancel`.
+#[derive(Args)]
+#[command(after_help = CANCEL)]
+pub struct Cancel {
+    /// Ids, or parts of their texts
+    #[arg(required = true, value_name = "TODO")]
+    todos: Vec<String>,
+    /// Why; stored as a note
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+impl Cancel {
+    /// Runs the verb.
+    pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        let ops = |r: &Ref| {
+            let note = self.note.clone().map(|note| Op::Note(r.clone(), note));
+            note.into_iter().chain([Op::Drop(r.clone())])
+        };
+        let reply = act(project, &self.todos, &|refs| refs.iter().flat_map(ops).collect());
+        let reply = reply.map_err(|failure| match failure {
+            Failure::Engine(error @ EngineError::NotFound { .. }) if self.todos.len() > 1 => Failure::refused(
+                error.code(),
+                error.message(),
+                "`punch list` shows the ids; a reason goes into `--note '…'`",
+            ),
+            other => other,
+        })?;
+        Ok(reply.or_unchanged("already cancelled"))
+    }
 }

@@ -23,6 +23,7 @@ Examples:
   punch todo start port
   punch todo done Auth                    # a task, or a whole phase
   punch todo export TODO.md               # and import, edit, copy, drop, rm, help
+
 Flags of punch go before the command: `punch --json todo done port`.";
 
 /// Whole lines that fit, and how many do not.

@@ -1,7 +1,7 @@
 //! `punch token`: tokens with which other machines and programs reach the web board.
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
-use punch_core::time::utc;
+use punch_core::view::Layout;
 use punch_engine::config::parse_duration;
 use punch_web::{NewToken, StartedBy, StoredToken, TokenFile, TokenRole};
 use serde_json::{Value, json};
@@ -64,6 +64,7 @@ impl TokenCommandArgs {
         let none = || Failure::usage("there is no home folder for the tokens", "set HOME or XDG_STATE_HOME");
         let file = TokenFile::in_folder(&environment::state_home().ok_or_else(none)?);
         let now = environment::clock()();
+        let layout = project.layout(now);
         let wrong = |error: punch_web::TokenFileError| Failure::refused(error.code(), error.message(), &error.hint());
         match self.verb.unwrap_or(TokenVerb::List) {
             TokenVerb::New(new) => {
@@ -84,7 +85,7 @@ impl TokenCommandArgs {
             }
             TokenVerb::List => {
                 let all = file.list().map_err(wrong)?;
-                let lines: Vec<String> = all.iter().map(|token| line(token, now)).collect();
+                let lines: Vec<String> = all.iter().map(|token| line(token, layout)).collect();
                 let text = if lines.is_empty() { "No tokens.".to_owned() } else { lines.join("\n") };
                 let token = |token: &StoredToken| {
                     json!({
@@ -119,11 +120,11 @@ fn ends(given: &str, now: i64) -> Result<Option<i64>, Failure> {
     Ok(Some(now.saturating_add(lasts)))
 }
 
-fn line(token: &StoredToken, now: i64) -> String {
+fn line(token: &StoredToken, layout: Layout) -> String {
     let end = match token.expires_at {
         None => "never expires".to_owned(),
-        Some(end) if token.counts(now) => format!("expires {}", utc(end)),
-        Some(end) => format!("expired {}", utc(end)),
+        Some(end) if token.counts(layout.now) => format!("expires {}", layout.moment(end)),
+        Some(end) => format!("expired {}", layout.moment(end)),
     };
     format!("{:<20}  {:<6}  {end}", token.name, token.role.name())
 }

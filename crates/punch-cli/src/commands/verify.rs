@@ -17,6 +17,7 @@ Examples:
   punch verify --all           # check everything completed again
   punch verify --stale         # only todos not verified at this commit
   punch verify --withdraw T-3  # withdraw the approval of its command
+
 A completed todo that fails is marked stale and stays completed.";
 
 /// The arguments of `punch verify`.

@@ -32,13 +32,13 @@ impl WhyArgs {
         let open = match (project.read()?, &self.todo) {
             (ProjectPlan::Plan(open), _) => open,
             (ProjectPlan::Empty(project), Some(given)) => project.open_named(std::slice::from_ref(given))?,
-            (ProjectPlan::Empty(_), None) => return Ok(all(&Plan::new(), 0)),
+            (ProjectPlan::Empty(project), None) => return Ok(all(&Plan::new(), project.layout(0))),
         };
         let now = open.engine.now();
         let uid = self.todo.as_deref().map(|given| open.engine.resolve(open.plan, given)).transpose()?;
         let plan = open.whole()?;
         match uid {
-            None => Ok(all(&plan, now)),
+            None => Ok(all(&plan, open.project.layout(now))),
             Some(uid) => one(&plan, uid, open.project.layout(now)).ok_or_else(|| {
                 let given = self.todo.unwrap_or_default();
                 EngineError::NotFound { given, near: Vec::new() }.into()
@@ -48,9 +48,9 @@ impl WhyArgs {
 }
 
 fn one(plan: &Plan, uid: Uid, layout: Layout) -> Option<VerbReply> {
-    let (todo, answer) = (plan.get(uid)?, why_answer::of_todo(plan, uid, layout.now)?);
+    let (todo, answer) = (plan.get(uid)?, why_answer::of_todo(plan, uid, layout)?);
     let mut body = Body(reply::lines(PlanReader::new(plan, layout.now), [todo], layout));
-    body.push(answer.text);
+    body.push(answer.lines);
     let mut json = json!({"todo": reply::record(plan, todo, layout.now)});
     if let (Some(json), Value::Object(answer)) = (json.as_object_mut(), answer.json) {
         json.extend(answer);
@@ -58,7 +58,7 @@ fn one(plan: &Plan, uid: Uid, layout: Layout) -> Option<VerbReply> {
     Some(VerbReply::new(body, json))
 }
 
-fn all(plan: &Plan, now: i64) -> VerbReply {
-    let answer = why_answer::of_plan(plan, now);
-    VerbReply::new(answer.text, answer.json)
+fn all(plan: &Plan, layout: Layout) -> VerbReply {
+    let answer = why_answer::of_plan(plan, layout);
+    VerbReply::new(answer.lines, answer.json)
 }

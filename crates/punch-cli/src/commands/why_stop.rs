@@ -3,7 +3,7 @@
 use clap::Args;
 use punch_core::drive::{Decision, DecisionInput};
 use punch_core::text;
-use punch_core::time::utc;
+use punch_core::view::Layout;
 use punch_engine::{ActivityKind, ActivityRecord, DecisionRecord};
 use serde_json::{Value, json};
 
@@ -53,11 +53,12 @@ impl WhyStopArgs {
             None => None,
             Some(given) => Some(open.engine.find_session(given)?.ok_or_else(|| unknown(given))?),
         };
+        let layout = open.project.layout(open.engine.now());
         let records = open.engine.decisions(key.as_ref(), LOOKED_AT)?;
         let decided = |record: &&DecisionRecord| record.decided.is_some();
         let own = |record: &&DecisionRecord| decided(record) && !record.is_nobodys();
         let Some(found) = records.iter().find(own).or_else(|| records.iter().find(decided)) else {
-            return Ok(undecided(&records).unwrap_or_else(none));
+            return Ok(undecided(&records, layout).unwrap_or_else(none));
         };
         if self.line {
             output::document(&format!("{}\n", found.line))?;
@@ -69,10 +70,10 @@ impl WhyStopArgs {
         let mut later: Vec<&DecisionRecord> =
             later.filter(|record| record.key == found.key && record.decided.is_none()).collect();
         later.reverse();
-        let mut lines = explain(found, input, decision);
+        let mut lines = explain(found, input, decision, layout);
         lines.extend(later.iter().map(|record| format!("then: {}", report(&record.line))));
         let failures = failures(&open, found)?;
-        lines.extend(failures.iter().filter_map(|one| Some(format!("{}  {}", utc(one.at), one.words()?))));
+        lines.extend(failures.iter().filter_map(|one| Some(format!("{}  {}", layout.moment(one.at), one.words()?))));
         let json = json!({
             "session": found.key.session_id(),
             "subagent": found.key.subagent(),
@@ -91,13 +92,13 @@ impl WhyStopArgs {
 }
 
 /// The last reports of a session that never asked to stop: it was interrupted, or its process ended.
-fn undecided(records: &[DecisionRecord]) -> Option<VerbReply> {
+fn undecided(records: &[DecisionRecord], layout: Layout) -> Option<VerbReply> {
     let last = records.first()?;
     let mut reports: Vec<&DecisionRecord> =
         records.iter().filter(|record| record.key == last.key).take(REPORTS).collect();
     reports.reverse();
     let mut lines = vec![format!("{} has not asked to stop; last reported:", whose(last))];
-    lines.extend(reports.iter().map(|record| format!("{}  {}", utc(record.at), report(&record.line))));
+    lines.extend(reports.iter().map(|record| format!("{}  {}", layout.moment(record.at), report(&record.line))));
     let json = json!({
         "session": last.key.session_id(),
         "subagent": last.key.subagent(),
@@ -139,13 +140,14 @@ fn unknown(given: &str) -> Failure {
     }
 }
 
-fn explain(record: &DecisionRecord, input: &DecisionInput, decision: &Decision) -> Vec<String> {
+fn explain(record: &DecisionRecord, input: &DecisionInput, decision: &Decision, layout: Layout) -> Vec<String> {
     let (facts, whose) = (&input.facts, whose(record));
     let what = match decision {
         Decision::Continue { n, of, .. } => format!("was told to continue, continuation {n}/{of}"),
-        Decision::Allow { reason } => format!("was allowed to stop ({})", reason.code()),
+        Decision::Allow { .. } => "was allowed to stop".to_owned(),
     };
-    let mut lines = vec![format!("{whose} {what}, {}", utc(record.at)), format!("because {}", sentence(decision))];
+    let mut lines =
+        vec![format!("{whose} {what}, {}", layout.moment(record.at)), format!("because {}", sentence(decision))];
     if facts.revision > 0 {
         lines.push(format!("open at revision {}: {} of {}", facts.revision, facts.open, count(facts.total, "todo")));
         let (counters, policy) = (&input.counters, &input.policy);

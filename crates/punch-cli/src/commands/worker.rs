@@ -38,6 +38,7 @@ Examples:
   punch worker --agent claude --log json     # a JSON line per event, for log collectors
   punch worker list                          # who works on what, on all machines
   punch add 'Train the model' --label runs-on:gpu
+
 Exit codes: 0 ended as asked, 1 the name is taken or there is no git remote.";
 
 /// The arguments of `punch worker`.
@@ -58,7 +59,7 @@ pub struct WorkerArgs {
     /// Take todos of these plans only, separated by commas; `--plan` names one [default: every plan in use]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     plans: Vec<String>,
-    /// exec:COMMAND, claude, codex or acp:COMMAND; repeat to alternate between agents
+    /// exec:COMMAND, claude, codex or acp:COMMAND; several take turns (repeatable)
     #[arg(long, value_name = "SPEC")]
     agent: Vec<String>,
     /// Exchange work through this git remote

@@ -12,6 +12,7 @@ use super::change::{ConnectionChange, Way};
 use super::decide::AgentDecision;
 use super::step::{FileAction, FileStep};
 use super::{WiringForm, look, look_at};
+use crate::reply::listed;
 
 const NOT_CONNECTED: &str = "was not connected";
 
@@ -50,6 +51,12 @@ impl ConnectionChange {
             let said =
                 if done { "Copies of the files as they were:" } else { "Would first copy the files as they are to" };
             lines.push(format!("{said} {}", self.named(&backups)));
+        }
+        let changes = |agent: &&AgentDecision| changed.iter().any(|step| step.adapters.contains(&agent.adapter));
+        let titles: Vec<&str> = self.agents.iter().filter(changes).map(|agent| agent.adapter.title).collect();
+        if done && !titles.is_empty() {
+            let (agents, them) = (listed(&titles), if titles.len() == 1 { "it is" } else { "they are" });
+            lines.push(format!("Next: restart {agents} if {them} running; agents read these files when they start"));
         }
         lines.join("\n")
     }

@@ -135,7 +135,7 @@ fn start_and_done_follow_the_dependencies() {
     exit 1
     $ punch done design
     [x] design  Design it
-    ready now: code
+    ready now: code  Write it
     $ punch done design
     [x] design  Design it
     Nothing changed: already done.
@@ -143,7 +143,7 @@ fn start_and_done_follow_the_dependencies() {
     [>] code  Write it
     $ punch done code --evidence 'cargo test passes'
     [x] code  Write it
-    ready now: docs
+    ready now: docs  Describe it
     $ punch done nobody
     2> error: no todo `nobody`
     2> hint: `punch list --all` shows every todo, closed ones included; `punch log` names archived ones
@@ -211,7 +211,7 @@ fn drop_fail_and_reopen_end_and_begin_again() {
     failed after 2 attempts
     $ punch show design
     [!] design  Design it
-      blocks: code
+      blocks: code  Write it
       last error: still none
       attempts: 2 failed
       times: added a moment ago, finished a moment ago
@@ -314,7 +314,7 @@ fn rm_note_and_move_edit_the_list() {
     [ ] design  Design it
     $ punch rm code
     archived: code  Write it
-    ready now: docs
+    ready now: docs  Describe it
     note: `code` was still open; `docs` no longer waits for it
     $ punch list
     [ ] docs  Describe it
@@ -336,7 +336,7 @@ fn rm_note_and_move_edit_the_list() {
     exit 2
     $ punch rm --phase nowhere
     2> error: no phase `nowhere`
-    2> hint: `punch list` shows the phases
+    2> hint: `punch list --tree` shows the phases
     exit 1
     $ punch rm --all
     2 todos archived; `punch undo` brings them back

@@ -88,7 +88,7 @@ fn fields_of_one_todo_are_changed() {
       priority: 1
       size: large
       tokens: 500
-      needs: design
+      needs: design  Design it
       criteria: it runs
       verify: true
       files: src/**
@@ -105,7 +105,7 @@ fn fields_of_one_todo_are_changed() {
     [.] code  Write it well
       why: waiting for design
       size: large
-      needs: design
+      needs: design  Design it
       criteria: it runs
       verify: true
       parallel group: 2
@@ -121,7 +121,7 @@ fn fields_of_one_todo_are_changed() {
     [.] ship  Ship it
       why: waiting for code
       phase: End
-      needs: code
+      needs: code  Write it well
       parallel group: 3
       times: added a moment ago
     $ punch edit ship --needs design
@@ -134,6 +134,7 @@ fn fields_of_one_todo_are_changed() {
     ready now: ship
     $ punch edit ship --blocks design
     [ ] ship  Ship it
+      blocks: design  Design it
     $ punch edit ship --new-id release
     [ ] release  Ship it
       id: ship -> release
@@ -173,7 +174,7 @@ fn a_missing_dependency_may_stay_and_may_be_dropped() {
     $ punch show a
     [.] a  one
       why: waiting for b
-      needs: b
+      needs: b  two
       parallel group: 2
       times: added a moment ago
     "#);
@@ -393,7 +394,7 @@ fn wrong_edits_are_refused() {
     2> For more information, try '--help'.
     exit 2
     $ punch edit design --content ''
-    2> error: content: must not be empty
+    2> error: text: must not be empty
     2> hint: fix that value and try again; nothing was changed
     exit 1
     $ punch edit design --new-id ship
@@ -454,15 +455,17 @@ fn rules_hold_for_what_is_edited() {
         refused(&long),
         refused(r#"echo some words >> "$1""#),
         refused(r#"sed -i 's/Ship it/Ship it needs: code/; s/Design it/Design it needs: ship/' "$1""#),
+        refused(r#"echo '- [x] Tell everyone needs: ship' >> "$1""#),
     ].concat(), @r#"
-    error: `code` is blocked by `design` (ready)
+    error: line 9: `code` is blocked by `design` (ready)
     error: line 9: needs: no todo `desing`
-    error: cannot start both `design` and `code`: only one todo may be in progress (`policy.in_progress`)
-    error: text too long: 600 characters (limit 500)
+    error: line 9: cannot start both `design` and `code`: only one todo may be in progress (`policy.in_progress`)
+    error: line 14: text too long: 600 characters (limit 500)
     error: line 14: not a todo: write `- [ ] text`, or `# name` for a phase
-    error: dependencies form a cycle: ship -> code -> design -> ship
+    error: line 8: dependencies form a cycle: ship -> code -> design -> ship
+    error: line 14: `T-1` is blocked by `ship` (ready)
     "#);
-    assert_eq!(kept(&world).len(), 6);
+    assert_eq!(kept(&world).len(), 7);
     // Ticking a chain in one go is fine, whatever the order of its lines.
     assert_eq!(edited(&world, &["edit"], r#"sed -i 's/- \[ \]/- [x]/' "$1""#).exit, Some(0));
     assert_eq!(world.json(&["status"])["completed"], 3);
@@ -575,4 +578,56 @@ fn one_todo_is_edited_with_its_fields_and_description() {
     "#);
     let wrong = edited(&world, &["edit", "code"], r#"sed -i 's/^priority/prio/' "$1""#);
     assert!(wrong.stderr.contains("line 6: unknown field `prio`"), "{}", wrong.stderr);
+}
+
+/// Whatever is wrong with the text of one todo is reported with its line, and the draft can be continued.
+#[cfg(unix)]
+#[test]
+fn a_draft_of_one_todo_is_refused_with_the_line_and_continued() {
+    let world = world();
+    let refused = |change: &str| {
+        let run = edited(&world, &["edit", "code"], &format!("sed -i '{change}' \"$1\""));
+        assert_eq!(run.exit, Some(1), "{}", run.render());
+        let lines = run.stderr.lines().filter(|line| line.starts_with("error"));
+        lines.map(|line| line.to_owned() + "\n").collect::<String>()
+    };
+    let long = format!("s/^# .*/# {}/", "x".repeat(600));
+    assert_snapshot!([
+        refused("s/^priority: .*/priority: soon/"),
+        refused("s/^needs: .*/needs: desing/"),
+        refused("s/^needs: .*/needs: code/"),
+        refused("s/^labels:.*/labels: Big Bug/"),
+        refused("s/^size:.*/size: huge/"),
+        refused("s/^tokens:.*/tokens: few/"),
+        refused("s/^# .*/#/"),
+        refused(&long),
+    ].concat(), @r#"
+    error: line 6: priority: use a number from 1 to 5, or urgent, high, medium, low, lowest
+    error: line 7: needs: no todo `desing` (did you mean `design`?)
+    error: line 7: needs: `code` cannot depend on itself
+    error: line 8: labels: invalid label `Big Bug`
+    error: line 9: size: use trivial, small, medium, large or epic
+    error: line 10: tokens: use a number such as 20000, 20k or 1.5m
+    error: line 3: the text of the todo is empty
+    error: line 3: text too long: 600 characters (limit 500)
+    "#);
+    let run =
+        edited(&world, &["edit", "code"], r#"sed -i 's/^size:.*/size: huge/; s/^priority: .*/priority: 1/' "$1""#);
+    let command = run.stderr.lines().find_map(|line| line.strip_suffix("` continues with it")).unwrap();
+    let words: Vec<&str> = command.trim_start_matches("`punch ").split(' ').collect();
+    assert_eq!(words[..3], ["edit", "code", "--again"], "{}", run.render());
+    let fixed = edited(&world, &words, "sed -i 's/^size:.*/size: large/' \"$1\"");
+    assert_snapshot!(shown(&world, &fixed), @r#"
+    exit 0
+    --- stdout
+    [.] code  Write it
+      priority: 3 -> 1
+      size: large
+    --- stderr
+    "#);
+    let whole = edited(&world, &["edit"], "exit 3");
+    assert_eq!(whole.exit, Some(2));
+    let plan = kept(&world).pop().unwrap();
+    let mixed = edited(&world, &["edit", "code", "--again", plan.to_str().unwrap()], "true");
+    assert!(mixed.stderr.contains("is a draft of the whole plan"), "{}", mixed.render());
 }

@@ -1,5 +1,9 @@
 //! What a new user meets on the first day: names, traps, answers that say what happened.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
 use insta::assert_snapshot;
 
 use crate::world::{World, calm};
@@ -20,7 +24,7 @@ fn punch_alone_shows_the_plan_or_how_to_begin() {
     main: 0 of 3 done (0%)
     Needs you    [|] T-3  Choose a name: which one?
                    punch unhold T-3 --note '…'
-    In progress  [>] T-1  Write it  (yours)
+    In progress  [>] T-1  Write it  (yours; punch show T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);
     assert_eq!(world.ok(&["status", "--line"]), "0/3 [>] Write it; 1 needs you\n");
@@ -76,7 +80,8 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     [#] T-3  C  (stuck behind T-1, which failed)
     $ punch show T-1
     [!] T-1  A
-      blocks: T-2, T-3
+      blocks: T-2  B
+      blocks: T-3  C
       last error: and again
       attempts: 2 failed
       times: added a moment ago, finished a moment ago
@@ -85,7 +90,7 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     $ punch status
     main: 0 of 3 done (0%)
     Failed       [!] T-1  A: and again (blocks 2)  (punch reopen T-1)
-    Stuck        [#] T-2  B  (stuck behind T-1, which failed)
+    Stuck        [#] T-2  B  (stuck behind T-1, which failed; punch why T-2)
                  [#] T-3  C  (stuck behind T-1, which failed)
     No agent is connected: `punch install` connects the ones you use
     "#);
@@ -128,7 +133,7 @@ fn claims_are_given_back_and_release_means_both() {
       no longer on hold
     ready now: T-2
     $ punch unclaim T-2
-    2> error: cannot unclaim `T-2`: it is pending
+    2> error: cannot unclaim `T-2`: it is not claimed
     2> hint: `punch show T-2` shows its state
     exit 1
     "#);
@@ -170,8 +175,9 @@ fn input_is_read_as_people_write_it() {
       why: waiting for T-1, T-2
       priority: 2
       tokens: 30,000
-      needs: T-1, T-2
-      blocks: T-5
+      needs: T-1  Write the parser
+      needs: T-2  Test the parser
+      blocks: T-5  Announce
       parallel group: 2
       times: added a moment ago
     $ punch done 1
@@ -223,7 +229,7 @@ fn input_is_read_as_people_write_it() {
       moved to the beginning
     $ punch move T-4 --first
     [.] T-4  Ship
-      moved to the beginning
+      already there
     $ punch edit T-4 --drop-needs 3 --clear phase
     [.] T-4  Ship
       phase: End removed
@@ -468,9 +474,69 @@ fn words_for_completion_are_ids_plans_and_owners() {
     assert_eq!(world.ok(&["completions", "--list", "plans"]), "main\n");
     assert_eq!(world.ok(&["completions", "--list", "owners"]), "ann\n");
     for shell in ["bash", "zsh", "fish"] {
-        assert!(world.ok(&["completions", shell]).contains("completions --list"), "{shell}");
+        assert!(world.ok(&["completions", shell]).contains("completions --words"), "{shell}");
     }
     assert!(world.ok(&["completions", "man"]).contains(".TH PUNCH 1"));
     world.ok(&["completions", "man", "--dir", "man"]);
     assert!(world.project.join("man/punch-add.1").exists());
+}
+
+/// Runs the scripts in the shells that are installed, as a user who presses TAB.
+#[cfg(unix)]
+#[test]
+fn shells_complete_words_of_the_project() {
+    let world = World::new();
+    world.ok(&["add", "Write it", "Ship it: 100 %"]);
+    let folder = Path::new(crate::world::PUNCH).parent().unwrap().to_owned();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    for shell in ["bash", "zsh", "fish"] {
+        let scripts = world.project.join(shell);
+        fs::create_dir(&scripts).unwrap();
+        let script = scripts.join("_punch");
+        fs::write(&script, world.ok(&["completions", shell])).unwrap();
+        let asked = |line: &str| -> Option<String> {
+            let (file, folder) = (script.display(), scripts.display());
+            let ask = match shell {
+                "bash" => format!(
+                    "source '{file}'; COMP_LINE='punch {line}'; IFS=' ' read -ra COMP_WORDS <<< \"$COMP_LINE\"; \
+                     [[ $COMP_LINE == *' ' ]] && COMP_WORDS+=(''); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); \
+                     _punch_with_words punch \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; \
+                     printf '%s\\n' \"${{COMPREPLY[@]}}\""
+                ),
+                // The first press of TAB loads the script as a function and must be answered by it.
+                "zsh" => format!(
+                    "compdef() {{ :; }}; _describe() {{ print -l -- $lines; }}; words=(punch {line}''); CURRENT=$#words; \
+                     fpath=('{folder}' $fpath); autoload -U _punch; _punch"
+                ),
+                _ => format!("source '{file}'; complete -C 'punch {line}'"),
+            };
+            let mut command = Command::new(shell);
+            let norc: &[&str] = match shell {
+                "bash" => &["--norc", "--noprofile"],
+                "zsh" => &["-f"],
+                _ => &["--no-config"],
+            };
+            let command = command.args(norc).args(["-c", &ask]).current_dir(&world.project);
+            let like = world.command(&[]);
+            let set = like.get_envs().filter_map(|(name, value)| Some((name, value?)));
+            let run = command.env_clear().envs(set).env("PATH", &path).output().ok()?;
+            let text = String::from_utf8_lossy(&run.stdout).into_owned();
+            assert!(run.status.success() || !text.is_empty(), "{shell}: {}", String::from_utf8_lossy(&run.stderr));
+            Some(text)
+        };
+        // A shell that is not installed cannot be tried.
+        for line in ["show ", "log T-", "plan use ", "add x --needs "] {
+            let Some(text) = asked(line) else { break };
+            let word = if line.starts_with("plan") { "main" } else { "T-2" };
+            assert!(text.contains(word), "{shell}: {line:?}: {text}");
+        }
+        if shell == "bash" {
+            assert!(asked("sho").unwrap().contains("show"), "verbs still complete");
+            // An id may have come from anywhere, and is never run.
+            let id = r#"[{"id":"$(touch${IFS}ran)","content":"x"}]"#;
+            world.feed(&["import", "-"], id);
+            assert!(asked("show ").unwrap().contains("touch"));
+            assert!(!world.project.join("ran").exists());
+        }
+    }
 }

@@ -150,7 +150,7 @@ fn undo_of_an_older_revision_refuses_what_was_changed_since() {
     [ ] T-1  Design it
     $ punch show T-1
     [ ] T-1  Design it
-      blocks: ship
+      blocks: ship  Ship it
       times: added a moment ago
     $ punch undo 99
     2> error: no revision 99 in this plan

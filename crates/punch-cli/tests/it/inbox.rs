@@ -63,7 +63,7 @@ fn the_inbox_lists_what_needs_you_with_the_command_to_type() {
                  [|] T-2  Choose a color: red or blue?
                    punch unhold T-2 --note '…'
     Failed       [!] store  Port the store: the tests do not pass (blocks 1)  (punch reopen store)
-    Stuck        [#] T-1  Ship it  (stuck behind store, which failed)
+    Stuck        [#] T-1  Ship it  (stuck behind store, which failed; punch why T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);
     let answer = world.json(&["inbox"]);
@@ -97,7 +97,7 @@ fn a_check_waits_for_approval_until_it_has_it() {
     world.ok(&["hold", "T-2", "--kind", "parked"]);
     assert_snapshot!(world.ok(&["inbox"]), @"
     approval  T-1  One: its check is not approved (1 more todo uses it): true (blocks 2 open todos)
-              punch verify T-1 --allow
+              punch verify --allow T-1
     ");
     world.ok(&["verify", "T-1", "--allow"]);
     assert_eq!(world.ok(&["inbox"]), "Nothing needs you.\n");

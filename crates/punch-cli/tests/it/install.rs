@@ -472,7 +472,7 @@ fn doctor_tells_of_each_agent_what_it_found_and_what_to_do() {
               `punch install claude` connects it
     note      Codex: 0.166.0; connected (personal); 1 of 2 hooks trusted
               hooks that are not trusted do not run: start `codex` here and type `/hooks`
-    note      Gemini CLI: found, but it does not print its version; not connected
+    note      Gemini CLI: found, but its version is unknown; not connected
               `punch install gemini` connects it
     ok        Cursor: not on PATH; connected (user)
     ok        server: `PUNCH mcp` answers: punch 0.1.0

@@ -101,8 +101,8 @@ fn a_session_that_is_kept_going_says_so() {
     ")), @r#"
     $ punch status
     main: 0 of 2 done (0%)
-    In progress  [>] T-2  Write it  (@1a2b3c4d)
-    Next         [ ] T-1  Of the user
+    In progress  [>] T-2  Write it  (@1a2b3c4d; punch show T-2)
+    Next         [ ] T-1  Of the user  (punch start T-1)
     claude 1a2b3c4d: continuation 2/3
     No agent is connected: `punch install` connects the ones you use
     $ punch why-stop
@@ -154,7 +154,7 @@ fn a_stop_is_explained() {
         status
     ")), @r#"
     $ punch why-stop
-    claude 1a2b3c4d was allowed to stop (no_progress), TIME
+    claude 1a2b3c4d was allowed to stop, TIME
     because 3 continuations in a row made no progress
     open at revision 2: 2 of 2 todos
     continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool
@@ -162,7 +162,7 @@ fn a_stop_is_explained() {
     what to do: read what the agent says, then send it a message
     then: interrupted, at T-2
     $ punch why-stop 1a2b
-    claude 1a2b3c4d was allowed to stop (no_progress), TIME
+    claude 1a2b3c4d was allowed to stop, TIME
     because 3 continuations in a row made no progress
     open at revision 2: 2 of 2 todos
     continuations before: 3 of 10 since progress, 3 of 100 since the last message, 3 of 3 without a tool
@@ -175,8 +175,8 @@ fn a_stop_is_explained() {
     exit 1
     $ punch status
     main: 0 of 2 done (0%)
-    In progress  [>] T-2  Write it  (@1a2b3c4d)
-    Next         [ ] T-1  Of the user
+    In progress  [>] T-2  Write it  (@1a2b3c4d; punch show T-2)
+    Next         [ ] T-1  Of the user  (punch start T-1)
     No agent is connected: `punch install` connects the ones you use
     "#);
     let told = world.json(&["why-stop"]);

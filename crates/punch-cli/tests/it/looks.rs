@@ -66,6 +66,7 @@ fn list_ready_and_next_show_what_there_is() {
         list --limit 2
         list --phase Docs
         list --phase Nowhere
+        list --phase Dosc
         ready
         ready --limit 1
         next
@@ -90,7 +91,11 @@ fn list_ready_and_next_show_what_there_is() {
     [.] docs  Describe it  (P4; waiting for code)
     $ punch list --phase Nowhere
     2> error: no phase `Nowhere`
-    2> hint: `punch list` shows the phases
+    2> hint: `punch list --tree` shows the phases
+    exit 1
+    $ punch list --phase Dosc
+    2> error: no phase `Dosc` (did you mean `Docs`?)
+    2> hint: `punch list --tree` shows the phases
     exit 1
     $ punch ready
     [ ] design  Design it
@@ -144,15 +149,16 @@ fn show_tells_what_is_known() {
       description: with care
       phase: Core
       priority: 3 (acts as 1: urgent work is waiting for it)
-      blocks: code
+      blocks: code  Write it
       times: added a moment ago
     $ punch show 'write'
     [.] code  Write it
       why: waiting for design
       phase: Core
       priority: 3 (acts as 1: urgent work is waiting for it)
-      needs: design
-      blocks: docs, ship
+      needs: design  Design it
+      blocks: docs  Describe it
+      blocks: ship  Ship it
       files: src/**
       parallel group: 2
       times: added a moment ago
@@ -160,7 +166,7 @@ fn show_tells_what_is_known() {
     [.] ship  Ship it
       why: waiting for code
       priority: 1
-      needs: code
+      needs: code  Write it
       parallel group: 3
       times: added a moment ago
     $ punch show it
@@ -208,13 +214,13 @@ fn tree_and_status_draw_the_plan() {
       [.] docs  Describe it  (P4; waiting for code)
     $ punch status
     main: 0 of 5 done (0%)
-    In progress  [>] design  Design it  (yours)
-    Next         [ ] floor  Sweep the floor  (P5)
+    In progress  [>] design  Design it  (yours; punch show design)
+    Next         [ ] floor  Sweep the floor  (P5; punch start floor)
     No agent is connected: `punch install` connects the ones you use
     $ punch status --ascii
     main: 0 of 5 done (0%)
-    In progress  [>] design  Design it  (yours)
-    Next         [ ] floor  Sweep the floor  (P5)
+    In progress  [>] design  Design it  (yours; punch show design)
+    Next         [ ] floor  Sweep the floor  (P5; punch start floor)
     No agent is connected: `punch install` connects the ones you use
     $ punch status --json
     {"schema":1,"completed":0,"total":5,"percent":0,"inProgress":"design","inProgressAll":["design"],"open":5,"failedCount":0,"next":null,"failed":[],"stuck":[],"held":[],"keepGoing":[],"inbox":0}

@@ -234,12 +234,12 @@ fn what_is_done_is_not_waited_for() {
     world.ok(&["edit", "T-3", "--needs", "T-2"]);
     world.ok(&["done", "T-1"]);
     assert!(world.ok(&["next"]).contains("  needs: T-1 (done)\n"));
-    assert!(world.ok(&["show", "T-2"]).contains("  needs: T-1 (done)\n"));
+    assert!(world.ok(&["show", "T-2"]).contains("  needs: T-1  a (done)\n"));
     assert!(world.ok(&["graph"]).contains("T-1 (done)"));
-    assert!(world.ok(&["show", "T-3"]).contains("  needs: T-2\n"));
+    assert!(world.ok(&["show", "T-3"]).contains("  needs: T-2  b\n"));
     assert_eq!(
         world.ok(&["why", "T-3"]),
-        "[.] T-3  c\nT-3 is waiting for T-2 (ready)\nnothing is waiting for T-3\nnext: `punch start T-2`\n"
+        "[.] T-3  c\nT-3 is waiting for T-2 \"b\" (ready)\nnothing is waiting for T-3\nnext: `punch start T-2`\n"
     );
     world.ok(&["hold", "T-4", "later"]);
     let why = world.ok(&["why"]);

@@ -320,3 +320,54 @@ fn without_a_choice_of_yours_an_editor_that_is_installed_opens() {
     assert_eq!(exit, Some(0), "{screen:?}");
     assert!(world.ok(&["list"]).contains("Send it"), "{screen:?}");
 }
+
+/// An agent may have a terminal of its own. Nothing is asked there: it would answer for the user, or wait forever.
+#[test]
+fn an_agent_with_a_terminal_is_asked_nothing() {
+    let world = world();
+    fs::create_dir_all(world.root.join("home/.claude")).unwrap();
+    fs::write(world.project.join("plan.md"), "mine").unwrap();
+    for verb in [&["install", "claude"][..], &["init"], &["uninstall", "claude"], &["export", "plan.md"]] {
+        let mut command = world.command(verb);
+        command.env("CLAUDECODE", "1");
+        let (_, screen) = Watched::start(command).ends();
+        let screen = screen.join("\n");
+        assert!(!screen.contains("[y/N"), "{verb:?}: {screen}");
+    }
+    assert!(!world.project.join(".claude").exists());
+    let mut asked = Watched::start(world.command(&["install", "claude"]));
+    while !asked.printed().contains("[y/N") {
+        thread::yield_now();
+    }
+    asked.types("n\n");
+    assert_eq!(asked.ends().0, Some(0));
+}
+
+/// Times are relative wherever a user reads them, and in UTC where a program does.
+#[test]
+fn a_terminal_gets_relative_times() {
+    let world = World::new();
+    world.ok(&["add", "Wait for the quota", "Ship it", "Write it"]);
+    world.ok(&["hold", "T-1", "quota", "--for", "3h"]);
+    world.ok(&["edit", "T-2", "--add-needs", "T-1"]);
+    world.ok(&["claim", "T-3", "--owner", "ann"]);
+    world.ok(&["checkpoint", "save"]);
+    world.ok(&["token", "new", "phone"]);
+    let is_relative = |text: &str| text.contains("from now") || text.contains("a moment ago");
+    for verb in [
+        &["list"][..],
+        &["show", "T-1"],
+        &["why", "T-2"],
+        &["checkpoint", "list"],
+        &["checkpoint", "show"],
+        &["token", "list"],
+        &["start", "T-3", "--owner", "bob"],
+        &["start", "T-2"],
+    ] {
+        let set = [("NO_COLOR", "1"), ("COLUMNS", "160"), ("PUNCH_PAGER", "")];
+        let screen = raw(&world, verb, &set);
+        assert!(is_relative(&screen) && !screen.contains('Z'), "{verb:?}: {screen}");
+        let pipe = world.punch(verb).render();
+        assert!(!is_relative(&pipe.replace("added a moment ago", "")), "{verb:?}: {pipe}");
+    }
+}

@@ -71,18 +71,18 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     $ punch why design
     [ ] design  Design it
     design is ready
-    finishing design unblocks code; 2 todos are waiting for it
+    finishing design unblocks code "Write it"; 2 todos are waiting for it
     $ punch why docs
     [.] docs  Describe it
-    docs is waiting for code (waiting)
-    ultimately waiting for design (ready)
+    docs is waiting for code "Write it" (waiting)
+    ultimately waiting for design "Design it" (ready)
     nothing is waiting for docs
     next: `punch start design`
     $ punch why code
     [.] code  Write it
-    code is waiting for design (ready)
-    finishing code unblocks docs; 1 todo is waiting for it
-    1 in conflict: tidy touches src/main.rs, code touches src/**
+    code is waiting for design "Design it" (ready)
+    finishing code unblocks docs "Describe it"; 1 todo is waiting for it
+    1 in conflict: tidy "Tidy up" touches src/main.rs, code touches src/**
     next: `punch start design`
     $ punch why 'it'
     2> error: `it` matches 3 todos:
@@ -100,14 +100,14 @@ fn why_tells_what_a_todo_waits_for_and_what_it_sets_free() {
     $ punch why design
     [>] design  Design it
     design is in progress
-    finishing design unblocks code; 2 todos are waiting for it
+    finishing design unblocks code "Write it"; 2 todos are waiting for it
     $ punch drop design
     [-] design  Design it
     note: code can no longer start: design is cancelled
     $ punch why docs
     [.] docs  Describe it
-    docs is waiting for code (waiting)
-    ultimately waiting for design (cancelled)
+    docs is waiting for code "Write it" (waiting)
+    ultimately waiting for design "Design it" (cancelled)
     nothing is waiting for docs
     next: `punch reopen design`, or `punch edit code --drop-needs design`
     $ punch done tidy
@@ -133,26 +133,26 @@ fn why_alone_tells_where_all_waiting_begins_people_first() {
     $ punch why
     Nothing can be started; 4 todos are open.
     Blocked by:
-      design (waiting for you: which color?); 2 todos are waiting for it
-      tidy (on hold: rate limit)
-    1 in conflict: tidy touches src/main.rs, code touches src/**
+      design "Design it" (waiting for you: which color?); 2 todos are waiting for it
+      tidy "Tidy up" (on hold: rate limit)
+    1 in conflict: tidy touches src/main.rs, code "Write it" touches src/**
     $ punch release design
     [ ] design  Design it
       no longer on hold
     ready now: design
     $ punch why
-    1 of 4 open todos can be started: design
+    1 of 4 open todos can be started: design "Design it"
     Other open todos are blocked by:
-      tidy (on hold: rate limit)
-    1 in conflict: tidy touches src/main.rs, code touches src/**
+      tidy "Tidy up" (on hold: rate limit)
+    1 in conflict: tidy touches src/main.rs, code "Write it" touches src/**
     $ punch start design
     [>] design  Design it
     $ punch why
     Nothing can be started; 4 todos are open.
     Blocked by:
-      tidy (on hold: rate limit)
-      design (in progress); 2 todos are waiting for it
-    1 in conflict: tidy touches src/main.rs, code touches src/**
+      tidy "Tidy up" (on hold: rate limit)
+      design "Design it" (in progress); 2 todos are waiting for it
+    1 in conflict: tidy touches src/main.rs, code "Write it" touches src/**
     "#);
 }
 
@@ -179,30 +179,30 @@ fn what_is_missing_dropped_or_circular_is_named() {
         graph --format dot
     "), @r##"
     $ punch why
-    1 of 6 open todos can be started: g
+    1 of 6 open todos can be started: g "Five!"
     Other open todos are blocked by:
-      d (cancelled); 2 todos are waiting for it
+      d "four" (cancelled); 2 todos are waiting for it
       nobody (no such todo); 1 todo is waiting for it
-      b (in a cycle with c); 1 todo is waiting for it
-      c (in a cycle with b); 1 todo is waiting for it
-    1 in conflict: g has the same text as e
+      b "two" (in a cycle with c); 1 todo is waiting for it
+      c "three" (in a cycle with b); 1 todo is waiting for it
+    1 in conflict: g has the same text as e "five"
     $ punch why e
     [#] e  five
     e is stuck
-    it is waiting for d (cancelled)
-    finishing e unblocks f; 1 todo is waiting for it
-    1 in conflict: g has the same text as e
+    it is waiting for d "four" (cancelled)
+    finishing e unblocks f "five"; 1 todo is waiting for it
+    1 in conflict: g "Five!" has the same text as e
     next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why f
     [.] f  five
-    f is waiting for e (waiting)
-    ultimately waiting for d (cancelled)
+    f is waiting for e "five" (waiting)
+    ultimately waiting for d "four" (cancelled)
     nothing is waiting for f
-    1 in conflict: g has the same text as f
+    1 in conflict: g "Five!" has the same text as f
     next: `punch reopen d`, or `punch edit e --drop-needs d`
     $ punch why b
     [.] b  two
-    b is waiting for c (in a cycle with b)
+    b is waiting for c "three" (in a cycle with b)
     ultimately waiting for c (in a cycle with b), b (in a cycle with c)
     finishing b alone unblocks nothing; 1 todo is waiting for it
     next: `punch edit b --drop-needs c`
@@ -210,7 +210,7 @@ fn what_is_missing_dropped_or_circular_is_named() {
     [ ] g  Five!
     g is ready
     nothing is waiting for g
-    2 in conflict: g has the same text as e, g has the same text as f
+    2 in conflict: g has the same text as e "five", g has the same text as f "five"
     $ punch graph --all
     group 1
       [.] a  one  <- nobody (missing)

@@ -283,17 +283,34 @@ fn todos_are_one(asked: &mut Asked) {
         let (text, show) = (asked.text(&["why", id]), asked.text(&["--ascii", "show", id]));
         // Times, the group and earlier attempts are for users only.
         let private = ["  times: ", "  parallel group: ", "  attempts: ", "  earlier error: "];
-        let shared = |line: &&str| !private.iter().any(|own| line.starts_with(own));
-        let show: String = show.lines().filter(shared).map(|line| line.to_owned() + "\n").collect();
+        let tools = asked.read(json!({"view": "todo", "id": id}));
+        let extended = asked.read_extended(json!({"view": "todo", "id": id}));
+        // For users every todo that is named has its text beside it.
+        let links = ["  needs: ", "  blocks: "];
+        for name in links {
+            let ids = |text: &str, each: &dyn Fn(&str) -> Vec<String>| -> Vec<String> {
+                text.lines().filter_map(|line| line.strip_prefix(name)).flat_map(each).collect()
+            };
+            let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+            Fact::of(format!("{name} of {id}"))
+                .on("show", ids(&show, &|line| vec![first(line)]))
+                .on("tools", ids(&tools, &|line| line.split(", ").map(first).collect()))
+                .agrees(&asked.plan);
+        }
+        let without = |text: &str, left_out: &[&str]| -> String {
+            let is_shared = |line: &&str| !left_out.iter().any(|own| line.starts_with(own));
+            text.lines().filter(is_shared).map(|line| line.to_owned() + "\n").collect()
+        };
         // Signs have a fact of their own.
         let unsigned = |text: String| text.get(3..).map(str::to_owned);
         Fact::of(format!("everything about {id}"))
-            .on("show", unsigned(show))
-            .on("tools", unsigned(asked.read(json!({"view": "todo", "id": id}))))
-            .on("tools, extended", unsigned(asked.read_extended(json!({"view": "todo", "id": id}))))
+            .on("show", unsigned(without(&show, &[&private[..], &links[..]].concat())))
+            .on("tools", unsigned(without(&tools, &links)))
+            .on("tools, extended", unsigned(without(&extended, &links)))
             .agrees(&asked.plan);
+        let bare = without_titles(&text);
         for line in asked.read(json!({"view": "why", "id": id})).lines() {
-            assert!(text.lines().any(|own| own == line), "why {id}: tools say `{line}`, the command line says {text}");
+            assert!(bare.lines().any(|own| own == line), "why {id}: tools say `{line}`, the command line says {text}");
         }
     }
 }
@@ -356,6 +373,14 @@ fn schedule_is_one(asked: &Asked, ready: &[String]) {
         };
         assert!(holds, "{id}: a schedule says {cause}, a list {record} in {}", asked.plan);
     }
+}
+
+/// The answer of `punch why` without the texts of todos, which stand in quotes.
+fn without_titles(text: &str) -> String {
+    text.split(" \"")
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once('"').unwrap().1 })
+        .collect()
 }
 
 /// What can be started, what is next, and what a claim gives.

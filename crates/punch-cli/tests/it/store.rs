@@ -448,11 +448,7 @@ fn the_demo_runs_and_leaves_nothing_behind() {
         "{}",
         run.stdout
     );
-    assert!(
-        run.stdout.contains("$ punch keep-going why\nclaude demo-stuck was allowed to stop (no_progress)"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.stdout.contains("$ punch keep-going why\nclaude demo-stuck was allowed to stop, "), "{}", run.stdout);
     // The third one calls unfinished work done: the check fails, is explained, and passes.
     assert!(
         run.stdout.contains("punch:  T-1 is not done: its check `cat CHANGES.md` failed with exit code 1"),

@@ -43,6 +43,9 @@ pub(super) fn reorder(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> R
 fn place(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>, uid: Uid, to: &ListPosition) -> Result<(), ApplyStop> {
     let anchor = match to {
         ListPosition::End => {
+            if draft.get(uid)?.position == draft.row.last_position {
+                return Ok(());
+            }
             let position = at_end(draft);
             return Ok(set(draft, uid, position)?);
         }
@@ -52,6 +55,9 @@ fn place(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>, uid: Uid, to: &Li
                 [_] => draft.plan.first_position()?,
                 _ => order(draft)?.first().map(|(position, _)| *position),
             };
+            if first == Some(draft.get(uid)?.position) {
+                return Ok(());
+            }
             return Ok(set(draft, uid, first.unwrap_or(GAP).saturating_sub(GAP))?);
         }
         ListPosition::Before(r) | ListPosition::After(r) => {
@@ -63,10 +69,10 @@ fn place(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>, uid: Uid, to: &Li
             })?
         }
     };
-    if anchor == uid {
+    let after = matches!(to, ListPosition::After(_));
+    if anchor == uid || is_beside(draft, uid, anchor, after)? {
         return Ok(());
     }
-    let after = matches!(to, ListPosition::After(_));
     let position = match between(draft, uid, anchor, after)? {
         Some(position) => position,
         None => {
@@ -76,6 +82,17 @@ fn place(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>, uid: Uid, to: &Li
         }
     };
     Ok(set(draft, uid, position)?)
+}
+
+/// Returns true if the todo stands right after, or right before, the anchor already.
+fn is_beside(draft: &mut PlanDraft<'_>, uid: Uid, anchor: Uid, after: bool) -> Result<bool, Need> {
+    let here = (draft.get(anchor)?.position, anchor);
+    let order = order(draft)?;
+    let beside = match after {
+        true => order.range((std::ops::Bound::Excluded(here), std::ops::Bound::Unbounded)).next(),
+        false => order.range(..here).next_back(),
+    };
+    Ok(beside.is_some_and(|(_, beside)| *beside == uid))
 }
 
 /// The middle between the anchor and its neighbour on the asked side, if there is room.

@@ -151,9 +151,11 @@ fn phases(draft: &mut PlanDraft<'_>, batch: &ResolvedBatch<'_>) -> Result<Vec<Ph
                 PhaseRef::Name(name) => fresh_phase(draft, name),
                 PhaseRef::Uid(uid) => {
                     let known = draft.row.phases.iter().find(|p| p.uid == *uid).cloned();
-                    known.ok_or_else(|| Refusal::UnknownPhase { name: uid.0.to_string() })?
+                    known.ok_or_else(|| Refusal::UnknownPhase { name: uid.0.to_string(), near: Vec::new() })?
                 }
-                PhaseRef::Index(n) => return Err(Refusal::UnknownPhase { name: n.to_string() }.into()),
+                PhaseRef::Index(n) => {
+                    return Err(Refusal::UnknownPhase { name: n.to_string(), near: Vec::new() }.into());
+                }
             });
         }
         uids = list.iter().map(|p| p.uid).collect();
@@ -210,7 +212,7 @@ fn phase(draft: &mut PlanDraft<'_>, r: &PhaseRef, listed: &[PhaseUid]) -> Result
             PhaseRef::Uid(uid) => uid.0.to_string(),
             PhaseRef::Name(name) => name.clone(),
         };
-        Refusal::UnknownPhase { name }.into()
+        Refusal::UnknownPhase { name, near: Vec::new() }.into()
     })
 }
 

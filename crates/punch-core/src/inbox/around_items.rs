@@ -76,7 +76,7 @@ fn unapproved(facts: &InboxFacts<'_>, approval: &ApprovalFact) -> Option<InboxFi
                 more => format!(" ({more} more todos use it)"),
             };
             let text = format!("its check is not approved{others}: {}", clip(command, PART));
-            let action = facts.command("verify", &[&first.id, "--allow"]);
+            let action = facts.command("verify", &["--allow", &first.id]);
             let start = WaitStart::Waiting(approval.todos.clone());
             Some(InboxFinding { start, ..InboxFinding::about(kind, first, &text, approval.since, action) })
         }

@@ -24,8 +24,8 @@ pub use standstill::{Standstill, StandstillRoot, standstill};
 pub use stranded::stranded;
 pub use unblock::{Unblocks, unblocks};
 pub use walk::{WaitRoots, roots};
-pub(crate) use words::shown;
 pub use words::summary;
+pub(crate) use words::{MARKS, shown};
 
 use crate::graph::NodeState;
 use crate::{Dep, Footprint, HoldKind, Need, Plan, ShownStatus, Status, Todo, Uid};

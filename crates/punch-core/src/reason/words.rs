@@ -40,7 +40,11 @@ impl Cause {
 impl WaitReason {
     /// Returns the id and how it blocks: `T-1 (in progress)`.
     pub fn text(&self) -> String {
-        format!("{} ({})", shown(&self.id), self.words())
+        unmarked(&self.with_mark())
+    }
+
+    fn with_mark(&self) -> String {
+        format!("{} ({})", marked(&self.id), self.words())
     }
 
     /// Returns how it blocks, without the id.
@@ -128,6 +132,17 @@ pub(crate) fn shown(id: &str) -> String {
     if safe.contains(' ') { format!("`{safe}`") } else { safe }
 }
 
+/// Characters before and after an id in a text. Text of users has none: [`neutral`] removes them.
+pub(crate) const MARKS: [char; 2] = ['\u{1}', '\u{2}'];
+
+fn marked(id: &str) -> String {
+    format!("{}{}{}", MARKS[0], shown(id), MARKS[1])
+}
+
+fn unmarked(text: &str) -> String {
+    text.replace(MARKS, "")
+}
+
 impl<T> CappedList<T> {
     /// The first few in words, and how many more there are.
     fn words(&self, word: impl Fn(&T) -> String) -> String {
@@ -154,17 +169,22 @@ impl Explanation {
 
     /// A line or three.
     pub fn text(&self) -> String {
+        unmarked(&self.with_marks())
+    }
+
+    /// The text with every id of a todo marked.
+    pub(crate) fn with_marks(&self) -> String {
         let waits = match self.waits_for.total {
             0 => String::new(),
-            1 => format!("waiting for {}", self.waits_for.words(WaitReason::text)),
-            many => format!("waiting for {many} todos: {}", self.waits_for.words(WaitReason::text)),
+            1 => format!("waiting for {}", self.waits_for.words(WaitReason::with_mark)),
+            many => format!("waiting for {many} todos: {}", self.waits_for.words(WaitReason::with_mark)),
         };
         // A todo that only waits says for what at once.
         let plainly = self.shown == ShownStatus::Waiting && self.hold.is_none() && !waits.is_empty();
         let mut out = match plainly {
-            true => format!("{} is {waits}", shown(&self.id)),
-            false if self.shown == ShownStatus::Failed => format!("{} has failed", shown(&self.id)),
-            false => format!("{} is {}", shown(&self.id), self.shown.word()),
+            true => format!("{} is {waits}", marked(&self.id)),
+            false if self.shown == ShownStatus::Failed => format!("{} has failed", marked(&self.id)),
+            false => format!("{} is {}", marked(&self.id), self.shown.word()),
         };
         if let Some(own) = &self.own {
             out += &match own.cause {
@@ -193,7 +213,7 @@ impl Explanation {
         }
         // Where waiting has only one step the beginnings are the same list again.
         if self.roots != self.waits_for && self.roots.total > 0 {
-            out += &format!("\nultimately waiting for {}", self.roots.words(WaitReason::text));
+            out += &format!("\nultimately waiting for {}", self.roots.words(WaitReason::with_mark));
         }
         out
     }
@@ -201,11 +221,11 @@ impl Explanation {
 
 impl StandstillRoot {
     /// What it is, and how many wait for it.
-    pub fn text(&self) -> String {
+    fn with_marks(&self) -> String {
         match self.waiting {
-            0 => self.reason.text(),
-            1 => format!("{}; 1 todo is waiting for it", self.reason.text()),
-            waiting => format!("{}; {waiting} todos are waiting for it", self.reason.text()),
+            0 => self.reason.with_mark(),
+            1 => format!("{}; 1 todo is waiting for it", self.reason.with_mark()),
+            waiting => format!("{}; {waiting} todos are waiting for it", self.reason.with_mark()),
         }
     }
 }
@@ -213,20 +233,25 @@ impl StandstillRoot {
 impl Standstill {
     /// A few lines.
     pub fn text(&self) -> String {
+        unmarked(&self.with_marks())
+    }
+
+    /// The text with every id of a todo marked.
+    pub(crate) fn with_marks(&self) -> String {
         let mut out = match (self.open, self.ready.total) {
             (0, _) => return self.nothing_open(),
             (1, 0) => "Nothing can be started; 1 todo is open.".to_owned(),
             (open, 0) => format!("Nothing can be started; {open} todos are open."),
-            (1, _) => format!("1 todo is open and can be started: {}", self.ready.words(|id| shown(id))),
+            (1, _) => format!("1 todo is open and can be started: {}", self.ready.words(|id| marked(id))),
             (open, ready) => {
-                format!("{ready} of {open} open todos can be started: {}", self.ready.words(|id| shown(id)))
+                format!("{ready} of {open} open todos can be started: {}", self.ready.words(|id| marked(id)))
             }
         };
         if self.roots.total > 0 {
             out += if self.ready.total > 0 { "\nOther open todos are blocked by:" } else { "\nBlocked by:" };
         }
         for root in &self.roots.list {
-            out += &format!("\n  {}", root.text());
+            out += &format!("\n  {}", root.with_marks());
         }
         if self.roots.total > self.roots.list.len() {
             out += &format!("\n  {} more", self.roots.total - self.roots.list.len());
@@ -240,7 +265,7 @@ impl Standstill {
         match self.failed.list.as_slice() {
             [] => "Nothing is open.".to_owned(),
             [first, ..] => {
-                let ids = self.failed.words(|id| shown(id));
+                let ids = self.failed.words(|id| marked(id));
                 format!(
                     "Nothing is open, but not everything is done: {ids} failed.\nnext: `punch reopen {}`",
                     shell(first)
@@ -253,7 +278,12 @@ impl Standstill {
 impl Unblocks {
     /// What becomes ready, and how many wait.
     pub fn text(&self) -> String {
-        let id = shown(&self.id);
+        unmarked(&self.with_marks())
+    }
+
+    /// The text with every id of a todo marked.
+    pub(crate) fn with_marks(&self) -> String {
+        let id = marked(&self.id);
         let waiting = match self.waiting {
             1 => "1 todo is waiting for it".to_owned(),
             waiting => format!("{waiting} todos are waiting for it"),
@@ -261,7 +291,7 @@ impl Unblocks {
         match (self.ready.total, self.waiting) {
             (0, 0) => format!("nothing is waiting for {id}"),
             (0, _) => format!("finishing {id} alone unblocks nothing; {waiting}"),
-            (_, _) => format!("finishing {id} unblocks {}; {waiting}", self.ready.words(|id| shown(id))),
+            (_, _) => format!("finishing {id} unblocks {}; {waiting}", self.ready.words(|id| marked(id))),
         }
     }
 }
@@ -269,7 +299,12 @@ impl Unblocks {
 impl TodoConflict {
     /// Says which two todos conflict, and about what.
     pub fn text(&self) -> String {
-        let (first, second) = (shown(&self.ids.0), shown(&self.ids.1));
+        unmarked(&self.with_marks())
+    }
+
+    /// The text with every id of a todo marked.
+    pub(crate) fn with_marks(&self) -> String {
+        let (first, second) = (marked(&self.ids.0), marked(&self.ids.1));
         let name = |glob: &str| neutral(&clip(glob, 60)).into_owned();
         match &self.clash {
             Clash::Content => format!("{second} has the same text as {first}"),
@@ -282,10 +317,15 @@ impl TodoConflict {
 impl TodoConflicts {
     /// All of them on a line; empty without conflicts.
     pub fn text(&self) -> String {
+        unmarked(&self.with_marks())
+    }
+
+    /// The text with every id of a todo marked.
+    pub(crate) fn with_marks(&self) -> String {
         if self.pairs.total == 0 {
             return String::new();
         }
         let more = if self.cut { " or more" } else { "" };
-        format!("{}{more} in conflict: {}", self.pairs.total, self.pairs.words(TodoConflict::text))
+        format!("{}{more} in conflict: {}", self.pairs.total, self.pairs.words(TodoConflict::with_marks))
     }
 }

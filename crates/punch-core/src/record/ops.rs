@@ -29,7 +29,9 @@ impl Document {
             check(record, at)?;
             let phase = place(record);
             if phase.is_none() && (record.phase.is_some() || record.phase_index.is_some()) {
-                return Err(Refusal::UnknownPhase { name: record.phase.clone().unwrap_or_default() });
+                let name = record.phase.clone().unwrap_or_default();
+                let near = crate::text::nearest(&name, self.phases.iter().map(String::as_str), 3);
+                return Err(Refusal::UnknownPhase { name, near });
             }
             let (add, notes) = add(record, phase.map(PhaseRef::Index), waiting.contains(&at));
             ops.push(Op::Add(add));

@@ -1,6 +1,6 @@
 //! What a write changed on one todo, one line per field: the answer to `edit`, `hold` and `note`.
 
-use super::{Glyphs, Plain, SpanRole, ViewLine};
+use super::{Layout, Plain, SpanRole, ViewLine};
 use crate::text::grouped;
 use crate::{Dep, Event, EventKind, FieldChange, Hold, Label, Patch, Phase, Plan, Status, Swap, Uid, Verify};
 
@@ -9,11 +9,12 @@ const VALUE: usize = 200;
 
 /// The changed fields of a todo. Fields that the answer shows anyway, such as the status, are left out; of a new todo only
 /// what it needs is named.
-pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<ViewLine> {
+pub fn lines(plan: &Plan, events: &[Event], uid: Uid, layout: Layout) -> Vec<ViewLine> {
     let mut out = Vec::new();
     for event in events {
         let Patch::Todo(of, changes) = &event.patch else { continue };
         if *of != uid {
+            out.extend(changes.iter().filter_map(|change| blocked(plan, change, *of, uid)));
             continue;
         }
         for change in changes {
@@ -24,20 +25,28 @@ pub fn lines(plan: &Plan, events: &[Event], uid: Uid, glyphs: Glyphs) -> Vec<Vie
                 out.push(ViewLine::default().with(SpanRole::Detail, "  it was cancelled and is open again"));
             }
             if event.kind != EventKind::Added || matches!(change, FieldChange::DependsOn(_)) {
-                out.extend(describe(plan, change, glyphs));
+                out.extend(describe(plan, change, layout));
             }
         }
     }
     out
 }
 
-fn describe(plan: &Plan, change: &FieldChange, glyphs: Glyphs) -> Vec<ViewLine> {
+/// Another todo that needs this one from now on.
+fn blocked(plan: &Plan, change: &FieldChange, other: Uid, uid: Uid) -> Option<ViewLine> {
+    let FieldChange::DependsOn(it) = change else { return None };
+    let is_new = |dep: &Dep| dep.target() == Some(uid) && !it.removed.contains(dep);
+    let other = plan.get(other).filter(|_| it.added.iter().any(is_new))?;
+    Some(field("blocks", &format!("{}  {}", Plain::id(&other.id), clipped(&other.content))))
+}
+
+fn describe(plan: &Plan, change: &FieldChange, layout: Layout) -> Vec<ViewLine> {
     let swap = |name: &'static str, before: Option<String>, after: Option<String>| {
         vec![field(
             name,
             &match (before, after) {
                 (Some(before), Some(after)) => {
-                    format!("{} {} {}", clipped(&before), glyphs.arrow(false), clipped(&after))
+                    format!("{} {} {}", clipped(&before), layout.glyphs.arrow(false), clipped(&after))
                 }
                 (None, Some(after)) => clipped(&after),
                 (Some(before), None) => format!("{} removed", clipped(&before)),
@@ -71,7 +80,7 @@ fn describe(plan: &Plan, change: &FieldChange, glyphs: Glyphs) -> Vec<ViewLine> 
             (_, Some(hold)) if hold.is_parked_without_words() => {
                 vec![ViewLine::default().with(SpanRole::Detail, format!("  {}", Hold::PARKED))]
             }
-            (_, Some(hold)) => vec![field(hold.word(), &hold_words(hold))],
+            (_, Some(hold)) => vec![field(hold.word(), &hold_words(hold, layout))],
             (Some(hold), None) => {
                 vec![ViewLine::default().with(SpanRole::Detail, format!("  no longer {}", hold.word()))]
             }
@@ -119,8 +128,8 @@ fn tried_again(plan: &Plan, uid: Uid) -> String {
     }
 }
 
-fn hold_words(hold: &Hold) -> String {
-    let until = hold.until.map(|until| format!(", until {}", crate::time::utc(until))).unwrap_or_default();
+fn hold_words(hold: &Hold, layout: Layout) -> String {
+    let until = hold.until.map(|until| format!(", until {}", layout.moment(until))).unwrap_or_default();
     format!("{}{until}", clipped(&hold.described()))
 }
 

@@ -5,7 +5,7 @@ use super::width::columns;
 use super::{Glyphs, Layout, PlanSummary, Progress, SpanRole, SummarySection, TodoRow, ViewLine};
 use crate::ShownStatus;
 use crate::inbox::{InboxItem, InboxKind};
-use crate::text::clip;
+use crate::text::{clip, shell};
 
 /// Columns of the names of sections.
 const NAME: usize = 13;
@@ -35,11 +35,19 @@ struct DashboardEntry {
     /// A command that does not fit beside the text.
     below: Option<String>,
     /// How many more follow this row and are not shown, and the command that lists them.
-    more: Option<(usize, &'static str)>,
+    more: Option<MoreEntries>,
 }
 
 /// What an entry has besides its row: the name of its section, a command below it, and how many more there are.
-type EntryHead<'a> = (&'a str, Option<String>, Option<(usize, &'static str)>);
+type EntryHead<'a> = (&'a str, Option<String>, Option<MoreEntries>);
+
+/// Entries that are not shown.
+struct MoreEntries {
+    /// How many there are; `None` where they were not counted.
+    count: Option<usize>,
+    /// Lists them.
+    command: &'static str,
+}
 
 impl Dashboard<'_> {
     /// The screen, line by line.
@@ -65,9 +73,10 @@ impl Dashboard<'_> {
                         .with(SpanRole::Command, command),
                 );
             }
-            out.extend(more.map(|(more, command)| {
+            out.extend(more.map(|MoreEntries { count, command }| {
+                let count = count.map(|count| format!("{count} ")).unwrap_or_default();
                 let line = ViewLine::default().with(SpanRole::Text, format!("{:NAME$}", ""));
-                line.with(SpanRole::Detail, format!("and {more} more: ")).with(SpanRole::Command, command)
+                line.with(SpanRole::Detail, format!("and {count}more: ")).with(SpanRole::Command, command)
             }));
         }
         out.extend(blank.filter(|_| !self.foot.is_empty()));
@@ -99,33 +108,50 @@ impl Dashboard<'_> {
         let items = self.inbox.unwrap_or_default();
         let mut out: Vec<DashboardEntry> = items.iter().take(ITEMS).map(|item| entry(item, layout)).collect();
         if let (Some(last), Some(more)) = (out.last_mut(), self.more()) {
-            last.more = Some((more, "punch inbox"));
+            last.more = Some(MoreEntries { count: Some(more), command: "punch inbox" });
         }
         let in_inbox = |row: &TodoRow| items.iter().any(|item| item.todo.as_deref() == Some(row.id.as_str()));
-        let entry = |name: &'static str, row: &TodoRow| DashboardEntry {
-            name,
-            row: row.clone().table_row(layout),
-            below: None,
-            more: None,
+        let mut section = |name, verb, section: &SummarySection, list, is_counted| {
+            let rows: Vec<&TodoRow> = section.rows.iter().filter(|row| verb == "show" || !in_inbox(row)).collect();
+            // One command shows how the others go.
+            let entries =
+                rows.iter().enumerate().map(|(at, row)| todo_entry(name, row, (at == 0).then_some(verb), layout));
+            let begin = out.len();
+            out.extend(entries);
+            let more = section.total.saturating_sub(section.rows.len());
+            if let (Some(last), 1..) = (out[begin..].last_mut(), more) {
+                last.more = Some(MoreEntries { count: Some(more).filter(|_| is_counted), command: list });
+            }
         };
-        let working = &self.summary.working;
-        out.extend(working.rows.iter().map(|row| entry("In progress", row)));
-        if let (Some(last), more @ 1..) = (out.last_mut(), working.total.saturating_sub(working.rows.len())) {
-            last.more = Some((more, "punch list is:working"));
-        }
-        let mut section = |name: &'static str, section: &SummarySection| {
-            out.extend(section.rows.iter().filter(|row| !in_inbox(row)).map(|row| entry(name, row)));
-        };
-        section("Next", &self.summary.ready);
-        section("Failed", &self.summary.failed);
-        section("Stuck", &self.summary.stuck);
-        section("On hold", &self.summary.held);
+        section("In progress", "show", &self.summary.working, "punch list is:working", true);
+        // What can be started is looked for until there is enough to show.
+        section("Next", "start", &self.summary.ready, "punch list --ready", false);
+        section("Failed", "reopen", &self.summary.failed, "punch list --failed", true);
+        section("Stuck", "why", &self.summary.stuck, "punch list is:stuck", true);
+        section("On hold", "unhold", &self.summary.held, "punch list is:held", true);
         out
     }
 
     fn more(&self) -> Option<usize> {
         self.inbox.and_then(|items| items.len().checked_sub(ITEMS)).filter(|more| *more > 0)
     }
+}
+
+/// A todo with the command that is next for it: beside it where everything fits, else below it.
+fn todo_entry(name: &'static str, todo: &TodoRow, verb: Option<&str>, layout: Layout) -> DashboardEntry {
+    let mut row = todo.clone().table_row(layout);
+    let command = verb.map(|verb| format!("punch {verb} {}", shell(&row.id)));
+    let gap = if row.remark.0.is_empty() { "" } else { layout.dot() };
+    let taken = 2 + columns(&row.id) + 2 + columns(&row.text.1) + 2 + row.remark.columns() + columns(gap);
+    let fits = |command: &String| layout.width.is_none_or(|width| NAME + taken + columns(command) <= width);
+    let below = match command {
+        Some(command) if fits(&command) => {
+            row.remark = row.remark.with(SpanRole::Detail, gap).with(SpanRole::Command, command);
+            None
+        }
+        other => other,
+    };
+    DashboardEntry { name, row, below, more: None }
 }
 
 fn entry(item: &InboxItem, layout: Layout) -> DashboardEntry {

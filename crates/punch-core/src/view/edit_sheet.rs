@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::text::{nearest, neutral};
 use crate::{Document, Record, RecordStatus, Refusal, Status};
 use line::{SheetLine, mark, read_item};
-use sections::SheetSections;
+use sections::{PlacedRecord, SheetSections};
 
 /// The todos that are shown: open ones and failed ones, or all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,17 @@ pub fn write(document: &Document, shown: SheetTodos) -> String {
     out
 }
 
-/// Reads what the user left of `before`: the plan as it should be. Refuses with every line that is not understood.
-pub fn read(text: &str, before: &Document, shown: SheetTodos) -> Result<Document, Refusal> {
+/// What the user left of a sheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedSheet {
+    /// The plan as it should be.
+    pub document: Document,
+    /// For each record of the document, the line that it was read from; `None` for those that the sheet did not show.
+    pub lines: Vec<Option<usize>>,
+}
+
+/// Reads what the user left of `before`. Refuses with every line that is not understood.
+pub fn read(text: &str, before: &Document, shown: SheetTodos) -> Result<EditedSheet, Refusal> {
     let known: HashMap<&str, &Record> =
         before.records.iter().filter(|r| shown.has(r)).filter_map(|r| Some((r.id.as_deref()?, r))).collect();
     // What was missing before may stay missing.
@@ -102,18 +111,20 @@ pub fn read(text: &str, before: &Document, shown: SheetTodos) -> Result<Document
         return Err(Refusal::Invalid { at: String::new(), what: lines.join("\n") });
     }
     let mut sections = SheetSections::default();
-    for (heading, item) in items {
+    for ((heading, item), (number, _)) in items.into_iter().zip(numbers) {
         let stays = item.id.as_deref().and_then(|id| known.get(id)).is_some_and(|old| section_of(old) == heading);
-        sections.push(&heading, record(&known, &before.phases, &heading, item), stays);
+        let record = record(&known, &before.phases, &heading, item);
+        sections.push(&heading, PlacedRecord { record, line: Some(number) }, stays);
     }
-    let records = sections.placed(&before.records, &|old| shown.has(old));
+    let placed = sections.placed(&before.records, &|old| shown.has(old));
+    let (records, lines): (Vec<Record>, Vec<_>) = placed.into_iter().map(|placed| (placed.record, placed.line)).unzip();
     let mut phases = before.phases.clone();
     for name in records.iter().filter_map(|record| record.phase.as_ref()) {
         if !phases.contains(name) {
             phases.push(name.clone());
         }
     }
-    Ok(Document { phases, records, edges: Vec::new() })
+    Ok(EditedSheet { document: Document { phases, records, edges: Vec::new() }, lines })
 }
 
 /// The heading that a todo is written under.

@@ -224,7 +224,7 @@ impl FleetView {
     /// The fleet for users, a line each.
     pub fn lines(&self, now: i64) -> Vec<String> {
         if self.workers.is_empty() {
-            return vec!["no workers; `punch worker --agent claude` starts one".to_owned()];
+            return vec!["No workers yet: `punch worker --agent claude` starts one.".to_owned()];
         }
         let mut lines = Vec::new();
         for worker in &self.workers {

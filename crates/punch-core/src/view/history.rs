@@ -78,6 +78,13 @@ impl RevisionStory {
         self.parts.iter().take(THINGS).flat_map(|(_, uids)| uids.iter().take(NAMED)).copied()
     }
 
+    /// The todo that everything happened to, unless its text is already in the words.
+    fn only_todo(&self) -> Option<Uid> {
+        let mut uids = self.parts.iter().flat_map(|(_, uids)| uids).copied();
+        let first = uids.next().filter(|_| self.came.is_none() && self.more == 0)?;
+        uids.all(|uid| uid == first).then_some(first)
+    }
+
     /// What happened, on one line.
     pub fn words(&self, plan: &Plan) -> Plain {
         let mut out: Vec<String> = self.parts.iter().take(THINGS).map(|part| self.part(part, plan)).collect();
@@ -194,13 +201,18 @@ pub struct HistoryRow {
     /// The change that is in force again because of it, where it undid an undo.
     #[serde(skip)]
     redoes: Option<u64>,
+    /// What the only todo of the revision is about, where the changes do not say it.
+    #[serde(skip)]
+    title: Option<Plain>,
 }
 
 impl HistoryRow {
     /// The row of a revision; `plan` has the todos that [`RevisionStory::names`] names.
     pub fn of(plan: &Plan, (revision, at, by): (u64, i64, &str), story: &RevisionStory, fate: UndoState) -> Self {
         let UndoState { undoes, undone_by, .. } = fate;
-        Self { revision, at, by: Plain::clipped(by, 40), changes: story.words(plan), undoes, undone_by, redoes: None }
+        let title = story.only_todo().and_then(|uid| plan.get(uid)).map(|todo| Plain::clipped(todo.content.trim(), 80));
+        let (by, changes) = (Plain::clipped(by, 40), story.words(plan));
+        Self { revision, at, by, changes, undoes, undone_by, redoes: None, title }
     }
 
     /// Says which change is in force again, for a row that undoes an undo.
@@ -229,8 +241,9 @@ impl HistoryRow {
         let changes = self.changes.as_str();
         let changes = self.redoes.and_then(|_| changes.strip_suffix(" changed back")).unwrap_or(changes);
         let line = line.with(SpanRole::Text, changes).with(SpanRole::Detail, undone);
+        let title = self.title.as_ref().map(|title| format!("  {title}")).unwrap_or_default();
         match layout.width {
-            Some(width) => line.fit(width, layout.glyphs),
+            Some(width) => line.with(SpanRole::Detail, title).fit(width, layout.glyphs),
             None => line,
         }
     }

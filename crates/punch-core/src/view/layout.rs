@@ -15,9 +15,21 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A moment: how long ago it was on a terminal, the time in UTC in a pipe.
+    /// A moment: on a terminal how long ago it was or how far away it is, in a pipe the time in UTC.
     pub fn moment(&self, at: i64) -> String {
-        if self.width.is_some() { time::ago(self.now.saturating_sub(at)) } else { time::utc(at) }
+        match self.width {
+            None => time::utc(at),
+            Some(_) if at > self.now => time::ahead(at.saturating_sub(self.now)),
+            Some(_) => time::ago(self.now.saturating_sub(at)),
+        }
+    }
+
+    /// A text in which these moments stand in UTC, with each as readers of this layout see it.
+    pub fn with_moments(&self, text: String, moments: impl IntoIterator<Item = i64>) -> String {
+        match self.width {
+            None => text,
+            Some(_) => moments.into_iter().fold(text, |text, at| text.replace(&time::utc(at), &self.moment(at))),
+        }
     }
 
     /// The separator between remarks on one line.

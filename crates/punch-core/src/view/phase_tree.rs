@@ -22,7 +22,7 @@ pub fn lines<'a>(reader: PlanReader<'a>, todos: &[&'a Todo], layout: Layout) -> 
     }
     let inner = Layout { width: layout.width.map(|width| width.saturating_sub(INDENT)), ..layout };
     let rows = |todos: &[&'a Todo]| -> Vec<TableRow> {
-        todos.iter().map(|todo| TodoRow::of(reader, todo).table_row(layout)).collect()
+        todos.iter().map(|todo| TodoRow::of(reader, todo).with_error(todo).table_row(layout)).collect()
     };
     let mut statuses: HashMap<_, Vec<_>> = HashMap::new();
     for todo in reader.plan.live().into_iter().filter(|todo| !todo.is_parked()) {

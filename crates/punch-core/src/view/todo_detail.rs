@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Glyphs, Plain, SpanRole, TodoRow, ViewLine};
+use super::{Glyphs, Layout, Plain, SpanRole, TodoRow, ViewLine};
 use crate::reason::{self, PlanReader};
 use crate::time::ago;
-use crate::{HoldKind, Label, Proof, Record, ShownStatus, Status, Todo, Verify, text};
+use crate::{Hold, HoldKind, Label, Proof, Record, ShownStatus, Status, Todo, Verify, text};
 
 /// Characters of one field.
 const FIELD: usize = 2_000;
@@ -56,8 +56,8 @@ impl TodoDetail {
             // The sign of the row says that it is parked.
             fields.put(hold.word(), if hold.is_parked_without_words() { "" } else { &hold.reason });
         } else if let Some(hold) = todo.hold_at(reader.now) {
-            let until = hold.until.map(|until| format!(" until {}", crate::time::utc(until))).unwrap_or_default();
-            fields.put("on hold", &format!("{}{until}", Plain::clipped(&hold.described(), FIELD)));
+            let layout = Layout { glyphs: Glyphs::Ascii, width: None, now: reader.now };
+            fields.put(ON_HOLD, on_hold(hold, layout).as_str());
         }
         fields.put("owner", todo.owner.as_deref().unwrap_or_default());
         fields.put("criteria", todo.criteria.as_deref().unwrap_or_default());
@@ -67,6 +67,28 @@ impl TodoDetail {
         fields.notes(todo);
         fields.proof(todo, reader.now);
         Self { row, fields: fields.0 }
+    }
+
+    /// The same for a user: a line for each todo that this one needs or blocks, which says what it is about, and times as
+    /// the layout has them. A model that asks for one todo knows the others.
+    #[must_use]
+    pub fn for_user<'a>(mut self, reader: PlanReader<'a>, todo: &'a Todo, layout: Layout) -> Self {
+        let record = Record::of(reader.plan, todo, reader.now);
+        for (name, ids) in [("needs", &record.depends_on), ("blocks", &record.blocks)] {
+            let Some(at) = self.fields.iter().position(|field| field.name == name) else { continue };
+            let titled = ids.iter().take(NAMED).map(|id| titled(reader, id));
+            let more = Some(ids.len().saturating_sub(NAMED)).filter(|more| *more > 0);
+            let values = titled.chain(more.map(|more| Plain::clipped(&format!("{more} more"), FIELD)));
+            self.fields.splice(at..=at, values.map(|value| DetailField { name, value }));
+        }
+        if let Some(why) = self.fields.iter_mut().find(|field| field.name == "why") {
+            let moments = reader.reasons(todo).into_iter().filter_map(|reason| reason.until);
+            why.value = Plain::clipped(&layout.with_moments(why.value.to_string(), moments), FIELD);
+        }
+        if let Some((hold, field)) = todo.hold_at(reader.now).zip(self.fields.iter_mut().find(|f| f.name == ON_HOLD)) {
+            field.value = on_hold(hold, layout);
+        }
+        self
     }
 
     /// Adds a field at the end, unless it says nothing.
@@ -204,6 +226,27 @@ fn priority(todo: &Todo) -> String {
         (false, 3) => String::new(),
         (false, own) => own.to_string(),
     }
+}
+
+/// Characters of the text of a todo that is named.
+const TITLE: usize = 100;
+
+/// A todo that is named: its id, what it is about, and its status if it is closed.
+fn titled(reader: PlanReader<'_>, id: &str) -> Plain {
+    let name = needs(reader, &[id.to_owned()]).concat();
+    let content = reader.plan.by_id(id).map(|todo| Plain::clipped(todo.content.trim(), TITLE).to_string());
+    match (name.strip_prefix(id), content) {
+        (Some(status), Some(content)) => Plain::clipped(&format!("{}  {content}{status}", Plain::id(id)), FIELD),
+        _ => Plain::clipped(&name, FIELD),
+    }
+}
+
+const ON_HOLD: &str = "on hold";
+
+/// The reason of a hold, and when it ends by itself.
+fn on_hold(hold: &Hold, layout: Layout) -> Plain {
+    let until = hold.until.map(|until| format!(" until {}", layout.moment(until))).unwrap_or_default();
+    Plain::clipped(&format!("{}{until}", Plain::clipped(&hold.described(), FIELD)), FIELD)
 }
 
 /// What a todo needs; what is closed already says so.

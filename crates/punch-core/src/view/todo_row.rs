@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Glyphs, Layout, Plain, SpanRole, TableRow, ViewLine};
 use crate::reason::{self, Cause, PlanReader, WaitReason};
-use crate::{Proof, ShownStatus, Todo, Uid, actor, time};
+use crate::{Proof, ShownStatus, Status, Todo, Uid, actor, time};
 
 /// Todos that are named as reasons of one kind.
 const NAMED: usize = 4;
@@ -148,12 +148,15 @@ pub struct RowReason {
     pub uid: Option<Uid>,
     /// What there is to say about it.
     pub about: Option<Plain>,
+    /// When it ends by itself.
+    #[serde(skip)]
+    pub until: Option<i64>,
 }
 
 impl From<&WaitReason> for RowReason {
     fn from(reason: &WaitReason) -> Self {
         let about = reason.about.as_deref().map(|about| Plain::clipped(about, 200));
-        Self { cause: reason.cause, id: Plain::id(&reason.id), uid: reason.uid, about }
+        Self { cause: reason.cause, id: Plain::id(&reason.id), uid: reason.uid, about, until: reason.until }
     }
 }
 
@@ -249,6 +252,19 @@ impl TodoRow {
         }
     }
 
+    /// The row with the reason of the last failure, which a list of failed todos is read for.
+    #[must_use]
+    pub fn with_error(mut self, todo: &Todo) -> Self {
+        let error = todo.last_error.as_deref().map(str::trim);
+        let Some(error) = error.filter(|error| todo.status == Status::Failed && !error.is_empty()) else { return self };
+        // An error about the failed check needs no mark beside it.
+        if error.starts_with("the check of") {
+            self.badges.retain(|badge| *badge != Badge::CheckFailed);
+        }
+        self.why.push(Plain::clipped(error, 120));
+        self
+    }
+
     /// The marks and reasons as spans: what should be noticed stands out.
     fn remark(&self, layout: Layout) -> ViewLine {
         let badges = self.badges.iter().filter_map(|badge| Some((badge.role(), badge.words()?)));
@@ -260,7 +276,8 @@ impl TodoRow {
             ShownStatus::Stuck | ShownStatus::Empty => SpanRole::Warning,
             _ => SpanRole::Detail,
         };
-        let why = self.why.iter().map(|why| (why_role, why.to_string()));
+        let moments = || self.reasons.iter().filter_map(|reason| reason.until);
+        let why = self.why.iter().map(|why| (why_role, layout.with_moments(why.to_string(), moments())));
         let mut line = ViewLine::default();
         for (role, words) in badges.chain(since).chain(stalled).chain(why) {
             if !line.0.is_empty() {

@@ -55,7 +55,7 @@ fn the_list_names_every_worker_and_what_is_stuck() {
     d on attic: gone, seen 2 minutes ago, 2 seats, 3 todos handed in (6 per hour)
     stuck: T-3 of plan main is claimed by d, which is gone; the coordinator reopens it
     ");
-    assert_eq!(FleetView::default().lines(NOW), ["no workers; `punch worker --agent claude` starts one"]);
+    assert_eq!(FleetView::default().lines(NOW), ["No workers yet: `punch worker --agent claude` starts one."]);
 }
 
 #[test]

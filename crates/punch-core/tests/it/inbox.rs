@@ -175,7 +175,7 @@ fn everything_that_needs_the_user_is_listed_with_a_command() {
     stuck     run 2 has stalled (T-1 failed)
               punch log --new
     approval  T-3  Ship: its check is not approved (1 more todo uses it): make test (blocks 2 open todos)
-              punch verify T-3 --allow
+              punch verify --allow T-3
     approval  the setting `run.agent` of this project is not approved: my agent
               punch config set run.agent 'my agent'
     budget    run 3 has used 81% of its tokens: 81 of 100 tokens

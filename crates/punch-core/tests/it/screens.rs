@@ -190,11 +190,11 @@ fn the_plan_at_a_glance_names_what_needs_you_with_the_command_to_type() {
     assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}: {text}");
     assert_snapshot!(screen(layout(None, Glyphs::Ascii), None), @r#"
     main: 1 of 7 done (14%)
-    In progress  [>] T-1  Write the transliteration table  (@alice)
-    Next         [ ] T-3  Changelog entry  (#docs)
-    Failed       [!] T-5  Set up CI
-    Stuck        [#] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3)
-    On hold      [|] T-4  Choose the section of the README  (on hold: which README section?)
+    In progress  [>] T-1  Write the transliteration table  (@alice; punch show T-1)
+    Next         [ ] T-3  Changelog entry  (#docs; punch start T-3)
+    Failed       [!] T-5  Set up CI  (punch reopen T-5)
+    Stuck        [#] T-6  Release 0.2.0  (stuck behind T-5, which failed; waiting for T-2, T-3; punch why T-6)
+    On hold      [|] T-4  Choose the section of the README  (on hold: which README section?; punch unhold T-4)
     Auto-continue on · Claude Code connected · punch help
     "#);
 }

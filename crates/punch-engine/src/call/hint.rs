@@ -106,6 +106,7 @@ fn refused(refusal: &Refusal, dialect: Dialect, reads: bool) -> Option<String> {
     let name = |id: &str| format!("`{}`", text::clip(&text::neutral(id), 80));
     let ops = dialect == Dialect::Native;
     Some(match refusal {
+        Refusal::AtLine { refusal, .. } => return refused(refusal, dialect, reads),
         Refusal::UnknownTodo { .. } if reads => "use an id from the list; todo_read shows it".into(),
         Refusal::UnknownTodo { .. } => "use an id from the list in the last result".into(),
         Refusal::NotReady { reasons, id } => not_ready(id, reasons.first(), (ops, reads)),
@@ -220,7 +221,7 @@ mod tests {
             Refusal::Transition { id: id.clone(), op: "fail", status: Status::Pending },
             Refusal::Leased { id: id.clone(), owner: Some("o".into()), until: None, free: None },
             Refusal::Leased { id: id.clone(), owner: None, until: None, free: Some("b".into()) },
-            Refusal::UnknownPhase { name: "p".into() },
+            Refusal::UnknownPhase { name: "p".into(), near: Vec::new() },
             Refusal::RevertConflict { revision: 1, redo: false, fields: Vec::new() },
             Refusal::UnknownRevision { revision: 1 },
             Refusal::AlreadyUndone { revision: 1, by: 2 },

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use punch_core::time::utc;
-use punch_core::view::{Plain, SpanRole, ViewLine};
+use punch_core::view::{Layout, Plain, SpanRole, ViewLine};
 use punch_core::{Event, Footprint, Plan, Uid, text};
 use punch_store::{LedgerEntry, PlanId};
 use serde::Serialize;
@@ -107,9 +106,19 @@ impl RunRow {
     }
 
     /// Number, beginning, outcome and cost.
-    pub fn line(&self) -> ViewLine {
-        let head = format!("{:>4}  {}  {:<11}  ", self.number, utc(self.started_at), self.outcome);
-        ViewLine::default().with(SpanRole::Text, head).with(SpanRole::Detail, cost(&self.spent))
+    pub fn line(&self, layout: Layout) -> ViewLine {
+        let began = layout.moment(self.started_at);
+        // "59 minutes ago": times are aligned where they are relative.
+        let began = if layout.width.is_some() { format!("{began:14}") } else { began };
+        let line = ViewLine::default().with(SpanRole::Id, format!("{:>4}", self.number));
+        let line = line.with(SpanRole::Detail, format!("  {began}"));
+        let line = line.with(SpanRole::Text, format!("  {:<12}  ", self.outcome_word()));
+        line.with(SpanRole::Detail, cost(&self.spent))
+    }
+
+    /// How it ended, for users.
+    fn outcome_word(&self) -> &'static str {
+        if self.ended_at.is_none() { "not finished" } else { self.outcome }
     }
 }
 
@@ -132,17 +141,17 @@ impl From<&SeatStatus> for SeatRow {
 
 impl SeatRow {
     /// The seat on a line: what it does, for how long, and what that has cost.
-    pub fn draw(&self, now: i64) -> ViewLine {
-        let whole = |since: i64| span(now.saturating_sub(since).max(0));
-        let mut line =
-            ViewLine::default().with(SpanRole::Text, format!("[{}] {} {}", self.seat, self.agent, self.stage.name()));
+    pub fn draw(&self, layout: Layout) -> ViewLine {
+        let whole = |since: i64| span(layout.now.saturating_sub(since).max(0));
+        let line = ViewLine::default().with(SpanRole::Id, format!("[{}]", self.seat));
+        let mut line = line.with(SpanRole::Text, format!(" {} {}", self.agent, self.stage.name()));
         if let Some(todo) = &self.todo {
             line = line.with(SpanRole::Text, ", ").id(todo);
         }
         let mut parts = vec![format!("for {}", whole(self.since))];
-        parts.extend(self.until.map(|at| format!("until {}", utc(at))));
+        parts.extend(self.until.map(|at| format!("until {}", layout.moment(at))));
         parts.extend(self.last_sign.map(|at| format!("last output {} ago", whole(at))));
-        parts.extend((self.tokens > 0).then(|| format!("{} tokens", self.tokens)));
+        parts.extend((self.tokens > 0).then(|| format!("{} tokens", text::grouped(self.tokens))));
         parts.extend((self.cost > 0).then(|| dollars(self.cost)));
         parts.extend(Some(self.line.to_string()).filter(|line| !line.is_empty()));
         line.with(SpanRole::Detail, format!(", {}", parts.join(", ")))
@@ -151,10 +160,10 @@ impl SeatRow {
 
 impl RunView {
     /// The run with its seats, what happened, and what its todos took.
-    pub fn lines(&self, now: i64) -> Vec<ViewLine> {
+    pub fn lines(&self, layout: Layout) -> Vec<ViewLine> {
         let row = &self.row;
-        let head = format!("run {}: {}, {}", row.number, row.outcome, cost(&row.spent));
-        let ended = row.ended_at.map_or_else(|| "not ended".to_owned(), |at| format!("ended {}", utc(at)));
+        let head = format!("run {}: {}, {}", row.number, row.outcome_word(), cost(&row.spent));
+        let ended = row.ended_at.map(|at| format!(", ended {}", layout.moment(at))).unwrap_or_default();
         let resumed = match self.resumed {
             0 => String::new(),
             1 => ", resumed once".to_owned(),
@@ -163,11 +172,11 @@ impl RunView {
         let agents: Vec<&str> = self.agents.iter().map(Plain::as_str).collect();
         let mut out = vec![
             ViewLine::default().with(SpanRole::Heading, head),
-            format!("began {}, {ended}{resumed}", utc(row.started_at)).into(),
+            format!("began {}{ended}{resumed}", layout.moment(row.started_at)).into(),
             format!("agents: {}", agents.join(", ")).into(),
         ];
         out.extend(self.because.iter().map(|line| ViewLine::from(format!("  {line}"))));
-        out.extend(self.seats.iter().map(|seat| seat.draw(now)));
+        out.extend(self.seats.iter().map(|seat| seat.draw(layout)));
         out.push(ViewLine::default());
         if self.earlier > 0 {
             let earlier = format!("… {} earlier; --limit N shows more", self.earlier);
@@ -175,7 +184,7 @@ impl RunView {
         }
         out.extend(self.steps.iter().map(|step| {
             ViewLine::default()
-                .with(SpanRole::Detail, format!("{}  ", utc(step.at)))
+                .with(SpanRole::Detail, format!("{}  ", layout.moment(step.at)))
                 .with(SpanRole::Text, step.text.as_str())
         }));
         out.push(ViewLine::default());

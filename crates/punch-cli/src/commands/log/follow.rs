@@ -15,6 +15,7 @@ use super::revision;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::output::{self, JsonLines};
+use crate::progress;
 use crate::project::{OpenProject, Project};
 use crate::reply::{VerbReply, with_schema};
 
@@ -54,6 +55,7 @@ impl LogFollower {
 
     /// Prints at most the last `limit` revisions, then every new one until the process is ended.
     pub fn run(mut self, project: Project, limit: u32) -> Result<VerbReply, Failure> {
+        progress::forbid();
         let mut first = Some(project);
         loop {
             let project = match first.take() {

@@ -9,6 +9,7 @@ use punch_engine::{EngineError, WriteRequest};
 use super::{request, views};
 use crate::failure::Failure;
 use crate::output::{self, JsonLines};
+use crate::progress;
 use crate::project::OpenProject;
 use crate::reply::{VerbReply, with_schema};
 
@@ -20,6 +21,7 @@ const AWAY: u32 = 7;
 
 /// Syncs until the process is ended, or the plan is unlinked.
 pub fn run(open: &OpenProject, how: SyncOptions) -> Result<VerbReply, Failure> {
+    progress::forbid();
     let mut follower = open.engine.follow(open.plan)?;
     let mut lines = open.project.global.json.then(JsonLines::stdout);
     let request: WriteRequest<'_> = request(open);

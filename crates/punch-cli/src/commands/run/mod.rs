@@ -42,6 +42,7 @@ Examples:
   punch run --agents 4 --agent claude --dry-run      # who would work on what; nothing is started
   punch run pause                                    # from another terminal
   punch run list                                     # past runs; `run show` shows one of them
+
 Exit codes: 0 done, 1 stalled, 4 a limit was reached, 130 interrupted.";
 
 /// The arguments of `punch run`.
@@ -53,7 +54,7 @@ pub struct RunArgs {
     /// How many agents work at once
     #[arg(long, value_name = "K")]
     agents: Option<String>,
-    /// exec:COMMAND, claude, codex or acp:COMMAND; repeat to alternate between agents
+    /// exec:COMMAND, claude, codex or acp:COMMAND; several take turns (repeatable)
     #[arg(long, value_name = "SPEC")]
     agent: Vec<String>,
     /// Give every todo a git worktree of its own
@@ -227,7 +228,7 @@ fn flag_of(key: &str) -> Option<String> {
 
 /// Proof that the user can answer questions of agents at this terminal, if so.
 fn answerer(open: &OpenProject, as_json: bool) -> Result<Option<Answerer>, Failure> {
-    if as_json || !environment::is_attended() {
+    if as_json || !environment::has_terminal() {
         return Ok(None);
     }
     let own = environment::inside_agent().map(|mark| mark.variable);
@@ -261,7 +262,9 @@ fn reply(finished: &RunResult) -> VerbReply {
         RunOutcome::Budget => "limit reached",
         other => other.name(),
     };
-    lines.push(format!("{outcome}: run {}, {}", finished.run, parts.join(", ")));
+    let nothing = (finished.outcome, finished.completed, spent.turns) == (RunOutcome::Done, 0, 0);
+    let took = if nothing { "nothing to run: no todo is open".to_owned() } else { parts.join(", ") };
+    lines.push(format!("{outcome}: run {}, {took}", finished.run));
     VerbReply { exit: exit(finished.outcome), ..VerbReply::new(lines.join("\n"), Value::Null) }
 }
 

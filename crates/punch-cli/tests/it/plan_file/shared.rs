@@ -111,7 +111,7 @@ fn trouble_with_the_file_is_told_and_fails_nothing() {
     assert_snapshot!(world.script("done build\nplan-file sync\nplan-file unlink\nplan-file sync"), @r"
     $ punch done build
     [x] build  Build it
-    ready now: ship
+    ready now: ship  Ship it
     2> note: the plan file was not updated: no file `$ROOT/p/a.plan.md`
     2> hint: run `punch export $ROOT/p/a.plan.md` to create it
     $ punch plan-file sync
@@ -150,7 +150,7 @@ fn conflicts_are_shown_and_kept() {
     edited by user
     $ punch show build
     [-] build  Build it by hand
-      blocks: ship
+      blocks: ship  Ship it
       note: text changed in the plan file and in the plan; took the file's version; the plan had: Build it by machine
       note: status changed in the plan file and in the plan; took the file's version; the plan had: in_progress
       times: added a moment ago, started a moment ago, finished a moment ago

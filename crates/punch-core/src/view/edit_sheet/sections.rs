@@ -6,6 +6,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::section_of;
 use crate::Record;
 
+/// A todo, and the line of the sheet that it was read from.
+pub(super) struct PlacedRecord {
+    pub(super) record: Record,
+    pub(super) line: Option<usize>,
+}
+
 /// The todos of a sheet by heading.
 #[derive(Default)]
 pub(super) struct SheetSections {
@@ -17,14 +23,14 @@ pub(super) struct SheetSections {
 #[derive(Default)]
 struct SheetSection {
     /// What stands before the first todo that was in this section already.
-    first: Vec<Record>,
+    first: Vec<PlacedRecord>,
     /// Each todo that was in this section already, and the lines below it that were not.
-    groups: VecDeque<(Record, Vec<Record>)>,
+    groups: VecDeque<(PlacedRecord, Vec<PlacedRecord>)>,
 }
 
 impl SheetSections {
     /// Adds the next line; `stays` says that its todo was under this heading before.
-    pub(super) fn push(&mut self, heading: &str, record: Record, stays: bool) {
+    pub(super) fn push(&mut self, heading: &str, record: PlacedRecord, stays: bool) {
         if !self.sections.contains_key(heading) {
             self.order.push(heading.to_owned());
         }
@@ -37,17 +43,17 @@ impl SheetSections {
     }
 
     /// All todos of the plan as they were, with those of the sheet in the places of those that it showed.
-    pub(super) fn placed(mut self, before: &[Record], shown: &dyn Fn(&Record) -> bool) -> Vec<Record> {
+    pub(super) fn placed(mut self, before: &[Record], shown: &dyn Fn(&Record) -> bool) -> Vec<PlacedRecord> {
         let stays: HashSet<String> = self
             .sections
             .values()
             .flat_map(|section| &section.groups)
-            .filter_map(|(record, _)| record.id.clone())
+            .filter_map(|(placed, _)| placed.record.id.clone())
             .collect();
         let mut records = Vec::with_capacity(before.len());
         for old in before {
             if !shown(old) {
-                records.push(old.clone());
+                records.push(PlacedRecord { record: old.clone(), line: None });
                 continue;
             }
             // A todo that left the section, or the plan, leaves no place.
