@@ -13,7 +13,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// So many out of so many.
+    /// This many completed, out of a total.
     pub const fn new(completed: u64, total: u64) -> Self {
         Self { completed, total }
     }

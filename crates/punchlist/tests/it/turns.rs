@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use punchlist::{
-    CommandRun, ContextUse, Dialect, Ending, Finish, Next, Op, Options, Proof, Reason, Session, ToolKind, ToolUse,
-};
+use punchlist::{ContextUse, Dialect, Ending, Finish, Next, Op, Options, Reason, Session, ToolKind, ToolUse};
 use serde_json::json;
 
 fn busy(options: Options) -> Session {
@@ -84,7 +82,8 @@ fn a_list_that_is_done_does_not_end_the_turn_while_the_user_has_added_a_todo() {
     write("in_progress");
     session.apply_as_user(&[Op::add("Write the changelog")]).unwrap();
     let answer = write("completed");
-    assert!(answer.text.contains("Write the changelog"), "{}", answer.text);
+    let read = [Some(answer.text), answer.reminder].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    assert!(read.contains("Write the changelog"), "{read}");
     let next = session.turn_ended(Finish::EndTurn).unwrap();
     assert!(matches!(&next, Next::Continue { open: 1, text, .. } if text.contains("Write the changelog")), "{next:?}");
 }

@@ -269,7 +269,7 @@ fn every_field_can_be_edited_and_removed() {
         .priority(1)
         .labels(["bug"])
         .complexity(Complexity::Large)
-        .estimated_tokens(5_000)
+        .estimated_tokens(5_000_u64)
         .criteria("all green")
         .verify("make test")
         .files(["src/*.rs"]);
