@@ -21,8 +21,8 @@ pub const QUESTION_LENGTH: usize = 8_000;
 /// Characters of a reason that comes with an answer.
 const REASON: usize = 1_000;
 
-/// Settled questions of earlier parts of a run that are compared with a new one.
-const COMPARED: usize = 1_000;
+/// Questions that are looked through at most: settled ones of earlier parts of a run, and open ones.
+pub(crate) const COMPARED: usize = 1_000;
 
 /// One of the answers that an agent offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -342,19 +342,26 @@ impl Engine {
     /// Closes the open questions of all runs but this one. Only for a runner that has just taken the plan: then no agent
     /// waits for an answer to them.
     pub fn close_other_questions(&self, plan: PlanId, run: u64) -> Result<(), EngineError> {
-        self.write(plan, Durability::Full, |tx, now| close_where(tx, |of| of != run, "its run has ended", now))
+        self.write(plan, Durability::Full, |tx, now| {
+            close_where(tx, |of| of.run.is_some_and(|of| of != run), "its run has ended", now)
+        })
     }
 }
 
 /// Closes every open question of a run that ends.
 pub(crate) fn close_all(tx: &mut dyn Tx, run: u64, now: i64) -> Result<(), EngineError> {
-    close_where(tx, |of| of == run, "the run has ended", now)
+    close_where(tx, |of| of.run == Some(run), "the run has ended", now)
 }
 
-/// Closes the open questions of the runs that `matches`.
-fn close_where(tx: &mut dyn Tx, matches: impl Fn(u64) -> bool, reason: &str, now: i64) -> Result<(), EngineError> {
+/// Closes the open questions that `matches` returns true for.
+pub(crate) fn close_where(
+    tx: &mut dyn Tx,
+    matches: impl Fn(&Question) -> bool,
+    reason: &str,
+    now: i64,
+) -> Result<(), EngineError> {
     for question in tx.questions(QuestionFilter::Open, COMPARED)? {
-        if question.run.is_some_and(&matches) {
+        if matches(&question) {
             close(tx, &question, reason, now)?;
         }
     }

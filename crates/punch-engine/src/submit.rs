@@ -242,6 +242,7 @@ impl Engine {
         mut body: impl FnMut(&mut dyn Tx, i64) -> Result<T, EngineError>,
     ) -> Result<(T, AfterCommit), EngineError> {
         let mut out = None;
+        let ahead = Ahead { run_lease: ahead.run_lease || self.holds_run(plan), ..ahead };
         let done = self.store.write_ahead(plan, durability, ahead, &mut |tx| {
             let result = self.require_held_run(plan, tx).and_then(|()| {
                 let now = tx.now().unwrap_or_else(|| self.now());

@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot get at its server has failed")]
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,12 @@ use punch_testkit::postgres_pooler::Pooler;
 
 /// How long each run takes.
 const LENGTH: Duration = Duration::from_secs(4);
+
+/// Turns of each client that are not counted: a session names its statements at their third use.
+const WARM_UP: usize = 4;
+
+/// The longest time that clients have for them. One that ended with an error would never be ready.
+const WARM_UP_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often each pair is run.
 const PAIRS: usize = 3;
@@ -248,21 +254,28 @@ fn fleet(cluster: &Cluster, project: &str, clients: usize, plans: usize) -> f64 
     let store = open();
     let each = if plans == 1 { 30_000 } else { 1_000 };
     let plans: Vec<PlanId> = (0..plans).map(|n| fill(&store, &format!("plan-{n}"), each)).collect();
-    let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (done, warm, stop) = (AtomicU64::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         for client in 0..clients {
-            let (done, stop, plan, open) = (&done, &stop, plans[client % plans.len()], &open);
+            let (done, warm, stop, plan, open) = (&done, &warm, &stop, plans[client % plans.len()], &open);
             scope.spawn(move || {
                 let (store, owner) = (open(), format!("c{client}"));
                 let mut held = None;
+                for _ in 0..WARM_UP {
+                    held = turn(&store, plan, &owner, held);
+                }
+                warm.fetch_add(1, Ordering::Relaxed);
                 while !stop.load(Ordering::Relaxed) {
                     held = turn(&store, plan, &owner, held);
                     done.fetch_add(1, Ordering::Relaxed);
                 }
             });
         }
-        // The first connections and plans are not counted.
-        thread::sleep(Duration::from_millis(500));
+        // Connections and the planning of statements are not counted. pgbench connects before it counts, too.
+        let begun = Instant::now();
+        while warm.load(Ordering::Relaxed) < clients && begun.elapsed() < WARM_UP_LIMIT {
+            thread::sleep(Duration::from_millis(10));
+        }
         let (before, begun) = (done.load(Ordering::Relaxed), Instant::now());
         thread::sleep(LENGTH);
         let rate = (done.load(Ordering::Relaxed) - before) as f64 / begun.elapsed().as_secs_f64();

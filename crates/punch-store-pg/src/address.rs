@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use punch_store::{StoreError, StoreLabel, StoreObstacle};
+use punch_store::{StoreError, StoreLabel, StoreObstacle, has_password, percent_decoded, split_query};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -13,6 +13,8 @@ use crate::login::{Login, Service, password_from_file};
 
 /// The schema that holds the tables unless the address names another.
 pub(crate) const SCHEMA: &str = "punch";
+
+const PASSWORD: &str = "an address must not contain a password";
 
 /// Notices a dead server within half a minute: a partitioned client must not wait for ever.
 const KEEPALIVE: Duration = Duration::from_secs(5);
@@ -43,17 +45,16 @@ pub(crate) struct Address {
 impl Address {
     pub fn parse(text: &str, login: &Login) -> Result<Self, StoreError> {
         let refused = |why: String| refuse(&StoreLabel::server(without_password(text)), why);
-        let (base, query) = text.split_once('?').unwrap_or((text, ""));
-        if has_password(base) {
-            return Err(refused("an address must not contain a password".into()));
+        if has_password(text) {
+            return Err(refused(PASSWORD.into()));
         }
+        let (base, query) = split_query(text);
         let mut own = OwnParameters::default();
         let mut rest = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value_text = percent_decoded(value).ok_or_else(|| refused(format!("`{name}` is not valid UTF-8")))?;
             match name {
-                "password" => return Err(refused("an address must not contain a password".into())),
                 "schema" => own.schema = Some(value_text),
                 "sslmode" => own.sslmode = Some(value_text),
                 "sslrootcert" => own.sslrootcert = Some(value_text),
@@ -69,6 +70,10 @@ impl Address {
         };
         let joined = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
         let mut config = Config::from_str(&joined).map_err(|error| refused(error.to_string()))?;
+        // Whatever form it has: what connects must not find one there.
+        if config.get_password().is_some() {
+            return Err(refused(PASSWORD.into()));
+        }
         service.fill(&mut config);
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host(login.host.as_deref().unwrap_or(default_host()));
@@ -124,27 +129,9 @@ pub(crate) fn refuse(store: &StoreLabel, why: String) -> StoreError {
     StoreError::Unavailable { store: store.clone(), reason: StoreObstacle::Address, why }
 }
 
-fn has_password(base: &str) -> bool {
-    authority(base).and_then(|(user, _)| user).is_some_and(|user| user.contains(':'))
-}
-
-/// The part before `@`, and the host with its port.
-fn authority(base: &str) -> Option<(Option<&str>, &str)> {
-    let rest = base.split_once("://")?.1;
-    let authority = rest.split('/').next().unwrap_or(rest);
-    Some(authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host)))
-}
-
-/// The address for a message about itself: everything that could be a password is left out.
-fn without_password(text: &str) -> String {
-    let base = text.split('?').next().unwrap_or(text);
-    let Some((user, host)) = authority(base) else { return "postgres://…".to_owned() };
-    let user = user.map(|user| user.split(':').next().unwrap_or_default());
-    let path = base.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
-    match user {
-        Some(user) => format!("postgres://{user}@{host}/{path}"),
-        None => format!("postgres://{host}/{path}"),
-    }
+/// The address for a message about itself, without its parameters; nothing of it if it contains a password.
+fn without_password(text: &str) -> &str {
+    if text.contains("://") && !has_password(text) { split_query(text).0 } else { "postgres://…" }
 }
 
 fn shown(config: &Config, schema: &str) -> String {
@@ -206,20 +193,6 @@ fn default_host() -> &'static str {
     if cfg!(unix) && Path::new("/var/run/postgresql").is_dir() { "/var/run/postgresql" } else { "localhost" }
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        out.push(digit(bytes.next()?)? * 16 + digit(bytes.next()?)?);
-    }
-    String::from_utf8(out).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,12 +219,38 @@ mod tests {
         for text in [
             "postgres://ann:secret@db/plans",
             "postgres://ann:sec:ret@db/plans?schema=x",
+            "postgres://ann:sec/ret@db/plans",
+            "postgres://ann:sec?ret@db/plans",
+            "postgres://ann:sec@ret@db/plans",
             "postgres://db/plans?password=secret",
+            "postgres://db/plans?pass%77ord=secret",
+            "host=db user=ann password=secret",
         ] {
             let error = check_address(text).unwrap_err();
             assert_eq!(error.code(), "store_address");
             let said = format!("{} {} {error:?}", error.message(), error.hint());
             assert!(!said.contains("secret") && !said.contains("ret@"), "{said}");
+        }
+    }
+
+    #[test]
+    fn no_address_that_is_accepted_leads_to_a_password_however_it_is_put_together() {
+        const PARTS: [&str; 10] = ["ann", ":", "hush", "/", "?", "@", "db", "&", "password=", "x=1"];
+        let with = |texts: &[String]| -> Vec<String> {
+            texts.iter().flat_map(|text| PARTS.iter().map(move |part| format!("{text}{part}"))).collect()
+        };
+        let mut texts = vec!["postgres://".to_owned()];
+        for _ in 0..5 {
+            texts = with(&texts);
+            for text in &texts {
+                let found = Config::from_str(text).is_ok_and(|config| config.get_password().is_some());
+                assert!(!found || has_password(text), "{text}");
+                match Address::parse(text, &Login::default()) {
+                    Ok(address) => assert_eq!(address.config.get_password(), None, "{text}"),
+                    Err(error) if found => assert!(!format!("{error:?}").contains("hush"), "{text}"),
+                    Err(_) => {}
+                }
+            }
         }
     }
 

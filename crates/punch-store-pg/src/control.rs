@@ -1,9 +1,9 @@
 //! Controls, seats and the lease of a runner.
 
 use punch_store::backend::{FromColumns, control_key};
-use punch_store::{ControlRecord, ControlScope, RequestedState, RunGrant, RunLease, SeatRecord, StoreError};
+use punch_store::{ControlRecord, ControlScope, PlanId, RequestedState, RunGrant, RunLease, SeatRecord, StoreError};
 
-use crate::link::ask;
+use crate::link::{Statement, ask};
 use crate::value::most;
 use crate::view::PgTransaction;
 
@@ -64,10 +64,14 @@ pub fn clear(view: &PgTransaction<'_>, run: u64) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// The question for the latest lease on a plan.
+pub fn ask_lease(plan: PlanId) -> Statement {
+    ask!("read the lease of the runner", "SELECT holder, epoch, until FROM punch.runner WHERE plan = $1", plan.0)
+}
+
 /// The latest lease on the plan.
 pub fn lease(view: &PgTransaction<'_>) -> Result<Option<RunLease>, StoreError> {
-    const SQL: &str = "SELECT holder, epoch, until FROM punch.runner WHERE plan = $1";
-    view.first(ask!("read the lease of the runner", SQL, view.plan.0), RunLease::read)
+    view.first(ask_lease(view.plan), RunLease::read)
 }
 
 /// Takes the plan for a runner.

@@ -11,7 +11,7 @@ use crate::link::Statement;
 use crate::store::PgStore;
 use crate::value::Columns;
 use crate::view::PgTransaction;
-use crate::{fail, hand_out, load, read};
+use crate::{control, fail, hand_out, ledger, load, read};
 
 /// The questions of a write, in the order in which they are asked.
 pub struct Fetch {
@@ -40,6 +40,8 @@ impl Fetch {
         }
         loads.extend(ahead.session.map(|key| read::ask_session(store.project, key, true)));
         loads.extend(ahead.answer.map(|key| read::ask_answer(plan, key)));
+        loads.extend(ahead.run_lease.then(|| control::ask_lease(plan)));
+        loads.extend(ahead.run.map(|run| ledger::ask_one(plan, run)));
         Self {
             plan,
             loads,

@@ -2,9 +2,9 @@
 
 use punch_core::Uid;
 use punch_store::backend::{FromColumns, add_up};
-use punch_store::{AttemptUsage, LedgerEntry, StoreError, StoredRun};
+use punch_store::{AttemptUsage, LedgerEntry, PlanId, StoreError, StoredRun};
 
-use crate::link::ask;
+use crate::link::{Statement, ask};
 use crate::value::{count, most};
 use crate::view::PgTransaction;
 
@@ -70,10 +70,15 @@ pub fn runs(view: &PgTransaction<'_>, limit: usize) -> Result<Vec<StoredRun>, St
     view.rows(ask!("read the runs", SQL, view.plan.0, count(limit)), StoredRun::read)
 }
 
+/// The question for one run.
+pub fn ask_one(plan: PlanId, id: u64) -> Statement {
+    const SQL: &str = "SELECT id, started_at, ended_at, body FROM punch.run WHERE plan = $1 AND id = $2";
+    ask!("read a run", SQL, plan.0, most(id))
+}
+
 /// One run.
 pub fn one(view: &PgTransaction<'_>, id: u64) -> Result<Option<StoredRun>, StoreError> {
-    const SQL: &str = "SELECT id, started_at, ended_at, body FROM punch.run WHERE plan = $1 AND id = $2";
-    view.first(ask!("read a run", SQL, view.plan.0, most(id)), StoredRun::read)
+    view.first(ask_one(view.plan, id), StoredRun::read)
 }
 
 /// Keeps a run.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::answer::SqlRow;
 use punch_core::PlanRow;
+use punch_core::hash::fnv1a;
 use punch_store::{
     Ahead, BrowseBody, Changes, Durability, OpenMode, PlanId, ReadBody, Store, StoreAdmin, StoreError, StoreLabel,
     Upgrade, WriteBody,
@@ -27,7 +28,11 @@ use crate::{Login, fail, schema, settle};
 /// How long a writer waits for the others unless told otherwise.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// Locks the plan. The row comes as it is once the lock is held.
+/// Queues up for the plan. A commit wakes only the first writer of this queue, where it would wake all that wait for the row.
+const QUEUE: &str = "SELECT pg_advisory_xact_lock($1)::text";
+
+/// Locks the plan. A statement of its own after the queue, so that the row comes as it is once the lock is held. Programs that
+/// do not know the queue meet here.
 const LOCK: &str = "SELECT name, created_at, archived, revision, pruned, writes, body FROM punch.plan \
                     WHERE id = $1 AND project = $2 FOR UPDATE";
 
@@ -221,15 +226,21 @@ impl PgStore {
         ahead: Ahead<'_>,
         body: &mut dyn FnMut(&mut PgTransaction<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let mut asks = vec![ask!("lock the plan", LOCK, plan.0, self.project), ask!("read the time", LOCKED_AT)];
+        let queue = queue_key(&self.address.schema, plan);
+        let mut asks = vec![
+            ask!("lock the plan", QUEUE, queue),
+            ask!("lock the plan", LOCK, plan.0, self.project),
+            ask!("read the time", LOCKED_AT),
+        ];
         let fetch = Fetch::new(self, plan, ahead, self.clock.now());
         asks.extend(fetch.asks());
         if durability == Durability::Relaxed {
             asks.push(ask!("begin a transaction", RELAXED));
         }
         let (link, mut rows) = self.begin(&self.begin_write(), &asks)?;
-        let fetched = rows.split_off(2);
-        let mut view = PgTransaction::of_write(self, plan, link, &rows)?;
+        let fetched = rows.split_off(3);
+        let head = rows.split_off(1);
+        let mut view = PgTransaction::of_write(self, plan, link, &head)?;
         fetch.hand_over(fetched, &view)?;
         match body(&mut view) {
             Ok(()) => view.commit(),
@@ -289,6 +300,12 @@ impl PgStore {
             }
         }
     }
+}
+
+/// The key of the queue for a plan. Advisory locks have one namespace in a database, which other programs use too: keys of
+/// 64 bits that start from a text of our own meet by chance only, and then two plans share a queue.
+fn queue_key(schema: &str, plan: PlanId) -> i64 {
+    fnv1a(format!("punch plan {schema} {}", plan.0).into_bytes()).cast_signed()
 }
 
 impl Drop for PgStore {

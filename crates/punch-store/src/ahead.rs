@@ -20,6 +20,10 @@ pub struct Ahead<'a> {
     pub session: Option<&'a SessionKey>,
     /// The answer under an idempotency key.
     pub answer: Option<&'a str>,
+    /// The latest lease on the plan: for writes of a runner, which holds it.
+    pub run_lease: bool,
+    /// The record of a run, by its number.
+    pub run: Option<u64>,
 }
 
 impl<'a> Ahead<'a> {

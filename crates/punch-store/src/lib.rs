@@ -24,6 +24,7 @@ pub mod platform;
 mod record;
 #[cfg(feature = "files")]
 mod replace;
+mod server_address;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
@@ -47,6 +48,7 @@ pub use record::{
 };
 #[cfg(feature = "files")]
 pub use replace::{Replacement, replace_file};
+pub use server_address::{has_password, percent_decoded, split_query};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteStore, name_of, open_file, restore, revisions_in};
 pub use store::{BrowseBody, Catalogue, Changes, ReadBody, Snapshot, Store, Tx, WriteBody};

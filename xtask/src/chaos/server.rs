@@ -164,7 +164,8 @@ impl DisturbedServer {
     ) -> Result<([u64; 4], Vec<String>), String> {
         let (direct, through) =
             (self.cluster.socket_folder().display().to_string(), self.proxy.socket_folder().display().to_string());
-        let address = format!("{}&schema=chaos_{number}", self.cluster.address("postgres").replace(&direct, &through));
+        let schema = format!("chaos_{number}");
+        let address = format!("{}&schema={schema}", self.cluster.address("postgres").replace(&direct, &through));
         let all = kind == DisturbanceKind::Everything;
         let trouble = Trouble {
             wrong_clock: self.clock.clone().filter(|_| all || kind == DisturbanceKind::WrongClocks),
@@ -179,7 +180,13 @@ impl DisturbedServer {
         let faults = self.faults.load(Ordering::Relaxed) - before + u64::from(server.trouble.wrong_clock.is_some());
         let numbers = [sum(&|plan| plan.actions), sum(&|plan| plan.killed), faults, sum(&|plan| plan.revisions)];
         let wrong = plans.into_iter().flat_map(|plan| plan.faults).map(|fault| format!("{}: {fault}", kind.name()));
-        Ok((numbers, wrong.collect()))
+        let wrong: Vec<String> = wrong.collect();
+        // The next kinds need the room on the small disk. What is wrong stays to be looked at.
+        if wrong.is_empty() {
+            let sql = format!("DROP SCHEMA {schema} CASCADE");
+            self.cluster.sql("postgres", &sql).map_err(|cause| format!("cannot drop the schema: {cause}"))?;
+        }
+        Ok((numbers, wrong))
     }
 
     /// Makes trouble until the moment and leaves the server well.

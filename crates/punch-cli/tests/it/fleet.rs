@@ -1,5 +1,7 @@
 //! `punch worker`: several workers, each in a clone of its own, on one store and one bare git remote.
 
+mod questions;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -98,7 +100,11 @@ impl Fleet {
     }
 
     fn command(&self, machine: &str, arguments: &[&str]) -> Command {
-        let mut command = self.world.command(arguments);
+        self.on(machine, self.world.command(arguments))
+    }
+
+    /// Makes a program run on a machine.
+    fn on(&self, machine: &str, mut command: Command) -> Command {
         command
             .current_dir(self.world.root.join(machine))
             .env("PUNCH_STORE", &self.store)
@@ -529,8 +535,9 @@ fn a_plan_that_is_archived_is_left_until_it_is_restored() {
     let worker = fleet.worker("a", &[]);
     fleet.wait_for("the agent", || !fleet.started().is_empty());
     fleet.ok("a", &["plan", "archive", "side"]);
-    // A worker looks at the list of plans several times a second; before that it may still take a todo.
-    thread::sleep(Duration::from_secs(2));
+    fleet.wait_for("the worker to notice", || {
+        worker.log().contains("plan side is archived: this worker takes no more of its todos")
+    });
     fs::remove_file(brake).unwrap();
     fleet.wait_for("the end", || worker.log().contains("plan side is archived: this worker has left it"));
     assert_eq!(fleet.started(), ["T-1 a"], "its agent finished, and nothing new was taken");

@@ -253,8 +253,11 @@ fn machines_whose_clocks_are_an_hour_apart_share_claims() {
     let Some(team) = Team::set_up() else { return };
     let folders = std::fs::read_dir("/usr/lib").unwrap().flatten();
     let mut libraries = folders.map(|entry| entry.path().join("faketime/libfaketimeMT.so.1"));
-    // The gate installs it where `CI` is set.
-    let Some(library) = libraries.find(|file| file.is_file()) else { return };
+    let Some(library) = libraries.find(|file| file.is_file()) else {
+        // The gate installs it where `CI` is set.
+        assert!(std::env::var_os("CI").is_none(), "the package `faketime` is missing");
+        return eprintln!("SKIPPED: clocks are not tested: the package `faketime` is missing");
+    };
     let at = |hours: &str, owner: &str, arguments: &[&str]| {
         let mut command = team.world.command(arguments);
         command.env("LD_PRELOAD", &library).env("FAKETIME", hours).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");

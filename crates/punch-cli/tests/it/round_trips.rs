@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use punch_core::{Add, Edit, Footprint, Keep, Op, Plan, Ref};
+use punch_core::{Actor, Add, Edit, Footprint, Keep, Op, Plan, Ref, Todo, Uid, WorkerId};
 use punch_engine::call::{Dialect, Tool, ToolCaller};
 use punch_engine::config::{Config, ConfigInputs};
-use punch_engine::{Engine, PlanChoice, WriteRequest};
+use punch_engine::{Engine, HandedIn, PlanChoice, RunHolder, RunStart, WorkerBody, WriteRequest};
 use punch_store::{OpenMode, PlanId, SessionKey, StoreAdmin};
 use punch_store_pg::{PgOptions, PgStore};
 use punch_testkit::postgres;
@@ -70,6 +70,43 @@ fn commands_that_claim_and_complete_take_two_round_trips() {
     let mut make = |_: &Plan, _: i64| Ok(vec![done("c")]);
     let mut once = || engine.submit_once(*plan, &request, "key", (&first, &mut make), |_| String::new());
     assert_eq!(stage.cost(|| drop(once().unwrap())), 2, "complete one under a key");
+    assert_eq!(stage.store.check().unwrap(), [""; 0]);
+}
+
+#[test]
+fn writes_of_workers_and_coordinators_take_few_round_trips_however_many_claims_they_renew() {
+    let Some(stage) = Stage::new("trips_fleet") else { return };
+    let Stage { engine, plan, .. } = &stage;
+    let (plan, lease) = (*plan, 30_000);
+    let folder = std::path::Path::new("/w");
+    let body = WorkerBody::this_process(folder, "1");
+    let worker = engine.register_worker("w", &body, lease).unwrap();
+    let options = json!({"fleet": true, "agents": 0});
+    let run = engine.begin_run(plan, &RunStart { options, ..RunStart::default() }).unwrap();
+    let whole = engine.whole(plan).unwrap();
+    let claim = |id: &str| {
+        let (uid, fleet) = (whole.by_id(id).unwrap().uid, Some(worker.name.clone()));
+        let owner = WorkerId { run: run.id, epoch: worker.epoch, number: uid.0, fleet }.to_string();
+        let request = WriteRequest::of(Actor::runner(run.id, Some(&owner)));
+        let key = SessionKey::new(format!("s-{owner}"), None);
+        (engine.claim_for_worker(plan, &request, &key, uid, lease).unwrap(), owner)
+    };
+    let claims: Vec<(Todo, String)> = ["a", "d", "e", "f", "g"].into_iter().map(claim).collect();
+    let named: Vec<(Uid, String)> = claims.iter().map(|(todo, owner)| (todo.uid, owner.clone())).collect();
+    for claims in [&named[..1], &named[..]] {
+        let renew = || engine.renew_worker(plan, &worker, &body, lease, (run.id, claims, lease)).unwrap();
+        // The record of the worker has an answer of its own.
+        assert_eq!(stage.cost(renew), 3, "renew {} claims", claims.len());
+    }
+    let (todo, owner) = &claims[0];
+    let (commit, branch) = ("c".to_owned(), "punch/1/a".to_owned());
+    let work = HandedIn { uid: todo.uid, fence: todo.fence, commit, branch, proof: None };
+    assert_eq!(stage.cost(|| assert!(engine.hand_in(plan, run.id, owner, &work).unwrap())), 2, "hand in");
+    engine.take_run(plan, &RunHolder::this_process(folder)).unwrap();
+    let adopt = || engine.adopt_handed_in(plan, run.id, todo.uid, todo.fence).unwrap();
+    assert_eq!(stage.cost(adopt), 2, "adopt what was handed in, as the coordinator");
+    assert_eq!(stage.cost(|| engine.renew_run(plan).unwrap()), 2, "renew the lease of the coordinator");
+    assert_eq!(stage.cost(|| drop(engine.submit(plan, &WriteRequest::by("u", None), &[done("h")]).unwrap())), 2);
     assert_eq!(stage.store.check().unwrap(), [""; 0]);
 }
 

@@ -2,7 +2,7 @@
 //! the run, together with the seats that each worker has in it.
 
 use punch_core::{Actor, Evidence, Footprint, Op, Plan, Ref, Status, Todo, Uid, WorkerId};
-use punch_store::{Durability, PlanId, Tx};
+use punch_store::{Ahead, Durability, PlanId, Tx};
 use serde::{Deserialize, Serialize};
 
 use super::{WorkerName, is_dead};
@@ -97,8 +97,9 @@ impl Engine {
     /// Hands the work on a todo over to the coordinator: reports the todo as done, if its agent has not, and records the
     /// commit, in one transaction. False if the claim no longer holds: then nothing is recorded.
     pub fn hand_in(&self, plan: PlanId, run: u64, owner: &str, work: &HandedIn) -> Result<bool, EngineError> {
-        let handed = self.change_run(plan, run, |tx, run, now| {
-            let first = Footprint { todos: [work.uid].into(), ..Footprint::default() };
+        let first = Footprint { todos: [work.uid].into(), ..Footprint::default() };
+        let ahead = Ahead { dependents: true, ..Ahead::load(&first) };
+        let handed = self.change_run_ahead(plan, run, ahead, |tx, run, now| {
             let mut part = Plan::slice(tx.row()?);
             tx.load(&first, &mut part)?;
             let ours = |todo: &&Todo| {
@@ -189,9 +190,20 @@ impl Engine {
         &self,
         plan: PlanId,
         run: u64,
+        change: impl FnMut(&mut dyn Tx, &mut RunRecord, i64) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
+        self.change_run_ahead(plan, run, Ahead::default(), change)
+    }
+
+    /// Changes the record of a run as [`Engine::change_run`] does, and says what else it is about to read.
+    fn change_run_ahead<T>(
+        &self,
+        plan: PlanId,
+        run: u64,
+        ahead: Ahead<'_>,
         mut change: impl FnMut(&mut dyn Tx, &mut RunRecord, i64) -> Result<T, EngineError>,
     ) -> Result<Option<T>, EngineError> {
-        self.write(plan, Durability::Full, |tx, now| {
+        self.write_ahead(plan, Durability::Full, Ahead { run: Some(run), ..ahead }, |tx, now| {
             let Some(mut record) = tx.run(run)?.as_ref().map(read_run) else { return Ok(None) };
             let done = change(tx, &mut record, now)?;
             tx.put_run(&written_run(&record))?;

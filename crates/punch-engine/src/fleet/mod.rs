@@ -4,12 +4,13 @@
 
 mod handed_in;
 mod list;
+mod open_questions;
 mod refresher;
 
 use std::collections::BTreeSet;
 
-use punch_core::{Actor, Footprint, Label, Op, Ref, Status, Todo, Uid, WorkerId};
-use punch_store::{Durability, PlanId, Snapshot, WorkerRecord};
+use punch_core::{Actor, Footprint, Label, Op, Plan, Ref, Status, Todo, Uid, WorkerId};
+use punch_store::{Ahead, Durability, PlanId, Snapshot, WorkerRecord};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use handed_in::FleetSeats;
@@ -127,7 +128,10 @@ impl Engine {
         lease: i64,
         (run, claims, claim_lease): (u64, &[(Uid, String)], i64),
     ) -> Result<(), EngineError> {
-        self.write(plan, Durability::Relaxed, |tx, now| {
+        let all = Footprint { todos: claims.iter().map(|(uid, _)| *uid).collect(), ..Footprint::default() };
+        self.write_ahead(plan, Durability::Relaxed, Ahead::load(&all), |tx, now| {
+            // Read with the lock: the claims below are answered from it.
+            tx.load(&all, &mut Plan::slice(tx.row()?))?;
             let record = record(&worker.name, u64::from(worker.epoch), Some(now.saturating_add(lease)), body, now);
             if !tx.put_worker(&record)? {
                 return Err(EngineError::WorkerReplaced { name: worker.name.clone() });
@@ -185,13 +189,20 @@ impl Engine {
             let mut out = snapshot.list(punch_store::Which::Running, None, usize::MAX)?;
             out.retain(|todo| {
                 let owner = todo.owner.as_deref().and_then(WorkerId::of);
-                owner.is_some_and(|owner| match &owner.fleet {
-                    Some(name) => is_dead(&workers, name, owner.epoch, now),
-                    None => (owner.run, owner.epoch) != (run, epoch),
-                }) && todo.status == Status::InProgress
+                owner.is_some_and(|owner| is_orphaned(&owner, &workers, (run, epoch), now))
+                    && todo.status == Status::InProgress
             });
             Ok(out)
         })
+    }
+}
+
+/// Returns true if the worker that started an agent is dead, or an earlier coordinator did. `current` is the run and the epoch
+/// of this coordinator.
+fn is_orphaned(owner: &WorkerId, workers: &[WorkerRecord], current: (u64, u32), now: i64) -> bool {
+    match &owner.fleet {
+        Some(name) => is_dead(workers, name, owner.epoch, now),
+        None => (owner.run, owner.epoch) != current,
     }
 }
 

@@ -141,6 +141,11 @@ impl Engine {
         }
     }
 
+    /// Returns true if this process has taken the plan: its writes compare the lease.
+    pub(crate) fn holds_run(&self, plan: PlanId) -> bool {
+        self.held_run(plan).is_some()
+    }
+
     fn held_run(&self, plan: PlanId) -> Option<HeldRun> {
         let held = *self.held_run.lock().unwrap_or_else(PoisonError::into_inner);
         held.filter(|held| held.plan == plan)

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use punch_core::view::WorkerState;
 use punch_core::{Actor, Add, Edit, Evidence, Keep, Op, Ref, Status, Todo, Uid, WorkerId};
 use punch_engine::{
-    Engine, EngineError, FleetRefresher, HandedIn, PlanChoice, RunRecord, RunStart, WorkerBody, WorkerName,
-    WriteRequest, is_worker_name,
+    Engine, EngineError, FleetRefresher, HandedIn, PlanChoice, QuestionOption, QuestionRequest, RunRecord, RunStart,
+    WorkerBody, WorkerName, WriteRequest, is_worker_name,
 };
-use punch_store::{OpenMode, PlanId, SessionKey, open_file};
+use punch_store::{OpenMode, PlanId, QuestionFilter, QuestionState, SessionKey, open_file};
 use serde_json::json;
 
 /// How long a worker counts as alive.
@@ -141,6 +141,50 @@ fn only_the_todos_of_dead_workers_are_orphans() {
     let states: Vec<_> = view.workers.iter().map(|worker| (worker.name.as_str(), worker.state)).collect();
     assert_eq!(states, [("alive", WorkerState::Gone), ("dead", WorkerState::Working)]);
     assert_eq!((view.stuck.len(), view.workers[1].claims.len()), (2, 1));
+}
+
+#[test]
+fn questions_of_agents_whose_worker_is_dead_are_closed() {
+    let fleet = Fleet::with(&["One", "Two"]);
+    let (engine, plan, run) = (&fleet.engine, fleet.plan, fleet.run.id);
+    let ask = |asker: &str, text: &str| {
+        let options = vec![QuestionOption { id: "y".into(), label: "Yes".into(), allows: true }];
+        let (todo, agent) = (Uid(1), "claude");
+        let request =
+            QuestionRequest { run, seat: 1, worker: asker, todo, agent, text, options, remote_answers: false };
+        engine.ask(plan, &request).unwrap()
+    };
+    let of = |worker: &WorkerName| {
+        let fleet = Some(worker.name.clone());
+        WorkerId { run, epoch: worker.epoch, number: 7, fleet }.to_string()
+    };
+    let open = || -> Vec<u64> {
+        let open = engine.questions(plan, QuestionFilter::Open, 99).unwrap();
+        open.into_iter().rev().map(|question| question.id).collect()
+    };
+    let (dead, other) = (fleet.worker("dead", "/d").unwrap(), fleet.worker("other", "/o").unwrap());
+    let (of_dead, of_other) = (ask(&of(&dead), "ls"), ask(&of(&other), "cat"));
+    let close = || engine.close_orphaned_questions(plan, run, fleet.run.body.epoch).unwrap();
+    close();
+    assert_eq!(open(), [of_dead, of_other], "both workers are alive");
+    // The process that comes back asks for itself.
+    let again = fleet.worker("dead", "/d").unwrap();
+    let of_again = ask(&of(&again), "rm");
+    close();
+    assert_eq!(open(), [of_other, of_again]);
+    let state = engine.question(plan, of_dead).unwrap().unwrap().state;
+    assert!(matches!(&state, QuestionState::Closed { reason, .. } if reason == "its worker is gone"), "{state:?}");
+    // Cut off and back: its agents were ended.
+    engine.close_questions_of_worker(plan, &again).unwrap();
+    assert_eq!(open(), [of_other]);
+    // The coordinator finds nothing to do and writes nothing.
+    let writes = || engine.store().stamp(Some(plan)).unwrap();
+    let before = writes();
+    close();
+    assert_eq!(writes(), before);
+    fleet.later(LEASE);
+    close();
+    assert_eq!(open(), [0; 0]);
 }
 
 #[test]

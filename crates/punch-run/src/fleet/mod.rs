@@ -52,6 +52,8 @@ pub(crate) struct WorkerProcess {
     passed_on: Mutex<BTreeSet<(PlanId, Uid, String)>>,
     /// Todos whose checks are not approved on this machine, already reported to the user.
     unapproved: Mutex<BTreeSet<(PlanId, Uid)>>,
+    /// How often something was written to the store, as far as this process has heard.
+    changes: AtomicU64,
     /// A random number that distinguishes copies of its machine.
     pub instance: String,
 }
@@ -81,6 +83,16 @@ impl WorkerProcess {
     /// Returns a number that no other start of an agent in this process has.
     pub fn next_start(&self) -> u64 {
         self.starts.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Notes that something was written to the store.
+    pub fn note_change(&self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns a number that grows with each write to the store that this process has heard of.
+    pub fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 
     /// Counts a todo whose work was handed in.
@@ -167,6 +179,7 @@ impl WorkerProcess {
             served: Mutex::default(),
             passed_on: Mutex::default(),
             unapproved: Mutex::default(),
+            changes: AtomicU64::new(0),
             instance: String::new(),
         }
     }

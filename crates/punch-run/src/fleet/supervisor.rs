@@ -25,8 +25,11 @@ use crate::options::RunOptions;
 use crate::runner::{RunProject, run_part};
 use crate::worktree::{WorktreeError, require_remote, shared_git_folder};
 
-/// How often the supervisor looks around.
+/// How often the supervisor looks around in its own process, and how often a plan is looked at that has changed.
 const LOOK: Duration = Duration::from_millis(300);
+
+/// How often the list of plans is read.
+const LIST: Duration = Duration::from_secs(2);
 
 /// The pause before a part of a plan that ended is started again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -109,6 +112,7 @@ pub fn work(
         served: Mutex::default(),
         passed_on: Mutex::default(),
         unapproved: Mutex::default(),
+        changes: AtomicU64::new(0),
         instance,
     };
     let supervisor = Supervisor { world, options, given, observer, fleet: &fleet, failure: Mutex::new(None) };
@@ -147,6 +151,8 @@ struct PlanThreads<'s> {
     work: ScopedJoinHandle<'s, ()>,
     /// Coordinates the plan, where the worker may.
     coordination: Option<ScopedJoinHandle<'s, ()>>,
+    /// The plan was archived: the threads finish what they have.
+    is_left: bool,
 }
 
 impl PlanThreads<'_> {
@@ -161,11 +167,25 @@ impl PlanThreads<'_> {
 
 impl Supervisor<'_> {
     fn run(&self) {
+        let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
+            scope.spawn(|| self.listen(&is_over));
             let mut served: BTreeMap<PlanId, PlanThreads<'_>> = BTreeMap::new();
+            let mut listed: Option<Instant> = None;
             while !self.is_ending() {
-                if let Some(plans) = self.plans() {
+                if listed.is_none_or(|listed| listed.elapsed() >= LIST)
+                    && let Some(plans) = self.plans()
+                {
+                    listed = Some(Instant::now());
                     self.fleet.set_served(plans.iter().map(|plan| plan.id).collect());
+                    for (id, threads) in &mut served {
+                        let is_left = plans.iter().all(|plan| plan.id != *id);
+                        if is_left && !threads.is_left {
+                            let plan = &threads.plan;
+                            self.remark(&format!("plan {plan} is archived: this worker takes no more of its todos"));
+                        }
+                        threads.is_left = is_left;
+                    }
                     served.retain(|_, threads| {
                         let is_served = threads.is_working() || threads.is_coordinating();
                         if !is_served {
@@ -181,7 +201,7 @@ impl Supervisor<'_> {
                         let may_coordinate = self.world.base.settings.worker_coordinate.value;
                         let work = scope.spawn(move || self.work_on(id, &of_agents));
                         let coordination = may_coordinate.then(|| scope.spawn(move || self.coordinate(id, &name)));
-                        served.insert(id, PlanThreads { plan, work, coordination });
+                        served.insert(id, PlanThreads { plan, work, coordination, is_left: false });
                     }
                 }
                 self.beat();
@@ -197,7 +217,24 @@ impl Supervisor<'_> {
                 self.beat();
                 thread::sleep(LOOK);
             }
+            is_over.store(true, Ordering::Relaxed);
         });
+    }
+
+    /// Notes that something was written to the store, for all plans of this process.
+    fn listen(&self, is_over: &AtomicBool) {
+        let mut changes = self.world.base.engine.store().changes();
+        while !is_over.load(Ordering::Relaxed) {
+            match changes.wait(LOOK) {
+                Ok(false) => {}
+                Ok(true) => self.fleet.note_change(),
+                // Whoever relies on this looks for itself while nothing can be heard.
+                Err(_) => {
+                    self.fleet.note_change();
+                    thread::sleep(LOOK);
+                }
+            }
+        }
     }
 
     /// Returns the plans that the worker takes todos of; `None` while the store does not answer.
@@ -234,7 +271,7 @@ impl Supervisor<'_> {
 
     /// Gives todos of a plan to agents while the plan has a run of the fleet.
     fn work_on(&self, plan: PlanId, name: &str) {
-        let mut last = String::new();
+        let (mut last, mut changes) = (String::new(), self.fleet.changes());
         while self.serves(plan) {
             let world = self.world.base.for_plan(self.world.base.engine, plan, name);
             if world.engine.fleet_run(plan).is_ok_and(|run| run.is_some()) {
@@ -243,29 +280,36 @@ impl Supervisor<'_> {
                 let ended = run_part(&world, self.options, self.observer, &interrupt, part);
                 self.rest(self.end_of(ended, &mut last));
             }
-            self.rest(LOOK);
+            self.rest_until_change(&mut changes);
         }
     }
 
     /// Coordinates a plan whenever nobody else does and there is something to do.
     fn coordinate(&self, plan: PlanId, name: &str) {
-        let mut last = String::new();
+        let (mut last, mut changes) = (String::new(), self.fleet.changes());
         let holder = self.fleet.holder();
         while self.serves(plan) {
             let engine = self.world.base.engine;
-            let is_wanted = || -> Result<bool, EngineError> {
+            let has_work = || -> Result<bool, EngineError> {
                 let open = engine.read(plan, |snapshot| Ok(snapshot.row()?.counts.open()))?;
-                Ok((open > 0 || engine.fleet_run(plan)?.is_some()) && engine.is_run_free(plan, &holder)?)
+                Ok(open > 0 || engine.fleet_run(plan)?.is_some())
             };
-            if is_wanted().unwrap_or(false) {
+            if !has_work().unwrap_or(false) {
+                self.rest_until_change(&mut changes);
+                continue;
+            }
+            if engine.is_run_free(plan, &holder).unwrap_or(false) {
                 let ended = (self.world.open)().map_err(RunError::from).and_then(|engine| {
                     let world = self.world.base.for_plan(&engine, plan, name);
                     let interrupt = self.fleet.signals.below(2);
                     run_part(&world, self.options, self.observer, &interrupt, Some(self.part(FleetRole::Coordinator)))
                 });
                 self.rest(self.end_of(ended, &mut last));
+                self.rest_until_change(&mut changes);
+            } else {
+                // Another worker coordinates. Its own writes are no reason to look again.
+                self.rest(self.standby());
             }
-            self.rest(LOOK);
         }
     }
 
@@ -313,6 +357,21 @@ impl Supervisor<'_> {
 
     fn is_ending(&self) -> bool {
         self.fleet.is_draining()
+    }
+
+    /// How often a worker looks at what it is only standing by for: soon enough after the end of a lease.
+    fn standby(&self) -> Duration {
+        (self.fleet.lease / 10).max(LOOK)
+    }
+
+    /// Rests until something was written since the last time, or for as long as a worker stands by.
+    fn rest_until_change(&self, seen: &mut u64) {
+        let begun = Instant::now();
+        self.rest(LOOK);
+        while self.fleet.changes() == *seen && begun.elapsed() < self.standby() && !self.is_ending() {
+            thread::sleep(Duration::from_millis(50));
+        }
+        *seen = self.fleet.changes();
     }
 
     fn rest(&self, time: Duration) {

@@ -229,6 +229,7 @@ pub(super) fn runner<'s, 'e>(
         watchdog,
         handed_in: HashMap::new(),
         looked: None,
+        heard: None,
         last_batch: None,
         gives_up: None,
         run_over: false,

@@ -144,6 +144,7 @@ impl<'s, 'e> Runner<'s, 'e> {
             return self.take_over_dead_workers();
         }
         self.renew_claims(fleet, Instant::now())?;
+        self.persist(|engine| engine.close_questions_of_worker(self.world.plan, &fleet.worker))?;
         let now = self.world.engine.now();
         let handed_in = self.persist(|engine| engine.handed_in(self.world.plan, self.run.id))?;
         for todo in self.persist(|engine| engine.todos_of_workers(self.world.plan))? {
@@ -183,6 +184,7 @@ impl<'s, 'e> Runner<'s, 'e> {
     pub(super) fn take_over_dead_workers(&mut self) -> Result<(), RunError> {
         let (plan, run, epoch) = (self.world.plan, self.run.id, self.run.body.epoch);
         self.persist(|engine| engine.charge_dead_workers(plan, run))?;
+        self.persist(|engine| engine.close_orphaned_questions(plan, run, epoch))?;
         let orphans = self.persist(|engine| engine.orphaned_todos(plan, run, epoch))?;
         if orphans.is_empty() {
             return Ok(());

@@ -10,6 +10,9 @@ use crate::fleet::{FleetPart, FleetRole, Watchdog};
 /// How often the lease of the plan is renewed: a third of what it lasts.
 const RENEWAL: Duration = Duration::from_secs(10);
 
+/// How long a part of a fleet relies on hearing of changes before it looks for itself.
+const UNHEARD: Duration = Duration::from_secs(5);
+
 impl Runner<'_, '_> {
     pub(super) fn housekeeping(&mut self) -> Result<(), RunError> {
         if self.watchdog.is_some_and(Watchdog::is_cut_off) {
@@ -64,6 +67,13 @@ impl Runner<'_, '_> {
 
     /// Passes on what others did to todos that agents work on.
     fn compare_with_plan(&mut self) -> Result<(), RunError> {
+        if let Some(part) = self.fleet {
+            let heard = part.fleet.changes();
+            if self.heard.is_some_and(|(known, at)| known == heard && at.elapsed() < UNHEARD) {
+                return Ok(());
+            }
+            self.heard = Some((heard, Instant::now()));
+        }
         let stamp = self.persist(|engine| Ok(engine.store().stamp(Some(self.world.plan))?))?;
         // Not the stamp of the plan cache: assigning reads the plan too, and would see a change first.
         if self.compared.is_some() && self.compared == stamp {

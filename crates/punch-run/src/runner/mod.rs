@@ -167,6 +167,8 @@ struct Runner<'s, 'e> {
     handed_in: HashMap<Uid, HandedIn>,
     /// When a coordinator last looked for work that was handed in.
     looked: Option<Instant>,
+    /// What a part of a fleet had heard of changes when it last compared the plan, and when.
+    heard: Option<(u64, Instant)>,
     /// What a coordinator whose worker is leaving still verifies: what was handed in when its last agent had left.
     last_batch: Option<HashSet<Uid>>,
     /// Why a coordinator leaves the plan to other workers.

@@ -8,7 +8,9 @@ use punch_engine::{SeatStage, SeatStatus};
 use super::Runner;
 use super::seat::{Seat, SeatState};
 
-/// How often signs of life and usage of one seat are stored. A seat that does something else is stored at once.
+/// How often signs of life and usage of one seat are stored. A seat that does something else is stored at once. Parts of a
+/// fleet store them after each renewal of their lease instead, all seats in one write: writes of many workers meet at the
+/// lock of the plan, and each makes the others look at it.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// The milliseconds by which two times of the same sign may differ.
@@ -24,9 +26,12 @@ pub(super) struct PublishedSeat {
 
 impl PublishedSeat {
     /// Returns true if a status has to be stored: at once if the seat does something else, and with the next heartbeat
-    /// otherwise.
-    fn is_outdated(&self, status: &SeatStatus, now: Instant) -> bool {
-        let is_heartbeat = now.saturating_duration_since(self.at) >= HEARTBEAT;
+    /// otherwise. `renewed` is when a part of a fleet last renewed its lease.
+    fn is_outdated(&self, status: &SeatStatus, now: Instant, renewed: Option<Instant>) -> bool {
+        let is_heartbeat = match renewed {
+            Some(renewed) => self.at < renewed,
+            None => now.saturating_duration_since(self.at) >= HEARTBEAT,
+        };
         !status.is_same_place(&self.status) || (*status != self.status && is_heartbeat)
     }
 }
@@ -36,6 +41,7 @@ impl Runner<'_, '_> {
     /// call: nothing of this is worth waiting for.
     pub(super) fn publish(&mut self) {
         let (now, instant) = (self.world.engine.now(), Instant::now());
+        let renewed = self.fleet.map(|_| self.renewed);
         let mut changed = Vec::new();
         for at in 0..self.seats.len() {
             let seat = &self.seats[at];
@@ -51,7 +57,7 @@ impl Runner<'_, '_> {
             });
             let status = SeatStatus { process: process.and_then(|(_, id)| id), ..self.status(seat, now) };
             let status = before.map_or(status.clone(), |before| with_times_of(status, &before.status));
-            if before.is_none_or(|before| before.is_outdated(&status, instant)) {
+            if before.is_none_or(|before| before.is_outdated(&status, instant, renewed)) {
                 changed.push((seat.number, PublishedSeat { status, at: instant, process }));
             }
         }
@@ -126,15 +132,17 @@ mod tests {
         SeatStatus { seat: 1, stage, tokens, since: 0, ..SeatStatus::default() }
     }
 
-    /// How often a seat is stored whose agent uses tokens every 20 milliseconds. `stage` says what it does at each of them.
-    fn stored(seconds: u64, stage: impl Fn(u64) -> SeatStage) -> usize {
+    /// How often a seat is stored whose agent uses tokens every 20 milliseconds. `stage` says what it does at each of them;
+    /// a part of a fleet renews its lease every `renewal` seconds.
+    fn stored(seconds: u64, renewal: Option<u64>, stage: impl Fn(u64) -> SeatStage) -> usize {
         let begin = Instant::now();
         let mut published: Option<PublishedSeat> = None;
         let mut stored = 0;
         for tick in 0..seconds * 50 {
             let now = begin + Duration::from_millis(tick * 20);
+            let renewed = renewal.map(|every| begin + Duration::from_secs(tick / 50 / every * every));
             let status = status(stage(tick), tick);
-            if published.as_ref().is_none_or(|before| before.is_outdated(&status, now)) {
+            if published.as_ref().is_none_or(|before| before.is_outdated(&status, now, renewed)) {
                 stored += 1;
                 published = Some(PublishedSeat { status, at: now, process: None });
             }
@@ -144,13 +152,19 @@ mod tests {
 
     #[test]
     fn signs_of_life_of_a_seat_are_stored_at_most_once_a_second() {
-        assert_eq!(stored(10, |_| SeatStage::Working), 10);
+        assert_eq!(stored(10, None, |_| SeatStage::Working), 10);
+    }
+
+    #[test]
+    fn signs_of_life_of_a_worker_are_stored_when_it_renews_its_lease() {
+        assert_eq!(stored(60, Some(10), |_| SeatStage::Working), 6);
     }
 
     #[test]
     fn a_seat_that_does_something_else_is_stored_at_once() {
         // It begins to ask in the middle of a second.
         let stage = |tick| if tick < 75 { SeatStage::Working } else { SeatStage::Asking };
-        assert_eq!(stored(2, stage), 3);
+        assert_eq!(stored(2, None, stage), 3);
+        assert_eq!(stored(2, Some(10), stage), 2);
     }
 }

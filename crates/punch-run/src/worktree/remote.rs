@@ -29,7 +29,7 @@ const NO_ACCESS: [&str; 7] = [
 ];
 
 /// What git prints if the remote has taken in what was pushed and could not store it. For a fetch, this machine is full.
-const NOT_STORED: [&str; 3] = ["unpack", "No space left", "The requested URL returned error: 403"];
+const NOT_STORED: [&str; 4] = ["unpack", "No space left", "couldn't write", "The requested URL returned error: 403"];
 
 /// What git does with a remote, in messages.
 const FETCH: &str = "fetch from";

@@ -1,6 +1,6 @@
 //! What can go wrong with a server, and what becomes of it: nothing is lost, nothing is done twice.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use punch_core::Policy;
 use punch_store::{
@@ -8,11 +8,11 @@ use punch_store::{
     copy_store,
 };
 use punch_store_pg::{PgOptions, PgStore};
-use punch_testkit::postgres::{self, Cluster};
+use punch_testkit::postgres::{self, Cluster, Disk};
 use punch_testkit::postgres_proxy::{Cut, Proxy};
 
 use crate::contract::submit::{add, add_as, context, done, look, must, submit, whole};
-use crate::{create, options};
+use crate::{create, options, options_on};
 
 fn shared() -> Option<(&'static Cluster, PgOptions)> {
     Some((postgres::shared()?, options()?))
@@ -111,6 +111,68 @@ fn a_writer_gives_up_at_its_deadline_and_readers_do_not_wait() {
         })
         .unwrap();
     must(&waiter, plan, 1, &[add("a")]);
+}
+
+/// Waits until this many sessions wait for each kind of lock: those of the queue, and those of rows.
+fn await_waiters(cluster: &Cluster, queue: usize, rows: usize) {
+    let waiting = "SELECT count(*) FILTER (WHERE locktype = 'advisory'), count(*) FILTER (WHERE locktype <> 'advisory') \
+                   FROM pg_locks WHERE NOT granted";
+    let begun = Instant::now();
+    loop {
+        let found = cluster.sql("postgres", waiting).unwrap();
+        if found.trim() == format!("{queue}|{rows}") {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(8), "waiting for the queue and for rows: {found}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn writers_of_one_plan_queue_up_so_that_a_commit_wakes_one_of_them() {
+    const WRITERS: usize = 5;
+    if postgres::shared().is_none() {
+        return;
+    }
+    // A server of its own: its locks are counted.
+    let cluster = Cluster::start(Disk::Fast).unwrap();
+    let options = options_on(&cluster);
+    let holder = create(&options);
+    let (plan, other) = (holder.create_plan("main", 0).unwrap(), holder.create_plan("other", 0).unwrap());
+    let write = |n: usize| {
+        must(&create(&options), plan, 1, &[add(&format!("{n}"))]);
+    };
+    std::thread::scope(|scope| {
+        holder
+            .write(plan, Durability::Full, &mut |_| {
+                (0..WRITERS).for_each(|n| drop(scope.spawn(move || write(n))));
+                await_waiters(&cluster, WRITERS, 0);
+                // Other plans have queues of their own.
+                must(&create(&options), other, 1, &[add("a")]);
+                Ok(())
+            })
+            .unwrap();
+    });
+    assert_eq!(whole(&holder, plan).all().count(), WRITERS);
+    // A program that does not know the queue has locked the row: one writer waits for it, the others queue up.
+    let schema = schema(&options);
+    let earlier = format!(
+        "BEGIN; SELECT 1 FROM {schema}.plan WHERE id = {plan} FOR UPDATE; SELECT pg_sleep(60); COMMIT",
+        plan = plan.0
+    );
+    let sleeping = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    std::thread::scope(|scope| {
+        scope.spawn(|| drop(cluster.sql("postgres", &earlier)));
+        while cluster.sql("postgres", &format!("SELECT count(*) {sleeping}")).unwrap().trim() != "1" {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        (0..WRITERS).for_each(|n| drop(scope.spawn(move || write(WRITERS + n))));
+        await_waiters(&cluster, WRITERS - 1, 1);
+        cluster.sql("postgres", &format!("SELECT count(pg_cancel_backend(pid)) {sleeping}")).unwrap();
+    });
+    let stored = whole(&holder, plan);
+    assert_eq!((stored.row.revision as usize, stored.all().count()), (WRITERS * 2, WRITERS * 2));
+    assert_eq!(holder.check().unwrap(), [""; 0]);
 }
 
 #[test]

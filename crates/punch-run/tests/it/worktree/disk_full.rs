@@ -8,10 +8,10 @@ use punch_run::worktree::Lanes;
 
 use super::sandbox::{Sandbox, hand_in, write};
 
-struct Mounted(PathBuf);
+pub(super) struct Mounted(PathBuf);
 
 impl Mounted {
-    fn new(path: PathBuf, size: &str) -> Option<Self> {
+    pub(super) fn new(path: PathBuf, size: &str) -> Option<Self> {
         fs::create_dir_all(&path).unwrap();
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(&path).output();
         if !mount.is_ok_and(|output| output.status.success()) {
@@ -20,7 +20,7 @@ impl Mounted {
         Some(Self(path))
     }
 
-    fn resize(&self, size: &str) {
+    pub(super) fn resize(&self, size: &str) {
         let option = format!("remount,{size}");
         assert!(Command::new("mount").args(["-o", &option]).arg(&self.0).status().unwrap().success());
     }
@@ -33,7 +33,7 @@ impl Drop for Mounted {
 }
 
 /// Until nothing more goes in, also of what someone gave back meanwhile.
-fn fill(path: &Path) {
+pub(super) fn fill(path: &Path) {
     let mut round = 0;
     while pass(path, round) {
         round += 1;

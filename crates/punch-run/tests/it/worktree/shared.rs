@@ -5,15 +5,20 @@ use std::path::PathBuf;
 
 use punch_run::worktree::{Lanes, PushResult, Remote, RemotePart, SettleResult, WorktreeError};
 
+use super::disk_full::{Mounted, fill};
 use super::sandbox::{Sandbox, git, write};
 
 /// Makes a bare repository that the sandbox calls `origin`.
 fn with_remote() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
-    sandbox.git(&["clone", "-q", "--bare", ".", "../remote.git"]);
-    sandbox.git(&["remote", "add", "origin", "../remote.git"]);
+    make_remote(&sandbox);
     let remote = sandbox.root().join("../remote.git");
     (sandbox, remote)
+}
+
+fn make_remote(sandbox: &Sandbox) {
+    sandbox.git(&["clone", "-q", "--bare", ".", "../remote.git"]);
+    sandbox.git(&["remote", "add", "origin", "../remote.git"]);
 }
 
 fn begin(sandbox: &Sandbox, part: RemotePart) -> Result<Lanes, WorktreeError> {
@@ -88,4 +93,36 @@ fn a_remote_that_cannot_be_reached_is_told_from_one_that_is_not_there() {
     sandbox.git(&["remote", "set-url", "origin", "../nothing.git"]);
     let error = lanes.fetch().unwrap_err();
     assert!(error.to_string().starts_with("`origin` refused the fetch: "), "{error}");
+}
+
+#[test]
+fn a_remote_that_is_full_refuses_the_push_and_takes_it_once_there_is_room() {
+    let sandbox = Sandbox::new();
+    let remote = sandbox.root().join("../remote.git");
+    let Some(disk) = Mounted::new(remote.clone(), "size=1m") else {
+        assert!(std::env::var_os("CI").is_none(), "no tmpfs can be mounted");
+        return eprintln!("SKIPPED: a full remote is not tested: mounting a small disk needs root");
+    };
+    make_remote(&sandbox);
+    begin(&sandbox, RemotePart::Coordinator).unwrap();
+    let lanes = begin(&sandbox, RemotePart::Worker).unwrap();
+    let is_refused = |pushed: Result<PushResult, WorktreeError>| {
+        let error = pushed.unwrap_err();
+        assert!(matches!(&error, WorktreeError::Refused { what, .. } if what == "push to"), "{error}");
+    };
+    // The work is larger than the disk.
+    let (lane, _) = worked(&lanes, "T-1");
+    let noise: Vec<u8> = (0..500_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+    fs::write(lane.path.join("work.bin"), noise).unwrap();
+    let SettleResult::Ready { commit, .. } = lanes.settle(&lane, "more").unwrap() else { panic!("not ready") };
+    is_refused(lanes.push(&lane, &commit));
+    // Nothing fits: first the work, then, where the remote has the work already, the ref.
+    let (small, small_commit) = worked(&lanes, "T-2");
+    fill(&remote);
+    is_refused(lanes.push(&small, &small_commit));
+    let base = sandbox.git(&["rev-parse", "main"]);
+    is_refused(lanes.push(&small, &base));
+    disk.resize("size=16m");
+    assert_eq!(lanes.push(&small, &small_commit).unwrap(), PushResult::Now);
+    assert_eq!(lanes.push(&lane, &commit).unwrap(), PushResult::Now);
 }
