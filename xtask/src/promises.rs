@@ -145,7 +145,7 @@ fn arms(main: &str) -> impl Iterator<Item = TaskArm<'_>> {
         let pattern = line.trim().strip_prefix('[')?.split_once("] =>")?.0;
         let parts: Vec<&str> = pattern.split(',').map(str::trim).collect();
         let words: Vec<&str> = parts.iter().filter_map(|part| part.strip_prefix('"')?.strip_suffix('"')).collect();
-        (!words.is_empty()).then(|| TaskArm { is_open: parts.len() > words.len(), words })
+        (!words.is_empty()).then_some(TaskArm { is_open: parts.len() > words.len(), words })
     })
 }
 

@@ -9,7 +9,7 @@ use punch_engine::EngineError;
 use punch_store::{platform, replace_file};
 
 use crate::failure::Failure;
-use crate::{environment, progress};
+use crate::progress;
 
 /// Standard input. On a terminal the user types now, and nothing else may be shown.
 pub fn standard_input() -> StdinLock<'static> {

@@ -3,9 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Decision, DecisionScene, Finish, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn,
-};
+use super::{Decision, DecisionScene, Finish, HostEvent, KeepGoing, PlanFacts, SessionStart, ToolKind, UserTurn};
 use crate::hash::fnv1a;
 
 /// After so long a failed turn is forgotten.

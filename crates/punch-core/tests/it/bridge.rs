@@ -248,6 +248,7 @@ fn item(plan: &Plan, todo: &Todo) -> ModelTodo {
         command: todo.verify.as_ref().map(|verify| match verify {
             Verify::Shell(line) => line.clone(),
             Verify::Argv(words) => words.join(" "),
+            other => panic!("the model has no such check: {other:?}"),
         }),
         evidence: todo.evidence.iter().map(piece).collect(),
         owner: todo.owner.clone(),

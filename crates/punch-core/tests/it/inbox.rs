@@ -111,6 +111,7 @@ fn a_hold_because_of_a_conflict_is_a_conflict_and_other_holds_do_not_need_the_us
             HoldKind::Human => vec![InboxKind::Hold],
             HoldKind::Conflict => vec![InboxKind::Conflict],
             HoldKind::External | HoldKind::Timer | HoldKind::Job | HoldKind::Other | HoldKind::Parked => vec![],
+            unknown => panic!("does `{}` need the user?", unknown.name()),
         };
         assert_eq!(kinds(kind), expected, "{}", kind.name());
     }
