@@ -37,6 +37,19 @@ pub fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
 
+/// Says what is left out because something is missing here. In CI that is a failure.
+pub fn skip(why: &str) -> TaskResult {
+    skipped(why, in_ci())
+}
+
+fn skipped(why: &str, in_ci: bool) -> TaskResult {
+    if in_ci {
+        return Err(why.to_owned());
+    }
+    println!("    SKIPPED: {why}");
+    Ok(())
+}
+
 /// Builds `punch` without optimizations.
 pub fn build_punch() -> Result<PathBuf, String> {
     run(cargo().args(["build", "--locked", "--package", "punch-cli", "--quiet"]))?;
@@ -102,4 +115,15 @@ fn line(command: &Command) -> String {
     let mut words = vec![program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_skipped_fails_in_ci() {
+        assert_eq!(skipped("tmux is missing", false), Ok(()));
+        assert_eq!(skipped("tmux is missing", true), Err("tmux is missing".to_owned()));
+    }
 }
