@@ -63,7 +63,7 @@ function Page(props: { view: View; todo: string | null }): JSX.Element {
   }
 }
 
-/** What a page is told: only that of a todo wants to know which one, and where it stands. */
+/** What a page may need besides the state: the todo to show, and whether it stands beside another page. */
 interface Shown {
   id: string;
   beside?: boolean;

@@ -84,7 +84,7 @@ test("a store that vanishes leaves the last picture, and its return is noticed",
   const page = await stage.open("/p/main/list");
   const [here, away] = [stage.path("project/.punch"), stage.path("project/.away")];
   renameSync(here, away);
-  // Whoever writes now is told why nothing happens, and the picture stays.
+  // A write is refused with the reason, and the picture stays.
   await row(page, "Fuzz the reader").focus();
   await page.keyboard.press("s");
   await page.locator(".toast.refused").waitFor();
