@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -17,14 +19,31 @@ const PACKAGE: &str = "schemathesis==4.32.5";
 const SECONDS: &str = "60";
 /// What must hold for every answer.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
-/// A plan and todos that exist, and one that does not, so that requests get past the address.
-const CONFIG: &str = "[parameters]\n\"path.plan\" = \"main\"\n\"path.id\" = [\"T-1\", \"T-2\", \"T-99\"]\n";
+/// A plan, a todo and a run that exist, so that requests get past the address. Questions have numbers, not ids.
+const CONFIG: &str = r#"
+[parameters]
+"path.plan" = "main"
+"path.n" = 1
+
+[[operations]]
+include-path-regex = "/todos/"
+parameters = { "path.id" = "T-1" }
+
+[[operations]]
+include-path-regex = "/questions/"
+parameters = { "path.id" = 1 }
+"#;
+/// An agent that leaves a line in its log and works until the end: its run can be controlled.
+const AGENT: &str = "exec:echo at work; sleep 3600";
+/// The longest wait for it.
+const STARTED: Duration = Duration::from_secs(30);
 /// Streams never end, and ending the session would make every later request fail.
 const LEFT_OUT: &str = "/events$|/session$";
 
-struct ApiServer(Child);
+/// A program that works beside the requests; dropping it ends it.
+struct Background(Child);
 
-impl Drop for ApiServer {
+impl Drop for Background {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -41,8 +60,7 @@ pub fn run(arguments: &[&str]) -> TaskResult {
     let tool = match install() {
         Ok(tool) => tool,
         Err(why) => {
-            println!("SKIPPED: schemathesis is out of reach: {why}");
-            return Ok(());
+            return process::skip("requests from the description", &format!("schemathesis is out of reach: {why}"));
         }
     };
     let punch = process::build_punch()?;
@@ -52,9 +70,10 @@ pub fn run(arguments: &[&str]) -> TaskResult {
     for words in [&["add", "First", "--phase", "One"][..], &["add", "Second", "--needs", "T-1"]] {
         process::read(command(&punch, project).args(words))?;
     }
+    let _run = start_run(&punch, project)?;
     let mut serve = command(&punch, project);
     serve.args(["serve", "--port", "0", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut served = ApiServer(serve.spawn().map_err(|cause| cause.to_string())?);
+    let mut served = Background(serve.spawn().map_err(|cause| cause.to_string())?);
     let out = served.0.stdout.take().ok_or("the server prints nothing")?;
     let mut line = String::new();
     BufReader::new(out).read_line(&mut line).map_err(|cause| cause.to_string())?;
@@ -68,6 +87,21 @@ pub fn run(arguments: &[&str]) -> TaskResult {
     judge.arg("-H").arg(format!("Authorization: Bearer {}", text("token")));
     judge.args(["--exclude-path-regex", LEFT_OUT, "--checks", CHECKS, "--max-time", seconds, "--no-color"]);
     process::run(judge.current_dir(project))
+}
+
+/// Starts a run, and waits until its agent has written something.
+fn start_run(punch: &Path, project: &Path) -> Result<Background, String> {
+    let mut run = command(punch, project);
+    run.args(["run", "--agent", AGENT]).stdout(Stdio::null()).stderr(Stdio::null());
+    let run = Background(run.spawn().map_err(|cause| cause.to_string())?);
+    let began = Instant::now();
+    while !process::read(command(punch, project).args(["run", "show", "1"])).is_ok_and(|shown| shown.contains("T-1")) {
+        if began.elapsed() > STARTED {
+            return Err("the run gives its agent nothing to do".to_owned());
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(run)
 }
 
 /// The program in a project of its own, without anything of the user's environment.

@@ -38,8 +38,7 @@ const CASES: [(&[&str], &[&str], &str); 9] = [
 pub fn run() -> TaskResult {
     let tools = process::target()?.join("tools/inspector");
     if let Err(why) = install(&tools) {
-        println!("SKIPPED: the inspector is out of reach: {why}");
-        return Ok(());
+        return process::skip("the inspector", &why.to_string());
     }
     process::run(process::cargo().args(["build", "--package", "punch-cli"]))?;
     let project = process::target()?.join("tmp/inspector");

@@ -39,12 +39,15 @@ pub fn in_ci() -> bool {
 
 /// Reports that a check cannot run here. In continuous integration and before a release, that is a failure.
 pub fn skip(what: &str, why: &str) -> TaskResult {
+    skipped(what, why, in_ci())
+}
+
+fn skipped(what: &str, why: &str, in_ci: bool) -> TaskResult {
     println!("    SKIPPED {what}: {why}");
-    if in_ci() {
-        Err(format!("{what} cannot run here, and with `CI` set nothing may be skipped: {why}"))
-    } else {
-        Ok(())
+    if in_ci {
+        return Err(format!("{what} cannot run here, and with `CI` set nothing may be skipped: {why}"));
     }
+    Ok(())
 }
 
 /// Builds `punch` without optimizations.
@@ -165,6 +168,12 @@ fn line(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_skipped_fails_in_ci() {
+        assert_eq!(skipped("boards", "tmux is missing", false), Ok(()));
+        assert!(skipped("boards", "tmux is missing", true).unwrap_err().contains("tmux is missing"));
+    }
 
     #[test]
     fn a_program_that_hangs_is_killed_and_its_answer_is_an_error() {

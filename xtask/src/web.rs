@@ -10,7 +10,7 @@ use crate::{TaskResult, boards, process};
 /// Where the sources of the page are.
 const PAGE: &str = "crates/punch-web/page";
 /// The files of the bundle.
-const BUNDLE: [&str; 11] = [
+const BUNDLE: [&str; 13] = [
     "index.html",
     "app.js",
     "app.css",
@@ -20,6 +20,8 @@ const BUNDLE: [&str; 11] = [
     "graph.css",
     "run.js",
     "run.css",
+    "log.js",
+    "todo.js",
     "workers.js",
     "sources.sha256",
 ];
@@ -47,7 +49,7 @@ pub fn run(arguments: &[&str]) -> TaskResult {
 /// passes; in CI that is a failure.
 pub fn check() -> TaskResult {
     if let Err(why) = install() {
-        return skip(&format!("npm cannot install the tools of the page: {why}"));
+        return process::skip("the page", &format!("npm cannot install its tools: {why}"));
     }
     process::run(npm().args(["run", "--silent", "check"]))?;
     process::run(npm().args(["run", "--silent", "test"]))?;
@@ -58,11 +60,11 @@ pub fn check() -> TaskResult {
 /// that is a failure.
 pub fn browse() -> TaskResult {
     if let Err(why) = install() {
-        return skip(&format!("npm cannot install the tools of the page: {why}"));
+        return process::skip("the page", &format!("npm cannot install its tools: {why}"));
     }
-    let Some(chromium) = chromium() else { return skip("chromium is missing") };
+    let Some(chromium) = chromium() else { return process::skip("the page", "chromium is missing") };
     if !boards::tmux::is_available() {
-        return skip("tmux is missing");
+        return process::skip("the page", "tmux is missing");
     }
     let punch = process::build_punch()?;
     process::run(npm().args(["run", "--silent", "browser"]).env("PUNCH", punch).env("CHROMIUM", chromium))
@@ -88,14 +90,6 @@ pub struct PageTiming {
     pub name: String,
     pub value: f64,
     pub limit: f64,
-}
-
-fn skip(why: &str) -> TaskResult {
-    if process::in_ci() {
-        return Err(why.to_owned());
-    }
-    println!("    SKIPPED: {why}");
-    Ok(())
 }
 
 fn page() -> PathBuf {

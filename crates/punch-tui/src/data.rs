@@ -45,6 +45,8 @@ pub struct Data {
     pub verbs: Vec<String>,
     /// The agents that todos can be given to.
     pub agents: Vec<String>,
+    /// Completing a todo runs its check.
+    pub runs_checks: bool,
     /// After how many milliseconds without a sign of life an agent is quiet.
     pub quiet_after: i64,
 }
@@ -186,7 +188,12 @@ impl Data {
         self.fleet.workers.iter().find(|worker| worker.name.as_str() == name)
     }
 
-    /// Revisions that the user has not seen yet, newest first.
+    /// How many changes the user has not seen yet. Not all of them may have been read.
+    pub(crate) fn unseen_count(&self) -> u64 {
+        self.plan.as_ref().map_or(0, |plan| plan.row.revision.saturating_sub(self.seen))
+    }
+
+    /// Revisions that the user has not seen yet, newest first, as far as they have been read.
     pub(crate) fn unseen(&self) -> &[HistoryRow] {
         let new = self.history.iter().take_while(|row| row.revision > self.seen).count();
         &self.history[..new]

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use punch_core::drive::Decision;
 use punch_core::view::{Cap, Glyphs, HistoryRow, Plain, checklist};
 use punch_core::{Plan, text};
 use punch_engine::{
@@ -177,17 +176,13 @@ impl Feed {
         let limits = self.setup.settings.keep_going();
         let state = |status: SessionStatus| {
             let (continuation, of) = status.counters.latest(&limits);
-            let words = |decision: &Decision| match decision {
-                Decision::Allow { reason } => format!("allowed to stop: {}", reason.text()),
-                Decision::Continue { n, of, .. } => format!("sent back to work ({n} of {of}): something is open"),
-            };
             SessionSummary {
                 id: status.key.session_id().to_owned(),
                 agent: Plain::clipped(&status.agent, 20),
                 continuation,
                 of,
                 switch: status.switch,
-                decision: status.decision.as_ref().map(|(_, of)| Plain::text(&words(of))).unwrap_or_default(),
+                decision: Plain::text(&status.decision_words()),
                 decided_at: status.decision.map(|(at, _)| at),
             }
         };

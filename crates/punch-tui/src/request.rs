@@ -105,6 +105,11 @@ impl BoardRequest {
         }
     }
 
+    /// Returns true if it changes the plan itself: such requests are carried out one after the other.
+    pub const fn is_change(&self) -> bool {
+        matches!(self, Self::Submit { .. } | Self::Undo(_) | Self::Redo)
+    }
+
     /// Returns true if it changes neither the plan nor anything around it.
     pub const fn only_reads(&self) -> bool {
         matches!(

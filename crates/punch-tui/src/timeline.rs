@@ -8,8 +8,6 @@ use punch_engine::{SeatTurn, TurnEnd};
 
 use crate::draw::span;
 
-/// Seats that are drawn.
-const SEATS: usize = 8;
 /// Columns before the axis: the number of the seat.
 const MARGIN: usize = 4;
 
@@ -69,7 +67,7 @@ impl RunOverTime<'_> {
             let part = i128::from(at - first) * cells as i128 / i128::from(last - first);
             usize::try_from(part).unwrap_or(0).min(cells)
         };
-        let seats = strips.iter().map(|strip| strip.seat).max().unwrap_or(0).min(SEATS);
+        let seats = strips.iter().map(|strip| strip.seat).max().unwrap_or(0);
         let row = |seat: usize| row(seat, strips.iter().filter(|strip| strip.seat == seat), cells, place, glyphs);
         let mut out: Vec<String> = (1..=seats).map(row).collect();
         out.push(self.axis((first, last), cells, place));
@@ -193,6 +191,14 @@ mod tests {
                 "    20m ago             now           in 20m",
             ]
         );
+    }
+
+    #[test]
+    fn every_seat_has_a_line() {
+        let slots: Vec<Slot> = (1..=12).map(|seat| slot(seat, "T-1", 0, 50_000)).collect();
+        let lines = RunOverTime { turns: &[], slots: &slots, pace: Pace::USUAL, now: 0 }.draw(24, Glyphs::Ascii);
+        assert_eq!(lines.len(), 13);
+        assert_eq!(lines[11], " 12 |T-1----------------");
     }
 
     #[test]

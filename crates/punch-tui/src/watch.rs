@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use crossterm::event::{self, Event as Typed, KeyEventKind, MouseButton, MouseEventKind};
+use punch_core::VerifyMode;
 
 use crate::board::{Board, BoardInput, RequestProblem};
 use crate::draw::draw;
@@ -50,6 +51,7 @@ pub fn watch(setup: BoardSetup) -> io::Result<()> {
     signals(events.clone(), interrupts.clone())?;
     let mut board = Board::new(setup.look, setup.delay, crossterm::terminal::size().unwrap_or((80, 24)), now());
     (board.data_mut().verbs, board.data_mut().agents) = (setup.verbs.clone(), setup.agents.clone());
+    board.data_mut().runs_checks = setup.settings.policy_verify.value == VerifyMode::Command;
     let mut feed = Feed::new(Arc::clone(&setup));
     feed.refresh_plan(board.data_mut(), now());
     board.apply(BoardInput::Changed);

@@ -61,6 +61,13 @@ fn failed(message: impl Into<String>, hint: &str) -> RequestProblem {
 }
 
 pub(crate) fn carry_out(setup: &BoardSetup, job: &BoardJob) -> BoardInput {
+    match answer(setup, job) {
+        BoardInput::Done(done) if job.request.is_change() => BoardInput::Stored(done),
+        input => input,
+    }
+}
+
+fn answer(setup: &BoardSetup, job: &BoardJob) -> BoardInput {
     let opened = match (&job.opened, &job.request) {
         (Some(opened), _) => Arc::clone(opened),
         // The first todo makes the plan.
@@ -86,7 +93,7 @@ pub(crate) fn carry_out(setup: &BoardSetup, job: &BoardJob) -> BoardInput {
         }
         BoardRequest::Approve(command) => BoardInput::Done(approve(setup, &opened, command)),
         BoardRequest::Control { run, seat, wanted } => BoardInput::Done(control(setup, &opened, *run, *seat, *wanted)),
-        BoardRequest::KeepGoing { session, to } => BoardInput::Done(keep_going(&opened, session, *to)),
+        BoardRequest::KeepGoing { session, to } => BoardInput::Done(keep_going(setup, &opened, session, *to)),
         BoardRequest::MarkSeen(revision) => {
             let done = opened.engine.mark_seen(opened.plan, READER, *revision);
             BoardInput::Done(done.map(|()| "All changes are marked as seen.".to_owned()).map_err(|e| problem(&e)))
@@ -210,9 +217,9 @@ fn control(
     }
 }
 
-fn keep_going(opened: &BoardStore, session: &str, to: Switch) -> Result<String, RequestProblem> {
+fn keep_going(setup: &BoardSetup, opened: &BoardStore, session: &str, to: Switch) -> Result<String, RequestProblem> {
     let key = SessionKey::new(session, None);
-    opened.engine.switch(opened.plan, Some(&key), to).map_err(|error| problem(&error))?;
+    opened.engine.switch(opened.plan, Some(&key), to, &setup.actor).map_err(|error| problem(&error))?;
     Ok(match to {
         Switch::On => "The session will be sent back to work when it stops early.",
         Switch::Paused => "The session may stop, until you resume it.",

@@ -43,8 +43,8 @@ const common = {
 /** Pages whose script and style sheet are loaded when they are first opened. */
 const ON_DEMAND = ["board", "graph", "run"];
 
-/** Parts of such pages that few projects need; they have a script and no style sheet. */
-const PARTS = ["workers"];
+/** Pages, and a part of one that few projects need, that have a script and no style sheet. */
+const PARTS = ["log", "todo", "workers"];
 
 /** Leaves what is loaded on demand out of the script that loads it. */
 const apart = {

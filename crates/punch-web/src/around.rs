@@ -2,18 +2,20 @@
 //! how far the user has looked. Read from the store after every write.
 
 use punch_core::Plan;
-use punch_core::drive::{Decision, Switch};
+use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
 use punch_core::text::{clip, neutral};
 use punch_core::view::{FleetFigures, FleetView, inbox};
-use punch_engine::{AgentQuestion, Engine, EngineError, READER, RunRecord, SeatRow, Sum};
-use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, RequestedState};
+use punch_engine::{AgentQuestion, Engine, EngineError, READER, RunRecord, SeatRow, SessionStatus, Sum};
+use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, RequestedState, SessionKey};
 use serde_json::{Value, json};
 
 use crate::WebSetup;
 
 /// Questions that are shown.
 const QUESTIONS: usize = 200;
+/// Sessions that are shown.
+const SESSIONS: usize = 50;
 
 /// Everything beside the todos, as clients get it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +46,7 @@ impl BoardSurroundings {
                 Some(run) => run_state(engine, id, &run)?,
                 None => Value::Null,
             },
-            sessions: sessions(engine, setup)?,
+            sessions: sessions(engine, id, setup)?,
             fleet: fleet_in_short(fleet, engine.now()),
             seen: engine.seen(id, READER)?.map_or(0, |mark| mark.revision),
         })
@@ -134,29 +136,40 @@ pub(crate) fn run_state(engine: &Engine, id: PlanId, run: &RunRecord) -> Result<
     }))
 }
 
-/// Sessions that are kept going.
-fn sessions(engine: &Engine, setup: &WebSetup) -> Result<Vec<Value>, EngineError> {
-    let mut out = Vec::new();
-    for going in engine.going()? {
-        let decision = engine.decisions(Some(&going.key), 1)?.into_iter().next();
-        let decision = decision.and_then(|record| record.decided).map(|(_, decision)| match decision {
-            Decision::Allow { reason } => format!("allowed to stop: {}", reason.code()),
-            Decision::Continue { .. } => "sent back to work".to_owned(),
-        });
-        let switch = match engine.switches(Some(&going.key))?.combined() {
-            Switch::On => "on",
-            Switch::Paused => "paused",
-            Switch::Off => "off",
-        };
-        let (continuation, of) = going.counters.latest(&setup.settings.keep_going());
-        out.push(json!({
-            "session": neutral(&clip(going.key.session_id(), 100)),
-            "agent": neutral(&clip(&going.agent, 20)),
+/// Sessions that work on the plan, and what happens when they want to stop.
+fn sessions(engine: &Engine, plan: PlanId, setup: &WebSetup) -> Result<Vec<Value>, EngineError> {
+    let limits = setup.settings.keep_going();
+    let session = |status: SessionStatus| {
+        let (continuation, of) = status.counters.latest(&limits);
+        json!({
+            "session": session_name(&status),
+            "agent": neutral(&clip(&status.agent, 20)),
             "continuation": continuation,
             "of": of,
-            "switch": switch,
-            "decision": decision.unwrap_or_default(),
-        }));
+            "switch": switch_word(status.switch),
+            "decision": neutral(&status.decision_words()),
+            "decidedAt": status.decision.map(|(at, _)| at),
+        })
+    };
+    Ok(engine.sessions_on(plan, SESSIONS)?.into_iter().map(session).collect())
+}
+
+/// What clients call a session.
+fn session_name(status: &SessionStatus) -> String {
+    neutral(&clip(status.key.session_id(), 100)).into_owned()
+}
+
+/// The session that clients call so; `None` if the board shows no such session.
+pub(crate) fn named_session(engine: &Engine, plan: PlanId, name: &str) -> Result<Option<SessionKey>, EngineError> {
+    let shown = engine.sessions_on(plan, SESSIONS)?;
+    Ok(shown.into_iter().find(|status| session_name(status) == name).map(|status| status.key))
+}
+
+/// What clients call the choice about continuing.
+pub(crate) const fn switch_word(switch: Switch) -> &'static str {
+    match switch {
+        Switch::On => "on",
+        Switch::Paused => "paused",
+        Switch::Off => "off",
     }
-    Ok(out)
 }

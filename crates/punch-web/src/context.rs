@@ -117,7 +117,7 @@ impl PlanContext<'_> {
         picture.plan().ok_or_else(ApiProblem::bug)
     }
 
-    fn part(&self, name: &str) -> &str {
+    pub fn part(&self, name: &str) -> &str {
         self.path.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 

@@ -266,7 +266,8 @@ impl PlanFeed {
                 Some(_) => {}
             }
         }
-        let activity = self.refresh_around(state, due)?;
+        let has_other_revision = before.is_some_and(|(revision, _)| revision != state.revision());
+        let activity = self.refresh_around(state, due, has_other_revision)?;
         if let Some((from, touched, other_phases)) = change {
             let data = self.change(state, from, &touched, other_phases)?;
             let kind = FrameKind::Change { from, to: state.revision() };
@@ -277,12 +278,17 @@ impl PlanFeed {
     }
 
     /// Reads what is beside the todos, if anything was written or a minute has passed.
-    fn refresh_around(&self, state: &mut PlanPicture, due: bool) -> Result<Vec<StreamFrame>, EngineError> {
+    fn refresh_around(
+        &self,
+        state: &mut PlanPicture,
+        due: bool,
+        has_other_revision: bool,
+    ) -> Result<Vec<StreamFrame>, EngineError> {
         let (engine, id) = (&*self.engine, self.info.id);
         let stamp = engine.store().stamp(Some(id))?;
         let is_first = state.around_stamp.is_none();
         let minute = state.now / MINUTE;
-        let due = due || minute != state.around_minute || state.fleet.is_due(state.now);
+        let due = due || has_other_revision || minute != state.around_minute || state.fleet.is_due(state.now);
         if !due && stamp.is_some() && stamp == state.around_stamp {
             return Ok(Vec::new());
         }
@@ -295,10 +301,12 @@ impl PlanFeed {
             ActivityKind::WriteFailed { agent, error } => Some(format!("{agent} could not change the plan: {error}")),
             _ => None,
         });
-        if failed.is_some() {
+        let failed_before = state.failed_write.clone();
+        // A write that succeeded makes up for those that failed before it.
+        if failed.is_some() || has_other_revision {
             state.failed_write = failed;
         }
-        if around == state.around && records.is_empty() {
+        if around == state.around && records.is_empty() && state.failed_write == failed_before {
             return Ok(Vec::new());
         }
         let before = std::mem::replace(&mut state.around, around);

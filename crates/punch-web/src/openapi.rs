@@ -79,7 +79,7 @@ fn operation(route: &Route) -> Value {
         "503": problem("the store is busy or not there; try again"),
     });
     if route.path.contains('{') {
-        responses["404"] = problem("no such plan, todo, run or question");
+        responses["404"] = problem("no such plan, todo, run, session or question");
     }
     if route.method == "GET" && route.path.contains("{plan}") {
         responses["304"] = json!({"description": "nothing has changed since the ETag that was sent"});

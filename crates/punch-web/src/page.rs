@@ -40,11 +40,13 @@ macro_rules! page_file {
 static INDEX: PageFile = page_file!("index.html", "text/html");
 
 /// Scripts and style sheets. Pages that are opened rarely have files of their own.
-static FILES: [PageFile; 9] = [
+static FILES: [PageFile; 11] = [
     page_file!("app.js", "text/javascript"),
     page_file!("board.js", "text/javascript"),
     page_file!("graph.js", "text/javascript"),
     page_file!("run.js", "text/javascript"),
+    page_file!("log.js", "text/javascript"),
+    page_file!("todo.js", "text/javascript"),
     page_file!("workers.js", "text/javascript"),
     page_file!("app.css", "text/css"),
     page_file!("board.css", "text/css"),

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use axum::http::StatusCode;
 use punch_core::filter::{Filter, Viewer};
+use punch_core::inbox::plan_command;
 use punch_core::reason::{PlanReader, WorkLimits};
 use punch_core::schedule::{ScheduleOrder, ScheduleRequest, critical_path, schedule};
 use punch_core::text::neutral;
@@ -130,7 +131,7 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> ApiResult {
         json!({
             "command": Plain::clipped(&command.line(), 2_000),
             "approved": approved,
-            "approve": format!("punch verify {}", punch_core::text::shell(&todo.id)),
+            "approve": plan_command("verify", &[&todo.id, "--allow"], setup.plan_flag(&at.feed.info)),
         })
     });
     let text = |text: &Option<String>| markdown::blocks(text.as_deref().unwrap_or_default());

@@ -293,6 +293,13 @@ pub(crate) const ROUTES: &[Route] = &[
         Handler::Plan(runs::control),
     ),
     post(
+        "/plans/{plan}/sessions/{id}/control",
+        "controlSession",
+        "decide whether a session is sent back to work when it stops early",
+        (schema::control_session, schema::session_controlled),
+        Handler::Plan(runs::control_session),
+    ),
+    post(
         "/plans/{plan}/assign",
         "assign",
         "start an agent on some todos",

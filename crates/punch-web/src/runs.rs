@@ -2,6 +2,8 @@
 
 use axum::http::StatusCode;
 use punch_core::Footprint;
+use punch_core::drive::Switch;
+use punch_core::text::clip;
 use punch_core::view::Plain;
 use punch_engine::{AgentQuestion, AnswerOutcome, ControlResult, QuestionReply, RunRow, Sum, seat_turns};
 use punch_store::{QuestionFilter, RequestedState};
@@ -115,6 +117,26 @@ pub(crate) fn control(at: &PlanContext<'_>) -> ApiResult {
             Err(ApiProblem::not_found("unknown_seat", message, "`punch run show` lists its seats"))
         }
     }
+}
+
+/// `POST …/sessions/{id}/control`
+pub(crate) fn control_session(at: &PlanContext<'_>) -> ApiResult {
+    let name = at.part("id");
+    let body = at.body(&["wanted"])?;
+    let to = match body.get("wanted").and_then(Value::as_str) {
+        Some("pause") => Switch::Paused,
+        Some("resume") => Switch::On,
+        Some("off") => Switch::Off,
+        _ => return Err(ApiProblem::bad_request("`wanted` must be pause, resume or off")),
+    };
+    let actor = at.caller.actor();
+    let key = at.on(|engine| around::named_session(engine, at.id(), name))?.ok_or_else(|| {
+        let message = format!("no session `{}` works on this plan", clip(name, 100));
+        ApiProblem::not_found("unknown_session", message, "GET the board of the plan, which lists its sessions")
+    })?;
+    at.on(|engine| engine.switch(at.id(), Some(&key), to, &actor))?;
+    let switch = at.on(|engine| engine.switches(Some(&key)))?.combined();
+    Ok(json!({"schema": 1, "session": name, "switch": around::switch_word(switch)}))
 }
 
 /// `GET …/questions`

@@ -17,7 +17,7 @@ use crate::access::TokenRole;
 use runs::{fleet_in_short, run_state, sessions};
 
 pub(crate) use punch_core::schema::{any as any_object, count as count_of, text as any_text, yes_no as flag};
-pub(crate) use runs::{assign, assigned, control, controlled, fleet, run, runs};
+pub(crate) use runs::{assign, assigned, control, control_session, controlled, fleet, run, runs, session_controlled};
 
 type SchemaField<'a> = (&'a str, Value);
 

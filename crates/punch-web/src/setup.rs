@@ -58,14 +58,19 @@ pub struct WebSetup {
 }
 
 impl WebSetup {
-    pub(crate) fn inbox_query<'a>(&'a self, plan: &'a PlanInfo) -> InboxQuery<'a> {
+    /// The name of a plan in commands, where they would mean another one without it.
+    pub(crate) fn plan_flag<'a>(&self, plan: &'a PlanInfo) -> Option<&'a str> {
         let is_default = plan.name == punch_engine::DEFAULT_PLAN && self.choice.name.is_none();
+        (!is_default).then_some(plan.name.as_str())
+    }
+
+    pub(crate) fn inbox_query<'a>(&'a self, plan: &'a PlanInfo) -> InboxQuery<'a> {
         InboxQuery {
             reader: READER,
             settings: &self.settings,
             consents: self.tree.consents.as_ref(),
             ignored: &self.ignored,
-            plan_flag: (!is_default).then_some(plan.name.as_str()),
+            plan_flag: self.plan_flag(plan),
             worktree: Some(&self.tree.root),
         }
     }

@@ -23,6 +23,7 @@ struct BoardScenario {
 const SCENARIOS: &[BoardScenario] = &[
     BoardScenario { name: "a change of another process appears", run: change_appears },
     BoardScenario { name: "a question is answered and the agent continues", run: question },
+    BoardScenario { name: "a check command is approved and counts", run: approved_check },
     BoardScenario { name: "a failed write of an agent marks the board as stale", run: failed_write },
     BoardScenario { name: "auto-continue of a session is paused and resumed", run: paused_session },
     BoardScenario { name: "two boards at once: the first answer counts", run: two_boards },
@@ -49,8 +50,7 @@ const AT_ONCE: usize = 4;
 /// Runs every scenario, or those whose name contains a word.
 pub fn run(arguments: &[&str]) -> TaskResult {
     if !tmux::is_available() {
-        println!("    skipped: tmux is missing and cannot be installed");
-        return Ok(());
+        return process::skip("the terminal board", "tmux is missing and cannot be installed");
     }
     let punch = process::build_punch()?;
     if arguments == ["--pictures"] {
@@ -115,6 +115,24 @@ fn question(punch: &Path) -> TaskResult {
         return Err(format!("the agent heard: {answers}"));
     }
     board.wait_for("2/2 (100%)").map(drop)
+}
+
+fn approved_check(punch: &Path) -> TaskResult {
+    let stage = BoardProject::new(punch)?;
+    stage.punch(&["add", "Build it", "--verify", "echo checked it"])?;
+    if stage.punch(&["verify", "T-1"]).is_ok() {
+        return Err("a check ran that nobody approved".to_owned());
+    }
+    let board = stage.board((120, 40))?;
+    board.key("!")?;
+    board.wait_for("May this command check")?;
+    board.wait_for("y approve")?;
+    // A key that comes at once approves nothing.
+    thread::sleep(Duration::from_millis(600));
+    board.key("y")?;
+    board.wait_for("Approved: echo checked it")?;
+    stage.punch(&["verify", "T-1"])?;
+    board.wait_for("1/1 (100%)").map(drop)
 }
 
 fn failed_write(punch: &Path) -> TaskResult {

@@ -11,7 +11,8 @@ use super::tmux::Tmux;
 use crate::process;
 
 /// An agent in Claude's form. It works for a moment on each todo; one that says `ask` asks for permission first, and one
-/// that says `wait` takes until the scenario lets it continue.
+/// that says `wait` takes until the scenario lets it continue, and those that `QUICK` names take a second. `COST` and `TOKENS`
+/// are what each todo takes; `SAY` and `COMMAND`, escaped for JSON, what it says and asks.
 const AGENT: &str = include_str!("agent.sh");
 
 /// An agent that todos are given to: it keeps what it was asked to do.
@@ -127,9 +128,15 @@ impl BoardProject {
 
     /// Starts `punch run` with the scripted agent, without a terminal.
     pub fn run(&self, agents: u32, work: &str) -> Result<BoardRun, String> {
+        self.run_with(agents, &[], &[("WORK", work)])
+    }
+
+    /// Starts `punch run` with more options, and with variables for its agent.
+    pub fn run_with(&self, agents: u32, options: &[&str], variables: &[(&str, &str)]) -> Result<BoardRun, String> {
         let agent = format!("claude:sh {}", self.text("agent.sh"));
         let mut command = self.command(&["run", "--agent", &agent, "--agents", &agents.to_string()]);
-        command.env("WORK", work).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(options).envs(variables.iter().copied());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().map(BoardRun).map_err(|cause| cause.to_string())
     }
 }

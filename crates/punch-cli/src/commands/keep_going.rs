@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use punch_core::drive::Switch;
-use punch_core::text;
+use punch_core::{Actor, text};
 use punch_engine::{Engine, Going};
 use punch_store::SessionKey;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ impl KeepGoingArgs {
                 Switch::On
             }
         };
-        open.engine.switch(open.plan, key.as_ref(), to)?;
+        open.engine.switch(open.plan, key.as_ref(), to, &Actor::user())?;
         Ok(status(&open.engine, key.as_ref(), &open.project)?.after_write())
     }
 }

@@ -100,6 +100,9 @@ impl ServeArgs {
         let bound = listen.judge().map_err(usage)?;
         let started_by = started_by(project.engine()?.as_ref())?;
         let (as_json, state) = (project.global.json, environment::state_home());
+        if as_json && self.open {
+            return Err(Failure::usage("`--open` cannot be used with `--json`", "open the `url` of the first line"));
+        }
         let mcp = mcp::beside_board(&project.global, &project)?;
         let mcp_limit = project.config.settings.limits_request_bytes.value;
         let safety = project.safety();

@@ -447,3 +447,9 @@ fn what_you_change_in_the_browser_is_told_to_the_agent() {
     let said = hook("Bash", json!({"command": "true"}));
     assert!(said.contains("The user changed the plan") && said.contains("over the API"), "{said}");
 }
+
+#[test]
+fn an_address_for_programs_is_not_opened_as_well() {
+    let world = World::new();
+    assert_eq!(world.refused(&["serve", "--port", "0", "--open"]), (2, "usage".to_owned()));
+}

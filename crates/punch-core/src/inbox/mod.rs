@@ -167,16 +167,21 @@ fn todos(count: u64) -> String {
 }
 
 impl InboxFacts<'_> {
-    /// A command about the plan: words that are given as they are, then words from outside, which are quoted.
     fn command(&self, words: &str, arguments: &[&str]) -> String {
-        let mut out = String::with_capacity(64);
-        out.push_str("punch ");
-        out.push_str(words);
-        let flag = self.plan_flag.into_iter().flat_map(|name| ["--plan", name]);
-        for argument in arguments.iter().copied().chain(flag) {
-            out.push(' ');
-            out.push_str(&shell(argument));
-        }
-        out
+        plan_command(words, arguments, self.plan_flag)
     }
+}
+
+/// Returns a command about a plan for the user to type: words that are given as they are, then words from outside, which are
+/// quoted, then the name of the plan where the command would mean another one without it.
+pub fn plan_command(words: &str, arguments: &[&str], plan_flag: Option<&str>) -> String {
+    let mut out = String::with_capacity(64);
+    out.push_str("punch ");
+    out.push_str(words);
+    let flag = plan_flag.into_iter().flat_map(|name| ["--plan", name]);
+    for argument in arguments.iter().copied().chain(flag) {
+        out.push(' ');
+        out.push_str(&shell(argument));
+    }
+    out
 }

@@ -44,6 +44,19 @@ pub struct SessionStatus {
     pub decision: Option<(i64, Decision)>,
 }
 
+impl SessionStatus {
+    /// Returns the last decision and its reason in words; nothing if the session never wanted to stop.
+    pub fn decision_words(&self) -> String {
+        match &self.decision {
+            Some((_, Decision::Allow { reason })) => format!("allowed to stop: {}", reason.text()),
+            Some((_, Decision::Continue { n, of, .. })) => {
+                format!("sent back to work ({n} of {of}): something is open")
+            }
+            None => String::new(),
+        }
+    }
+}
+
 /// Where the current turn of a session began (rule 41).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnStart {

@@ -34,14 +34,14 @@ impl Engine {
     }
 
     /// Sets the choice for all sessions or for one. Switching on for all removes the earlier choice for all.
-    pub fn switch(&self, plan: PlanId, of: Option<&SessionKey>, to: Switch) -> Result<(), EngineError> {
+    pub fn switch(&self, plan: PlanId, of: Option<&SessionKey>, to: Switch, by: &Actor) -> Result<(), EngineError> {
         let wanted = match to {
             Switch::On => RequestedState::Go,
             Switch::Paused => RequestedState::Pause,
             Switch::Off => RequestedState::Stop,
         };
         self.write(plan, Durability::Full, |tx, now| {
-            let by = Actor::user().by().to_owned();
+            let by = by.by().to_owned();
             tx.put_control(&ControlRecord { scope: scope(of), wanted, by: by.clone(), at: now })?;
             let name = of.map_or_else(|| "all sessions".to_owned(), |key| format!("session {}", key.session_id()));
             let kind = ActivityKind::Control { scope: one_line(&name), wanted: wanted.as_str().to_owned(), by };

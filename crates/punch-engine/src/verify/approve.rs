@@ -28,3 +28,29 @@ impl Engine {
         Ok(is_new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use punch_store::{OpenMode, SqliteStore, Store};
+
+    use super::*;
+
+    #[test]
+    fn an_approval_is_stored_once_with_who_gave_it_and_where() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("punch.db");
+        let store = SqliteStore::open(&database, OpenMode::Create).unwrap();
+        let plan = store.create_plan("main", 1).unwrap();
+        let engine = Engine::new(Box::new(store), Box::new(|| 1_000));
+        let consents = Consents::new(folder.path(), &database, folder.path());
+        let (command, by) = (Verify::Shell("make check".into()), Answerer::on("desk"));
+        assert!(!consents.has(&command));
+        assert!(engine.approve_check(plan, &consents, &command, &by).unwrap());
+        assert!(consents.has(&command));
+        assert!(!engine.approve_check(plan, &consents, &command, &by).unwrap(), "it was approved before");
+        let recorded: Vec<ActivityKind> =
+            engine.activity(plan, 0, 10).unwrap().records.into_iter().map(|record| record.kind).collect();
+        let (command, by) = ("make check".to_owned(), "user".to_owned());
+        assert_eq!(recorded, [ActivityKind::Approved { command, by, via: "terminal@desk".to_owned() }]);
+    }
+}

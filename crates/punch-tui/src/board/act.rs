@@ -104,7 +104,7 @@ impl Board {
         self.todo(uid).map_or_else(|| format!("#{}", uid.0), |todo| punch_core::text::neutral(&todo.id).into_owned())
     }
 
-    fn names_of(&self, uids: &[Uid]) -> String {
+    pub(super) fn names_of(&self, uids: &[Uid]) -> String {
         let names: Vec<String> = uids.iter().take(NAMED).map(|uid| self.name_of(*uid)).collect();
         match uids.len().saturating_sub(NAMED) {
             0 => names.join(", "),
@@ -237,6 +237,10 @@ impl Board {
     }
 
     fn edit(&mut self) -> Vec<BoardRequest> {
+        if self.targets().len() > 1 {
+            self.refuse("only one todo can be edited at a time; Esc removes the marks");
+            return Vec::new();
+        }
         let ids = self.targets().into_iter().filter_map(|uid| self.todo(uid)).map(|todo| todo.id.clone());
         ids.take(1).map(|id| BoardRequest::Foreground(vec!["edit".to_owned(), id])).collect()
     }

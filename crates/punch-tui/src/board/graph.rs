@@ -105,7 +105,12 @@ impl Board {
     pub(super) fn graph_rows(&mut self) -> Vec<RowKey> {
         self.graph_tree = None;
         let Some(plan) = &self.data.plan else { return Vec::new() };
-        self.critical = critical_path(plan, 1.0).into_iter().collect::<BTreeSet<Uid>>();
+        // It follows from the plan alone, and the graph is made again whenever the cursor goes elsewhere.
+        let version = Some((plan.row.revision, plan.row.last_time));
+        if self.critical_at != version {
+            self.critical = critical_path(plan, 1.0).into_iter().collect::<BTreeSet<Uid>>();
+            self.critical_at = version;
+        }
         let Some(reader) = self.data.reader(self.now) else { return Vec::new() };
         let center = self.graph_center.and_then(|uid| reader.plan.get(uid)).filter(|_| !self.whole_graph);
         let Some(center) = center.map(|todo| todo.uid) else { return self.by_layer(reader) };

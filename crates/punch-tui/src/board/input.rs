@@ -31,6 +31,8 @@ pub enum BoardInput {
     Drawn(i64),
     /// A request was carried out.
     Done(Result<String, RequestProblem>),
+    /// A change of the plan was carried out or refused. Changes end in the order in which they were asked for.
+    Stored(Result<String, RequestProblem>),
     /// What was asked for about a todo beyond the plan.
     Detail(Uid, Box<TodoExtras>),
     /// A text to read.

@@ -13,11 +13,12 @@ mod moving;
 mod news;
 mod overlay;
 mod pane;
+mod pending;
 mod place;
 mod rows;
 mod select;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crossterm::event::KeyEvent;
 use punch_core::view::{ClearDelay, HistoryRow};
@@ -147,6 +148,8 @@ pub struct Board {
     graph_top: usize,
     /// Todos on the critical path, as of the last look at the graph.
     critical: BTreeSet<Uid>,
+    /// The revision and time of the plan that has this critical path.
+    critical_at: Option<(u64, i64)>,
     filter: filter::TypedFilter,
     overlay: Option<Overlay>,
     notice: Option<BoardNotice>,
@@ -168,6 +171,8 @@ pub struct Board {
     next_moment: Option<i64>,
     /// The user has taken the cursor.
     has_panel: bool,
+    /// Changes that have not ended, in the order in which they were asked for: the todos that each one checks.
+    changes: VecDeque<Option<String>>,
     /// The newest revision that was shown.
     newest: u64,
     /// The failed write that was reported.
@@ -203,6 +208,7 @@ impl Board {
             graph_tree: None,
             graph_top: 0,
             critical: BTreeSet::new(),
+            critical_at: None,
             filter: filter::TypedFilter::default(),
             overlay: None,
             notice: None,
@@ -217,6 +223,7 @@ impl Board {
             timeline_of: None,
             next_moment: None,
             has_panel: false,
+            changes: VecDeque::new(),
             newest: 0,
             failed_write: None,
             needs: None,
@@ -385,6 +392,11 @@ impl Board {
                 self.finish(done);
                 Vec::new()
             }
+            BoardInput::Stored(done) => {
+                self.changes.pop_front();
+                self.finish(done);
+                Vec::new()
+            }
             BoardInput::Detail(uid, extra) => {
                 self.extra = Some((uid, extra));
                 Vec::new()
@@ -402,6 +414,8 @@ impl Board {
                 Vec::new()
             }
         };
+        self.note_changes(&requests);
+        self.note_check();
         self.settle();
         requests.extend(self.wanted_detail());
         requests.extend(self.wanted_timeline());

@@ -1,11 +1,12 @@
 //! The lines at the bottom: the typed line, the notice, the views and the keys that matter here.
 
+use punch_core::text::neutral;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::line::{LineBuilder, columns, fit};
+use super::line::{LineBuilder, columns, end_of, fit};
 use crate::board::{Board, BoardLayout, BoardView, Overlay};
 use crate::keys::{self, KeyAction};
 
@@ -22,10 +23,11 @@ pub(super) fn draw(board: &Board, frame: &mut Frame<'_>, layout: &BoardLayout) {
         let before: String = prompt.text.chars().take(prompt.at).collect();
         let room = width.saturating_sub(columns(&label) + 1);
         // The cursor stays in view: what is before it is cut from the left.
-        let skip = columns(&before).saturating_sub(room);
-        let shown: String = prompt.text.chars().skip(skip).collect();
-        let shown = punch_core::text::neutral(&shown).into_owned();
-        let x = columns(&label) + columns(&before).saturating_sub(skip);
+        let before = neutral(&before);
+        let before = end_of(&before, room);
+        let rest: String = prompt.text.chars().skip(prompt.at).collect();
+        let shown = format!("{before}{}", neutral(&rest));
+        let x = columns(&label) + columns(before);
         let line = Line::from(vec![Span::styled(label, look.key()), Span::raw(fit(&shown, room, look))]);
         frame.render_widget(Paragraph::new(line), last);
         draw_notice(board, frame, Rect { height: area.height - 1, ..area });
@@ -54,9 +56,7 @@ fn draw_notice(board: &Board, frame: &mut Frame<'_>, area: Rect) -> u16 {
     let (look, width) = (board.look(), usize::from(area.width));
     let Some(notice) = board.notice() else { return 0 };
     let style = if notice.is_problem { look.alarm() } else { look.good() };
-    let line = |line: &str| {
-        Line::from(Span::styled(fit(&format!(" {}", punch_core::text::neutral(line)), width, look), style))
-    };
+    let line = |line: &str| Line::from(Span::styled(fit(&format!(" {}", neutral(line)), width, look), style));
     let lines: Vec<Line<'static>> = notice.text.lines().take(2).map(line).collect();
     let height = (lines.len() as u16).min(area.height);
     frame.render_widget(Paragraph::new(lines), Rect { height, ..area });

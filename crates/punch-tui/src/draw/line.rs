@@ -18,6 +18,19 @@ pub(super) fn pad(text: &str, room: usize, look: BoardLook) -> String {
     width::pad(text, room, look.glyphs.ellipsis())
 }
 
+/// The end of a text, at most this many columns of it.
+pub(super) fn end_of(text: &str, room: usize) -> &str {
+    let (mut start, mut used) = (text.len(), 0);
+    for (at, c) in text.char_indices().rev() {
+        used += columns(c.encode_utf8(&mut [0; 4]));
+        if used > room {
+            break;
+        }
+        start = at;
+    }
+    &text[start..]
+}
+
 /// A line that is being put together from the left, with a part against the right edge.
 pub(super) struct LineBuilder {
     look: BoardLook,
@@ -128,6 +141,15 @@ mod tests {
         assert_eq!(wrap("abcdefghij", 4, 0), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("", 4, 0), [""]);
         assert_eq!(wrap("語語語", 4, 0), ["語語", "語"]);
+    }
+
+    #[test]
+    fn the_end_of_a_text_is_measured_in_columns() {
+        for (text, room, end) in
+            [("abc", 2, "bc"), ("語語語", 5, "語語"), ("a語", 2, "語"), ("語", 1, ""), ("ab", 9, "ab")]
+        {
+            assert_eq!(end_of(text, room), end, "{text} in {room}");
+        }
     }
 
     #[test]

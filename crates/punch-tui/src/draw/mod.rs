@@ -81,7 +81,7 @@ fn title(board: &Board, panel: BoardPanel) -> String {
             let open = board.data().plan.as_ref().map_or(0, |plan| plan.row.counts.open());
             format!("Next and the rest ({open} open){}", filtered(board))
         }
-        BoardPanel::Changes => match rows {
+        BoardPanel::Changes => match board.data().unseen_count() {
             0 => "Since you last looked".to_owned(),
             1 => "Since you last looked: 1 change".to_owned(),
             more => format!("Since you last looked: {more} changes"),
@@ -166,7 +166,7 @@ fn narrow_title(board: &Board, panel: BoardPanel, title: &str, place: PanelArea,
             let open = board.data().plan.as_ref().map_or(0, |plan| plan.row.counts.open());
             format!("NEXT, {open} open{}", filtered(board))
         }
-        BoardPanel::Changes => match rows {
+        BoardPanel::Changes => match board.data().unseen_count() {
             0 => "NO CHANGES SINCE YOU LOOKED".to_owned(),
             1 => "1 CHANGE SINCE YOU LOOKED".to_owned(),
             more => format!("{more} CHANGES SINCE YOU LOOKED"),

@@ -1,11 +1,15 @@
 //! Questions and approvals are answered only when they are selected, were on screen in full, and for half a second.
 
-use punch_engine::QuestionReply;
+use punch_core::inbox::{InboxItem, InboxKind};
+use punch_core::{Actor, Edit, Keep, Op, Verify};
+use punch_engine::{Consents, QuestionReply, WorkTree};
 
 use crate::board::{BoardInput, BoardPanel, Overlay};
 use crate::request::BoardRequest;
+use crate::setup::BoardSetup;
+use crate::worker::{BoardJob, carry_out};
 
-use super::scene::{look, typical};
+use super::scene::{BoardScene, id, look, setup, typical};
 
 const ALLOWED: BoardRequest = BoardRequest::Answer { question: 7, answer: QuestionReply::Allow, reason: None };
 
@@ -180,4 +184,76 @@ fn a_question_outside_of_a_run_opens_no_prompt_for_a_reason() {
         assert_eq!(scene.board.overlay(), None, "{key}");
         assert!(scene.picture().contains("answer in its own terminal"), "{}", scene.picture());
     }
+}
+
+/// A board on which a check waits for approval.
+fn unapproved(size: (u16, u16), command: &str) -> (BoardScene, BoardRequest) {
+    let mut scene = typical(look(), size);
+    let command = Verify::Shell(command.into());
+    let edit = Edit { verify: Keep::Set(Some(command.clone())), ..Edit::default() };
+    scene.submit(Actor::user(), &[Op::Edit(id("T-38"), edit)]);
+    let (since, data) = (scene.now(), scene.board.data_mut());
+    data.questions.clear();
+    data.inbox = vec![InboxItem {
+        kind: InboxKind::Approval,
+        todo: Some("T-38".into()),
+        text: "Index for ready: its check is not approved".into(),
+        since,
+        blocks: 1,
+        action: "punch verify T-38 --allow".into(),
+        question: None,
+    }];
+    scene.board.apply(BoardInput::Changed);
+    scene.press("!");
+    (scene, BoardRequest::Approve(command))
+}
+
+#[test]
+fn a_check_is_approved_after_its_command_was_on_screen_for_half_a_second() {
+    let (mut scene, approved) = unapproved((120, 40), "make check\nrm -rf build");
+    let picture = scene.picture();
+    for part in ["May this command check", "make check", "rm -rf build", "y approve"] {
+        assert!(picture.contains(part), "{part}: {picture}");
+    }
+    assert_eq!(scene.press("y"), [], "it has only just appeared");
+    assert!(scene.picture().contains("only just appeared"));
+    scene.pass(500);
+    assert_eq!(scene.press("y"), [approved]);
+}
+
+#[test]
+fn a_check_command_that_does_not_fit_has_to_be_scrolled_to_its_end() {
+    let command: Vec<String> = (0..40).map(|n| format!("step {n}")).collect();
+    let (mut scene, approved) = unapproved((40, 12), &command.join("\n"));
+    scene.pass(10_000);
+    assert!(scene.press("y").iter().all(BoardRequest::only_reads), "it is only shown");
+    scene.pass(10_000);
+    assert_eq!(scene.press("y"), [], "its end was never on the screen");
+    for _ in 0..20 {
+        scene.press("Ctrl-d");
+    }
+    scene.pass(500);
+    assert_eq!(scene.press("y"), [approved]);
+}
+
+#[test]
+fn a_terminal_below_an_agent_approves_nothing() {
+    let (mut scene, approved) = unapproved((120, 40), "make check");
+    scene.board.data_mut().no_answers = Some("an agent started this program".into());
+    scene.board.apply(BoardInput::Changed);
+    scene.show();
+    scene.pass(1_000);
+    assert_eq!(scene.press("y"), []);
+    assert!(scene.picture().contains("Cannot be approved here"), "{}", scene.picture());
+    // Who is at the terminal is looked at again when the approval is to be stored.
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("punch.db");
+    punch_store::SqliteStore::open(&database, punch_store::OpenMode::Create).unwrap();
+    let consents = || Consents::new(folder.path(), &database, folder.path());
+    let tree = WorkTree { root: folder.path().into(), git: None, consents: Some(consents()) };
+    let setup = BoardSetup { own_mark: Some("CLAUDECODE"), tree, ..setup(look()) };
+    let job = BoardJob { opened: scene.feed.opened().cloned(), request: approved };
+    let BoardInput::Done(Err(refused)) = carry_out(&setup, &job) else { panic!("it was approved") };
+    assert!(refused.message.starts_with("only you can answer"), "{}", refused.message);
+    assert!(!consents().has(&Verify::Shell("make check".into())));
 }

@@ -7,6 +7,7 @@ use punch_core::{Actor, ShownStatus};
 
 use crate::board::BoardInput;
 use crate::look::{BoardLook, BoardShape};
+use crate::request::BoardRequest;
 
 use super::scene::{BoardScene, add, large, look, typical};
 
@@ -63,6 +64,21 @@ fn every_view_of_a_plan_in_the_middle_of_a_run() {
             };
             insta::assert_snapshot!(format!("{view}_typical_{name}"), pictures(make, look, false));
         }
+    }
+}
+
+#[test]
+fn the_run_view_shows_who_would_work_on_what_and_when() {
+    for (name, look) in looks() {
+        let mut scene = typical(look, (120, 40));
+        let asked = scene.press("5").into_iter().find(|request| matches!(request, BoardRequest::Timeline(_)));
+        scene.carry_out(asked.unwrap());
+        let picture = scene.picture();
+        let mut lines = picture.lines().skip_while(|line| !line.contains("Planned"));
+        assert!(lines.next().is_some(), "{name}: {picture}");
+        let (first, axis) = (lines.next().unwrap(), lines.next().unwrap());
+        assert!(first.contains(look.pick("  1 ▏T-", "  1 |T-")), "{name}: {picture}");
+        assert!(axis.contains("now"), "{name}: {picture}");
     }
 }
 

@@ -181,3 +181,15 @@ fn tab_puts_a_new_todo_elsewhere() {
         assert!(scene.picture().contains("Added T-51"), "{}", scene.picture());
     }
 }
+
+#[test]
+fn the_end_of_a_long_line_of_wide_characters_stays_in_view() {
+    for size in [(120, 40), (80, 24), (40, 12)] {
+        let mut scene = typical(look(), size);
+        scene.press("a");
+        scene.type_text(&"語".repeat(100));
+        scene.type_text("xyz");
+        let picture = scene.picture();
+        assert!(picture.contains("語xyz"), "{size:?}: {picture}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What must not wait, what must not get lost, and what must fit.
 
-use punch_core::{HoldKind, Uid};
+use punch_core::{Actor, Edit, HoldKind, Keep, Op, Uid, Verify};
 use punch_engine::QuestionReply;
 use punch_store::RequestedState;
 
@@ -152,4 +152,86 @@ fn a_seat_without_a_todo_says_what_it_does() {
     let picture = scene.picture();
     assert!(picture.contains("Seat 1") && picture.contains("state: idle for 12m"), "{picture}");
     assert!(!picture.contains("Nothing is selected"), "{picture}");
+}
+
+/// A todo with a check, selected in the list.
+fn with_check(command: &str) -> BoardScene {
+    let mut scene = typical(look(), (120, 40));
+    let edit = Edit { verify: Keep::Set(Some(Verify::Shell(command.into()))), ..Edit::default() };
+    scene.submit(Actor::user(), &[Op::Edit(id("T-38"), edit)]);
+    scene.board.data_mut().runs_checks = true;
+    scene.press("2");
+    scene.select("T-38");
+    scene
+}
+
+fn notice(scene: &BoardScene) -> &str {
+    scene.board.notice().map_or("", |notice| &notice.text)
+}
+
+#[test]
+fn a_check_that_runs_is_named_until_it_ends_and_so_is_what_waits_for_it() {
+    let mut scene = with_check("sleep 600");
+    assert!(scene.press("d").iter().any(BoardRequest::is_change));
+    assert_eq!(notice(&scene), "Checking T-38…");
+    scene.pass(60_000);
+    assert_eq!(notice(&scene), "Checking T-38…", "a notice goes, but the check still runs");
+    scene.press("-");
+    assert_eq!(notice(&scene), "This waits for the check of T-38.");
+    scene.board.apply(BoardInput::Stored(Ok("T-38 completed".into())));
+    assert_eq!(notice(&scene), "T-38 completed");
+    scene.board.apply(BoardInput::Stored(Ok("T-38 lowered".into())));
+    scene.pass(60_000);
+    assert_eq!(notice(&scene), "", "nothing is checked any more");
+}
+
+#[test]
+fn other_answers_do_not_end_a_check_and_todos_without_one_are_not_checked() {
+    let mut scene = with_check("sleep 600");
+    scene.press("d");
+    scene.board.apply(BoardInput::Done(Ok("Allowed.".into())));
+    assert_eq!(notice(&scene), "Allowed.");
+    scene.pass(60_000);
+    assert_eq!(notice(&scene), "Checking T-38…");
+    for (todo, runs_checks) in [("T-39", true), ("T-38", false)] {
+        let mut scene = with_check("true");
+        scene.board.data_mut().runs_checks = runs_checks;
+        scene.select(todo);
+        scene.press("d");
+        assert_eq!(notice(&scene), "", "{todo}");
+    }
+}
+
+#[test]
+fn what_a_check_says_ends_the_notice_about_it() {
+    let mut scene = with_check("true");
+    let requests = scene.press("d");
+    scene.carry_out(requests[0].clone());
+    scene.press("j");
+    scene.pass(60_000);
+    assert_eq!(notice(&scene), "");
+}
+
+#[test]
+fn editing_several_todos_at_once_is_refused_rather_than_done_to_the_first() {
+    let mut scene = typical(look(), (120, 40));
+    marked_two(&mut scene);
+    assert_eq!(scene.press("e"), []);
+    assert!(notice(&scene).contains("one todo"), "{}", notice(&scene));
+    scene.press("Esc");
+    assert!(matches!(&scene.press("e")[..], [BoardRequest::Foreground(_), ..]));
+}
+
+#[test]
+fn changes_since_the_last_look_are_counted_beyond_those_that_are_read() {
+    let mut scene = typical(look(), (120, 40));
+    for n in 0..220 {
+        let edit = Edit { content: Keep::Set(format!("version {n}")), ..Edit::default() };
+        scene.submit(Actor::user(), &[Op::Edit(id("T-39"), edit)]);
+    }
+    let revision = scene.board.data().plan.as_ref().unwrap().row.revision;
+    assert!(scene.board.data().history.len() < revision as usize);
+    scene.press("1");
+    let count = format!("Since you last looked: {revision} changes");
+    assert!(scene.picture().contains(&count), "{count}: {}", scene.picture());
 }

@@ -49,6 +49,10 @@ pub(super) fn run_state() -> Value {
     named("runState", run)
 }
 
+fn switch() -> Value {
+    word(["on", "paused", "off"])
+}
+
 pub(super) fn sessions() -> Value {
     let session = object(
         &[
@@ -56,8 +60,9 @@ pub(super) fn sessions() -> Value {
             ("agent", text()),
             ("continuation", count()),
             ("of", count()),
-            ("switch", word(["on", "paused", "off"])),
-            ("decision", text()),
+            ("switch", about(switch(), "whether it is sent back to work when it stops early")),
+            ("decision", about(text(), "the last decision and its reason; empty before the first")),
+            ("decidedAt", or_null(time())),
         ],
         &[],
     );
@@ -140,6 +145,14 @@ pub(crate) fn control() -> Value {
 
 pub(crate) fn controlled() -> Value {
     whole(&[("run", count()), ("seat", or_null(count())), ("wanted", text())], &[])
+}
+
+pub(crate) fn control_session() -> Value {
+    object(&[("wanted", word(["pause", "resume", "off"]))], &[])
+}
+
+pub(crate) fn session_controlled() -> Value {
+    whole(&[("session", text()), ("switch", about(switch(), "a choice for all sessions may stop more"))], &[])
 }
 
 pub(crate) fn assign() -> Value {

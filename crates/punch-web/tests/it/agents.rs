@@ -93,3 +93,25 @@ fn agents_behind_a_proxy_cannot_guess_tokens_and_valid_ones_still_count() {
     assert_eq!(list(&made(&server, "ci", TokenRole::Agent)), 200, "valid tokens get in");
     assert_eq!(list(&server.file_token()), 200);
 }
+
+#[test]
+fn a_failed_write_of_an_agent_is_reported_until_the_next_change() {
+    let server = Server::start();
+    let token = made(&server, "ci", TokenRole::Agent);
+    let failed = || server.get("/plans/main/board").json()["failedWrite"].clone();
+    add(&server, &token, "First");
+    assert_eq!(failed(), Value::Null);
+    let mut stream = server.stream(Some(1));
+    let wrong = json!({"ops": [{"op": "done", "id": "T-99"}]});
+    call(&server, &token, "todo_write", wrong.clone());
+    assert!(failed().as_str().unwrap().contains("could not change the plan"), "{}", failed());
+    server.ops(json!([{"op": "start", "id": "T-1"}]));
+    assert_eq!(failed(), Value::Null);
+    call(&server, &token, "todo_write", wrong);
+    assert!(failed().is_string(), "a later failure counts again");
+    // Streams are sent each turn of it.
+    for wanted in [true, false, true] {
+        let turns = |(event, data): (String, Value)| event == "activity" && data["failedWrite"].is_string() == wanted;
+        while !turns(stream.next().unwrap()) {}
+    }
+}

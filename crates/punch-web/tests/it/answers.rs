@@ -1,5 +1,7 @@
 //! What is answered: reads, writes, refusals, hostile text, plans of every size, a store that goes away.
 
+use punch_core::drive::Switch;
+use punch_engine::ActivityKind;
 use serde_json::{Value, json};
 
 use crate::client::{Options, Server, engine};
@@ -80,6 +82,21 @@ fn reads_show_what_was_written() {
     );
     assert_eq!(server.post("/plans/main/seen", &json!({"revision": 2})).json()["seen"], 2);
     assert_eq!(server.get("/plans/main/board").json()["seen"], 2);
+}
+
+#[test]
+fn a_todo_names_the_command_of_the_inbox_that_approves_its_check() {
+    let server = Server::with(Options { approvals: true, ..Options::default() });
+    let add = json!([{"op": "add", "content": "Build", "verifyCommand": "make check"}]);
+    server.ops(add.clone());
+    engine(&server.database(), false).unwrap().create_plan("side").unwrap();
+    assert_eq!(server.post("/plans/side/ops", &json!({"ops": add})).status, 200);
+    for (plan, command) in [("main", "punch verify T-1 --allow"), ("side", "punch verify T-1 --allow --plan side")] {
+        let check = server.get(&format!("/plans/{plan}/todos/T-1")).json()["check"].clone();
+        assert_eq!(check, json!({"command": "make check", "approved": false, "approve": command}));
+        let inbox = server.get(&format!("/plans/{plan}/inbox")).json();
+        assert_eq!((&inbox["items"][0]["kind"], &inbox["items"][0]["action"]), (&json!("approval"), &json!(command)));
+    }
 }
 
 #[test]
@@ -276,4 +293,39 @@ fn a_report_is_one_page_without_script() {
     }
     assert!(!html.contains("href=\"javascript"));
     assert!(html.contains("<svg") && html.contains("<h2>History</h2>"));
+}
+
+#[test]
+fn sessions_of_the_plan_are_shown_and_controlled() {
+    let server = Server::start();
+    server.ops(json!([{"op": "add", "content": "a"}]));
+    let engine = engine(&server.database(), false).unwrap();
+    engine.create_plan("side").unwrap();
+    let plan = engine.named_plan("main").unwrap().id;
+    let key = punch_store::SessionKey::new("s-1", None);
+    engine.assign(plan, &key, &[punch_core::Uid(1)]).unwrap();
+    engine.switch(plan, Some(&key), Switch::Paused, &punch_core::Actor::user()).unwrap();
+    let sessions = |plan: &str| server.get(&format!("/plans/{plan}/board")).json()["sessions"].clone();
+    assert_eq!((&sessions("main")[0]["session"], &sessions("main")[0]["switch"]), (&json!("s-1"), &json!("paused")));
+    assert_eq!(sessions("side"), json!([]), "it works on another plan");
+    let file = punch_web::TokenFile::in_folder(server.folder.path());
+    let token = |name: &str, role| {
+        let new = punch_web::NewToken { name: name.into(), role, expires_at: None };
+        let made = file.add(&new, crate::client::clock()).unwrap();
+        server.post_as("none", "/session", &json!({"token": made})).json()["token"].as_str().unwrap().to_owned()
+    };
+    let control = |token: &str, plan: &str, id: &str, wanted: &str| {
+        server.post_as(token, &format!("/plans/{plan}/sessions/{id}/control"), &json!({"wanted": wanted}))
+    };
+    let (phone, wall) = (token("phone", punch_web::TokenRole::Owner), token("wall", punch_web::TokenRole::Reader));
+    assert_eq!(control(&wall, "main", "s-1", "off").status, 403);
+    assert_eq!(control(&phone, "main", "s-1", "stop").problem(), (400, "bad_request".into()));
+    assert_eq!(control(&phone, "main", "s-2", "off").problem(), (404, "unknown_session".into()));
+    assert_eq!(control(&phone, "side", "s-1", "off").problem(), (404, "unknown_session".into()));
+    assert_eq!(sessions("main")[0]["switch"], "paused", "nothing has changed");
+    assert_eq!(control(&phone, "main", "s-1", "off").json()["switch"], "off");
+    assert_eq!(sessions("main")[0]["switch"], "off");
+    assert_eq!(control(&phone, "main", "s-1", "resume").json()["switch"], "on");
+    let last = engine.activity(plan, 0, 100).unwrap().records.pop().unwrap();
+    assert!(matches!(last.kind, ActivityKind::Control { by, .. } if by == "phone"), "the token signs it");
 }

@@ -9,12 +9,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use punch_engine::call::Dialect;
 use punch_engine::config::{Config, ConfigInputs, Settings};
-use punch_engine::{Engine, PlanChoice, WorkTree};
+use punch_engine::{Consents, Engine, PlanChoice, WorkTree};
 use punch_serve::{CallerIdentity, ConversationTag, PlanToolService, ServeLog, ServedProject, Token, ToolOffers};
 use punch_store::{OpenMode, open_file};
 use punch_web::{ApiProblem, ListenAddress, ListeningBoard, ServedBoard, StartedBy, TokenFile, WebSetup};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+
+use crate::described::{check_answer, check_event};
 
 /// What a test changes about the server.
 #[derive(Clone, Default)]
@@ -28,6 +30,8 @@ pub struct Options {
     pub settings: Vec<(&'static str, &'static str)>,
     /// Takes the records of requests.
     pub log: Option<Arc<Mutex<Vec<Value>>>>,
+    /// The server knows what the user has approved.
+    pub approvals: bool,
     /// How long a request waits for a store that is busy.
     pub wait: Option<Duration>,
 }
@@ -121,7 +125,11 @@ impl Server {
             start_agent: Box::new(|_, _, _| Ok(())),
             settings: settings(&options.settings),
             ignored: Vec::new(),
-            tree: WorkTree { root: folder.path().to_owned(), git: None, consents: None },
+            tree: WorkTree {
+                root: folder.path().to_owned(),
+                git: None,
+                consents: options.approvals.then(|| Consents::new(folder.path(), &database, folder.path())),
+            },
             project: "test".into(),
             version: "0.0.0",
         };
@@ -199,7 +207,10 @@ impl Server {
 
     pub fn get(&self, path: &str) -> Answer {
         let bearer = format!("Bearer {}", self.token);
-        self.raw("GET", &format!("/api/v1{path}"), &[("Host", &self.host()), ("Authorization", &bearer)], "")
+        let path = format!("/api/v1{path}");
+        let answer = self.raw("GET", &path, &[("Host", &self.host()), ("Authorization", &bearer)], "");
+        check_answer("GET", &path, &answer);
+        answer
     }
 
     pub fn post(&self, path: &str, body: &Value) -> Answer {
@@ -211,7 +222,10 @@ impl Server {
         let headers =
             [("Host", self.host()), ("Authorization", bearer), ("Content-Type", "application/json".to_owned())];
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        self.raw("POST", &format!("/api/v1{path}"), &headers, &body.to_string())
+        let path = format!("/api/v1{path}");
+        let answer = self.raw("POST", &path, &headers, &body.to_string());
+        check_answer("POST", &path, &answer);
+        answer
     }
 
     /// Changes the plan `main`, which must succeed.
@@ -305,6 +319,7 @@ impl Stream {
                 // A connection may be cut inside of an event.
                 data = serde_json::from_str(text).ok()?;
             } else if line.is_empty() && !event.is_empty() {
+                check_event(&event, &data);
                 return Some((event, data));
             }
         }

@@ -5,6 +5,7 @@ mod access;
 mod agents;
 mod answers;
 mod client;
+mod described;
 mod description;
 mod fleet;
 mod following;

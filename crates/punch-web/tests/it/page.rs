@@ -21,8 +21,16 @@ fn every_answer_forbids_what_is_foreign() {
         assert_eq!(answer.header("referrer-policy").as_deref(), Some("no-referrer"), "{path}");
         assert!(!answer.head.to_lowercase().contains("access-control"), "{path}");
     }
-    for (name, kind) in [("app", "js"), ("board", "js"), ("graph", "js"), ("run", "js"), ("app", "css"), ("run", "css")]
-    {
+    for (name, kind) in [
+        ("app", "js"),
+        ("board", "js"),
+        ("graph", "js"),
+        ("run", "js"),
+        ("todo", "js"),
+        ("log", "js"),
+        ("app", "css"),
+        ("run", "css"),
+    ] {
         let file = server.raw("GET", &format!("/{name}.{kind}"), &[("Host", &host)], "");
         let kind = if kind == "js" { "text/javascript" } else { "text/css" };
         assert_eq!(file.header("content-type"), Some(format!("{kind}; charset=utf-8")), "{name}");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use punch_core::drive::{ContextUse, Decision, HostEvent, PlanFacts, Switch, ToolKind, survey};
 use punch_core::view::Progress;
-use punch_core::{Hold, HoldKind, Op};
+use punch_core::{Actor, Hold, HoldKind, Op};
 use punch_engine::call::Dialect;
 use punch_store::{MemoryStore, OpenMode, SessionKey, SqliteStore};
 use serde_json::json;
@@ -210,7 +210,7 @@ fn settings_and_switches_count_at_the_next_stop() {
         (Some(&SessionKey::new("other", None)), Switch::Off, "paused"),
         (Some(&key), Switch::On, "continue"),
     ] {
-        world.engine.switch(world.plan, of, to).unwrap();
+        world.engine.switch(world.plan, of, to, &Actor::user()).unwrap();
         assert_eq!(world.stopped("s"), code);
     }
     world.settings = settings(&[("keep_going.enabled", "false")]);

@@ -130,12 +130,15 @@ export function setSingleKeys(on: boolean): void {
 let toasts = 0;
 const DONE_MS = 8_000;
 const REFUSED_MS = 15_000;
+/** What takes longer to be completed runs a check, which may take minutes. */
+const CHECK_MS = 400;
 
-export function toast(text: string, more: Partial<Toast> = {}): void {
+export function toast(text: string, more: Partial<Toast> = {}): number {
   const made: Toast = { id: ++toasts, text, hint: null, kind: "done", undo: null, ...more };
   set({ toasts: [...get().toasts.slice(-2), made] });
   announce(made.hint === null ? text : `${text} ${made.hint}`);
-  setTimeout(() => dismiss(made.id), made.kind === "done" ? DONE_MS : REFUSED_MS);
+  if (made.kind !== "pending") setTimeout(() => dismiss(made.id), made.kind === "done" ? DONE_MS : REFUSED_MS);
+  return made.id;
 }
 
 export function dismiss(id: number): void {
@@ -157,10 +160,20 @@ function randomKey(): string {
 /** Writes a batch, all or nothing. Throws a `Problem` if it is refused. */
 export async function submit(ops: Op[], ifRevision?: number): Promise<WriteAnswer> {
   const { plan } = get().route;
-  const answer = await post<WriteAnswer>(planPath(plan, "ops"), { ops, ifRevision, key: randomKey() });
-  const { picture } = get();
-  if (picture?.plan === plan) set({ picture: applyRows(picture, answer.revision, answer.rows, answer.gone) });
-  return answer;
+  const checked = ops.flatMap((op) => (op.op === "done" ? [String(op["id"])] : []));
+  let shown = 0;
+  const timer = setTimeout(() => {
+    if (checked.length > 0) shown = toast(`Checking ${names(checked)}…`, { kind: "pending" });
+  }, CHECK_MS);
+  try {
+    const answer = await post<WriteAnswer>(planPath(plan, "ops"), { ops, ifRevision, key: randomKey() });
+    const { picture } = get();
+    if (picture?.plan === plan) set({ picture: applyRows(picture, answer.revision, answer.rows, answer.gone) });
+    return answer;
+  } finally {
+    clearTimeout(timer);
+    dismiss(shown);
+  }
 }
 
 /** Writes a batch, says what was done, and offers to undo it. False if it was refused. */

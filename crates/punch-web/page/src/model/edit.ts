@@ -1,7 +1,5 @@
 // Saving one field of a todo without overwriting what someone else wrote meanwhile, and without losing what you typed.
-import { get as read, Problem, todoPath } from "../net/http.ts";
-import { submit } from "./actions.ts";
-import { get } from "./state.ts";
+import { get, Problem, read, submit, todoPath } from "../shared.ts";
 import type { Op, TodoAnswer, TodoRecord } from "./types.ts";
 
 /** Texts that are being edited. They outlive the field that shows them: closing a todo loses nothing. */

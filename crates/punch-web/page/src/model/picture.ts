@@ -27,6 +27,11 @@ export interface Picture {
   can: Rights;
 }
 
+/** How many changes there are since you looked. Not all of them are kept. */
+export function unseenCount(picture: Picture): number {
+  return Math.max(0, picture.revision - picture.seen);
+}
+
 /** Changes since you looked that are kept; older ones are in the log. */
 const UNSEEN = 50;
 
@@ -94,6 +99,8 @@ function replaced(picture: Picture, rows: Row[], gone: number[], phases: Phase[]
 }
 
 export function applyActivity(picture: Picture, activity: ActivityEvent): Picture {
+  // The mark of a reader stays in the tab.
+  const seen = picture.can.write ? activity.seen : Math.max(picture.seen, activity.seen);
   return {
     ...picture,
     run: activity.run,
@@ -102,8 +109,8 @@ export function applyActivity(picture: Picture, activity: ActivityEvent): Pictur
     inbox: activity.inbox,
     questions: activity.questions,
     failedWrite: activity.failedWrite,
-    seen: activity.seen,
-    unseen: picture.unseen.filter((entry) => entry.revision > activity.seen),
+    seen,
+    unseen: picture.unseen.filter((entry) => entry.revision > seen),
   };
 }
 

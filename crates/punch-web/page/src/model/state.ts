@@ -9,7 +9,8 @@ export interface Toast {
   id: number;
   text: string;
   hint: string | null;
-  kind: "done" | "refused";
+  /** What is pending stays until it has ended. */
+  kind: "done" | "refused" | "pending";
   /** The revision that the button Undo undoes. */
   undo: number | null;
 }

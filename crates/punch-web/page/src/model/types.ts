@@ -105,7 +105,8 @@ export interface AgentSession {
   continuation: number;
   of: number;
   switch: string;
-  decision: string | null;
+  decision: string;
+  decidedAt: number | null;
 }
 
 /** What every page shows of the workers on all machines. */

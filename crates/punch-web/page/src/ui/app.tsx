@@ -10,12 +10,10 @@ import { keepFocus } from "./cursor.ts";
 import { clock, dollars, plural } from "./format.ts";
 import { Icon, IconButton } from "./icons.tsx";
 import { List } from "./list.tsx";
-import { Log } from "./log.tsx";
 import { Now } from "./now.tsx";
 import { Overlays } from "./overlays.tsx";
 import { Button, Command, Empty, Message, PauseButton, plainClick, useCanWrite } from "./parts.tsx";
 import { SelectionBar } from "./selection.tsx";
-import { Todo } from "./todo.tsx";
 
 export const TABS: readonly { view: View; title: string }[] = [
   { view: "now", title: "Now" },
@@ -45,7 +43,7 @@ export function App(): JSX.Element {
           <main id="main" class={`main view-${view}`} tabIndex={-1}>
             {picture !== null ? <Page view={view} todo={todo} /> : missing !== null ? <Missing {...missing} /> : <Loading />}
           </main>
-          {beside && <aside class="aside" aria-label={`Todo ${todo}`}><Todo key={todo} id={todo} beside /></aside>}
+          {beside && <aside class="aside" aria-label={`Todo ${todo}`}><OnDemand key={todo} page="todo" id={todo} beside /></aside>}
           <SelectionBar />
         </div>
       )}
@@ -60,19 +58,26 @@ function Page(props: { view: View; todo: string | null }): JSX.Element {
   switch (props.view) {
     case "now": return <Now />;
     case "list": return <List />;
-    case "log": return <Log />;
-    case "todo": return props.todo === null ? <List /> : <Todo key={props.todo} id={props.todo} />;
-    default: return <PageOnDemand key={props.view} view={props.view} />;
+    case "todo": return props.todo === null ? <List /> : <OnDemand key={props.todo} page="todo" id={props.todo} />;
+    default: return <OnDemand key={props.view} page={props.view} id="" />;
   }
 }
 
-type Drawn = () => JSX.Element;
+/** What a page may need besides the state: the todo to show, and whether it stands beside another page. */
+interface Shown {
+  id: string;
+  beside?: boolean;
+}
 
-/** Pages with a script and a style sheet of their own, see build.mjs. */
-const LOAD: Record<"board" | "graph" | "run", () => Promise<Drawn>> = {
+type Drawn = (props: Shown) => JSX.Element;
+
+/** Pages with a script of their own, see build.mjs. */
+const LOAD: Record<"board" | "graph" | "run" | "log" | "todo", () => Promise<Drawn>> = {
   board: async () => (await import("./board.tsx")).Board,
   graph: async () => (await import("./graph.tsx")).Graph,
   run: async () => (await import("./run.tsx")).Run,
+  log: async () => (await import("./log.tsx")).Log,
+  todo: async () => (await import("./todo.tsx")).Todo,
 };
 
 function loadStyle(name: string): Promise<void> {
@@ -83,20 +88,23 @@ function loadStyle(name: string): Promise<void> {
   });
 }
 
+/** Those among them that also have a style sheet. */
+const STYLED: View[] = ["board", "graph", "run"];
+
 const LOADED = new Map<View, Drawn>();
 
-function PageOnDemand(props: { view: keyof typeof LOAD }): JSX.Element {
-  const { view } = props;
-  const [state, setState] = useState<"loading" | "loaded" | "failed">(LOADED.has(view) ? "loaded" : "loading");
+function OnDemand(props: Shown & { page: keyof typeof LOAD }): JSX.Element {
+  const { page, ...shown } = props;
+  const [state, setState] = useState<"loading" | "loaded" | "failed">(LOADED.has(page) ? "loaded" : "loading");
   useEffect(() => {
     if (state === "loaded") return;
-    Promise.all([LOAD[view](), loadStyle(view)]).then(([page]) => {
-      LOADED.set(view, page);
+    Promise.all([LOAD[page](), STYLED.includes(page) && loadStyle(page)]).then(([drawn]) => {
+      LOADED.set(page, drawn);
       setState("loaded");
     }, () => setState("failed"));
   }, []);
-  const Drawn = LOADED.get(view);
-  if (Drawn !== undefined) return <Drawn />;
+  const Drawn = LOADED.get(page);
+  if (Drawn !== undefined) return <Drawn {...shown} />;
   if (state === "loading") return <Loading />;
   return <Empty title="This page could not be loaded."><Button onClick={() => location.reload()}>Reload</Button></Empty>;
 }
@@ -201,7 +209,6 @@ function Filter(): JSX.Element {
 function Tabs(): JSX.Element {
   const route = useApp((state) => state.route);
   const needs = useApp((state) => state.picture?.inbox.length ?? 0);
-  const write = useCanWrite();
   const current = route.view === "todo" ? "list" : route.view;
   return (
     <nav class="tabs" aria-label="Pages">
@@ -221,7 +228,6 @@ function Tabs(): JSX.Element {
           </a>
         );
       })}
-      {write && <button type="button" class="float-add" aria-label="Add a todo" onClick={() => show({ kind: "add", after: null })}><Icon name="plus" /></button>}
     </nav>
   );
 }

@@ -1,17 +1,11 @@
 // The history of the plan: what changed, by whom, undo, and the plan as it was.
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { navigate } from "../model/actions.ts";
-import { outline } from "../model/outline.ts";
-import { useApp } from "../model/state.ts";
 import type { HistoryEntry, PastPlan } from "../model/types.ts";
-import { asProblem, get as read, planPath, type Problem } from "../net/http.ts";
-import { usePath } from "./cursor.ts";
-import { Entry } from "./entry.tsx";
-import { useFetched } from "./fetched.ts";
-import { clock, plural } from "./format.ts";
-import { Await, Button, Empty } from "./parts.tsx";
-import { WindowedList } from "./list.tsx";
+import type { Problem } from "../net/http.ts";
+import {
+  asProblem, Await, Button, clock, Empty, Entry, navigate, outline, planPath, plural, read, useApp, useEffect, useFetched, useMemo, usePath,
+  useState, WindowedList,
+} from "../shared.ts";
 
 const PAGE = 100;
 

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { control, markSeen, navigate, openTodo, show } from "../model/actions.ts";
 import { inboxKey } from "../model/announce.ts";
+import { unseenCount } from "../model/picture.ts";
 import { useApp } from "../model/state.ts";
 import type { HistoryEntry, Row, Seat } from "../model/types.ts";
 import { usePath } from "./cursor.ts";
@@ -56,7 +57,7 @@ export function Now(): JSX.Element {
           )}
       </Section>
       <NextUp rows={next} open={open} />
-      <Unseen entries={picture.unseen} revision={picture.revision} />
+      <Unseen entries={picture.unseen} count={unseenCount(picture)} revision={picture.revision} />
     </div>
   );
 }
@@ -128,13 +129,14 @@ function NextUp(props: { rows: Row[]; open: number }): JSX.Element {
   );
 }
 
-function Unseen(props: { entries: HistoryEntry[]; revision: number }): JSX.Element {
-  const { entries, revision } = props;
-  const mark = entries.length > 0 && <Button look="quiet small" onClick={() => void markSeen(revision)}>Mark as seen</Button>;
+function Unseen(props: { entries: HistoryEntry[]; count: number; revision: number }): JSX.Element {
+  const { count, revision } = props;
+  const entries = props.entries.slice(0, 20);
+  const mark = count > 0 && <Button look="quiet small" onClick={() => void markSeen(revision)}>Mark as seen</Button>;
   return (
-    <Section title="Since you last looked" count={entries.length} aside={mark || undefined}>
-      {entries.length === 0 ? <Empty title="Nothing changed." /> : <ul class="entries">{entries.slice(0, 20).map((entry) => <Entry key={entry.revision} entry={entry} />)}</ul>}
-      {entries.length > 20 && <Button look="quiet small more" onClick={() => navigate({ view: "log" })}>{entries.length - 20} more in the log</Button>}
+    <Section title="Since you last looked" count={count} aside={mark || undefined}>
+      {count === 0 ? <Empty title="Nothing changed." /> : <ul class="entries">{entries.map((entry) => <Entry key={entry.revision} entry={entry} />)}</ul>}
+      {count > entries.length && <Button look="quiet small more" onClick={() => navigate({ view: "log" })}>{count - entries.length} more in the log</Button>}
     </Section>
   );
 }

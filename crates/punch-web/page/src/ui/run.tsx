@@ -1,12 +1,12 @@
 // A run: seats, plan and reality over time, spending against its limits, estimates against what it took.
 import type { JSX } from "preact";
 import { ganttOf } from "../model/gantt.ts";
-import type { RunAnswer, RunState, RunSummary, ScheduleAnswer } from "../model/types.ts";
+import type { AgentSession, RunAnswer, RunState, RunSummary, ScheduleAnswer } from "../model/types.ts";
 import { GanttChart } from "./gantt_chart.tsx";
 import { SpendChart } from "./spend_chart.tsx";
 import {
-  Bar, Button, clock, count, dollars, Empty, fullTime, Message, Meter, navigate, PauseButton, planPath, plural, SeatRow, Section,
-  show, span, Table, TodoLink, useApp, useCanWrite, useEffect, useFetched, useMemo, usePath, useState,
+  Age, Bar, Button, clock, count, dollars, Empty, fullTime, get, Message, Meter, navigate, PauseButton, planPath, plural, post, refuse,
+  SeatRow, Section, show, span, Table, toast, TodoLink, useApp, useCanWrite, useEffect, useFetched, useMemo, usePath, useState,
 } from "../shared.ts";
 
 export function Run(): JSX.Element {
@@ -32,6 +32,7 @@ export function Run(): JSX.Element {
         : <RunHead run={run} runs={list} />}
       {run !== null && <Meters run={run} />}
       {run?.running && <Seats run={run} />}
+      <Sessions />
       <Fleet />
       {detail !== null && <SpendChart answer={detail} />}
       <Timeline answer={detail} schedule={run === null || run.running ? schedule.value : null} />
@@ -48,6 +49,45 @@ function Fleet(): JSX.Element | null {
     if (has) void import("./workers.tsx").then(setDrawn);
   }, [has]);
   return drawn && <drawn.Workers />;
+}
+
+const SWITCH = {
+  pause: "The session may stop, until you resume it",
+  resume: "The session is sent back to work when it stops early",
+  off: "The session may stop",
+};
+
+async function decide(session: string, wanted: keyof typeof SWITCH): Promise<void> {
+  try {
+    await post(planPath(get().route.plan, `sessions/${encodeURIComponent(session)}/control`), { wanted });
+    toast(SWITCH[wanted]);
+  } catch (cause) {
+    refuse(cause);
+  }
+}
+
+/** Sessions that work on the plan: whether each is sent back to work when it stops early, and what was decided last. */
+function Sessions(): JSX.Element | null {
+  const sessions = useApp((state) => state.picture?.sessions) ?? [];
+  const write = useCanWrite();
+  if (sessions.length === 0) return null;
+  const button = (one: AgentSession, wanted: keyof typeof SWITCH, word: string): JSX.Element =>
+    <Button look="small" label={`${word}: session ${one.session}`} onClick={() => void decide(one.session, wanted)}>{word}</Button>;
+  return (
+    <Section title="Sessions" count={sessions.length}>
+      <Table
+        head={["Agent", "Session", "Auto-continue", "#Continuations", "Last decision", ...(write ? ["Change"] : [])]}
+        rows={sessions.map((one) => [
+          <span class="theirs">{one.agent}</span>,
+          <span class="mono theirs" title={one.session}>{one.session.slice(0, 8)}</span>,
+          <span class={`chip ${one.switch === "on" ? "" : "warn"}`}>{one.switch}</span>,
+          `${one.continuation} of ${one.of}`,
+          <>{one.decision === "" ? "–" : <span class="theirs">{one.decision}</span>}{one.decidedAt !== null && <> · <Age since={one.decidedAt} /></>}</>,
+          ...(write ? [<span class="buttons">{one.switch === "on" ? button(one, "pause", "Pause") : button(one, "resume", "Resume")}{one.switch !== "off" && button(one, "off", "Off")}</span>] : []),
+        ])}
+      />
+    </Section>
+  );
 }
 
 function NoRun(): JSX.Element {

@@ -1,11 +1,7 @@
 // A text that is edited in place. If someone else changes it meanwhile, both versions are shown and you choose.
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { refuse, toast } from "../model/actions.ts";
 import { draftOf, keepDraft, saveField, type TextField } from "../model/edit.ts";
-import { get } from "../model/state.ts";
-import { Icon } from "./icons.tsx";
-import { Button, canWrite } from "./parts.tsx";
+import { Button, canWrite, get, Icon, refuse, toast, useEffect, useRef, useState } from "../shared.ts";
 
 export function EditableText(props: {
   uid: number;

@@ -1,19 +1,11 @@
 // Everything about one todo: beside a page, or on its own.
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
-import { navigate, openTodo, show, write } from "../model/actions.ts";
-import { ACTIONS } from "../model/changes.ts";
-import { useApp } from "../model/state.ts";
 import type { Row, TodoAnswer, TodoRecord, WhyAnswer } from "../model/types.ts";
-import { todoPath } from "../net/http.ts";
-import { useFetched } from "./fetched.ts";
-import { count, plural, span } from "./format.ts";
-import { IconButton, StatusIcon, statusWord } from "./icons.tsx";
-import { AnswerHold } from "./inbox.tsx";
+import {
+  act, ACTIONS, Age, AnswerHold, Await, Button, Command, count, IconButton, navigate, openTodo, plural, QuestionCard, show, span, StatusIcon,
+  statusWord, TodoLink, todoPath, useApp, useCanWrite, useFetched, useState, WordForm, write,
+} from "../shared.ts";
 import { Markdown } from "./markdown.tsx";
-import { Age, Await, Button, Command, TodoLink, useCanWrite, WordForm } from "./parts.tsx";
-import { QuestionCard } from "./question.tsx";
-import { act } from "./selection.tsx";
 import { EditableText } from "./text_field.tsx";
 import { Attempts, Evidence, History, Notes, Work } from "./todo_record.tsx";
 

@@ -1,15 +1,11 @@
 // What was done about a todo: evidence, notes, attempts, the work itself, and its history.
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { toast, write } from "../model/actions.ts";
-import { useApp } from "../model/state.ts";
 import type { HistoryEntry, Row, TodoAnswer, TodoRecord } from "../model/types.ts";
-import { asProblem, get as read, todoPath } from "../net/http.ts";
-import { Entry } from "./entry.tsx";
-import { useFetched } from "./fetched.ts";
-import { clock, count, dollars, fullTime, span } from "./format.ts";
+import {
+  Age, asProblem, Button, clock, count, dollars, Entry, fullTime, read, span, Table, TextForm, toast, todoPath, useApp, useCanWrite,
+  useFetched, useState, write,
+} from "../shared.ts";
 import { Markdown } from "./markdown.tsx";
-import { Age, Button, Table, TextForm, useCanWrite } from "./parts.tsx";
 import { Part } from "./todo.tsx";
 
 export function Evidence(props: { todo: TodoRecord }): JSX.Element | null {

@@ -20,7 +20,7 @@ before(async () => {
   stage.punch("config", "set", "limits.long", "100000");
   for (const probe of PROBES) {
     const id = `T-${PROBES.indexOf(probe) + 1}`;
-    stage.punch("add", probe.slice(0, 500), "--description", `${probe}\n\n- ${probe}\n\n\`\`\`\n${probe}\n\`\`\``, "--criteria", probe, "--phase", probe.slice(0, 40));
+    stage.punch("add", probe.slice(0, 500), "--description", `${probe}\n\n- ${probe}\n\n\`\`\`\n${probe}\n\`\`\``, "--criteria", probe, "--phase", probe.slice(0, 40), "--files", `${probe.slice(0, 100)}/**`);
     stage.punch("note", id, probe);
   }
   stage.punch("hold", "T-1", PROBES[0]);
@@ -28,10 +28,22 @@ before(async () => {
   stage.punch("start", "T-3");
   stage.punch("fail", "T-3", PROBES[2]);
   stage.punch("done", "T-4", "--evidence", PROBES[3]);
+  stage.punch("start", "T-5", "--owner", PROBES[0]);
   await stage.serve();
   await stage.browser();
 });
 after(() => stage?.close());
+
+/** Nothing of the text has become an element, and none of it ran. */
+async function isHarmless(page, what) {
+  const found = await page.evaluate(() => ({
+    hacked: globalThis.hacked,
+    elements: document.querySelectorAll("main img, main script, main iframe, main [onerror], main [onload], main a[href^='javascript:'], aside img, aside script").length,
+    wide: document.documentElement.scrollWidth - innerWidth,
+  }));
+  assert.deepEqual([what, found.hacked, found.elements], [what, undefined, 0]);
+  assert.ok(found.wide <= 0, `${what} is ${found.wide} pixels wider than the screen`);
+}
 
 test("hostile text is shown as text on every page", async () => {
   for (const size of [DESK, PHONE]) {
@@ -40,18 +52,43 @@ test("hostile text is shown as text on every page", async () => {
       await page.goto(`${stage.address}/p/main/${view}`);
       await live(page);
       await until(() => page.evaluate(() => document.querySelector("main [aria-busy]") === null), "the page stays busy");
-      const found = await page.evaluate(() => ({
-        hacked: globalThis.hacked,
-        elements: document.querySelectorAll("main img, main script, main iframe, main [onerror], main [onload], main a[href^='javascript:']").length,
-        wide: document.documentElement.scrollWidth - innerWidth,
-      }));
-      assert.deepEqual([view, found.hacked, found.elements], [view, undefined, 0]);
-      assert.ok(found.wide <= 0, `${view} is ${found.wide} pixels wider than the screen`);
+      await isHarmless(page, view);
     }
     assert.ok((await page.content()).length > 0);
     await page.close();
   }
   assert.deepEqual(stage.problems, []);
+});
+
+test("what an agent says, asks, prints and is called is shown as text", async () => {
+  const own = await stageWith(["add", "Work (ask)"], ["add", "More work"]);
+  try {
+    const said = PROBES.slice(0, -1).join(" ");
+    const escaped = JSON.stringify(said).slice(1, -1);
+    void own.run(2, 600, [], { SAY: escaped, COMMAND: escaped });
+    own.report(PROBES[0], "UserPromptSubmit", { prompt: "go" });
+    const todos = [{ content: PROBES[1], status: "in_progress", activeForm: PROBES[2] }];
+    own.report(PROBES[0], "PostToolUse", { tool_name: "TodoWrite", tool_input: { todos }, tool_response: {} });
+    own.report(PROBES[0], "Stop", { stop_hook_active: false });
+    for (const size of [DESK, PHONE]) {
+      const page = await own.open("/p/main/now", size);
+      await page.locator(".question-text", { hasText: PROBES[0] }).waitFor();
+      await page.locator(".seat-line", { hasText: PROBES[1] }).first().waitFor();
+      await isHarmless(page, "now");
+      await page.goto(`${own.address}/p/main/run`);
+      await page.locator("td", { hasText: PROBES[0].slice(0, 8) }).first().waitFor();
+      await isHarmless(page, "run");
+      await page.goto(`${own.address}/p/main/todo/T-1`);
+      await page.locator(".question-text", { hasText: PROBES[2] }).waitFor();
+      await page.getByRole("button", { name: "Output of the agent" }).click();
+      await page.locator(".output", { hasText: "onerror" }).first().waitFor();
+      await isHarmless(page, "todo");
+      await page.close();
+    }
+    assert.deepEqual(own.problems, []);
+  } finally {
+    await own.close();
+  }
 });
 
 test("the policy of the page forbids HTML from strings and script from elsewhere", async () => {

@@ -1,5 +1,6 @@
 // The picture follows the store: other processes, lost connections, several tabs, two people in one field.
 import assert from "node:assert/strict";
+import { renameSync, rmSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { live, SCENE, stageWith, until } from "./stage.mjs";
 
@@ -77,6 +78,23 @@ test("after a lost connection the picture catches up", async () => {
   await row(page, "And after it").waitFor();
   await stage.first.close();
   stage.first = page;
+});
+
+test("a store that vanishes leaves the last picture, and its return is noticed", async () => {
+  const page = await stage.open("/p/main/list");
+  const [here, away] = [stage.path("project/.punch"), stage.path("project/.away")];
+  renameSync(here, away);
+  // A write is refused with the reason, and the picture stays.
+  await row(page, "Fuzz the reader").focus();
+  await page.keyboard.press("s");
+  await page.locator(".toast.refused").waitFor();
+  await row(page, "Fuzz the reader").waitFor();
+  rmSync(here, { recursive: true, force: true });
+  renameSync(away, here);
+  await live(page);
+  stage.punch("add", "After it returned");
+  await row(page, "After it returned").waitFor();
+  await page.close();
 });
 
 test("two people edit one field: the second sees the change and loses nothing", async () => {

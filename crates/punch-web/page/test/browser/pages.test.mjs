@@ -1,11 +1,7 @@
 // Every page in both sizes and themes: it is drawn, nothing is logged as an error, and axe has no serious finding.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { DESK, PHONE, SCENE, stageWith } from "./stage.mjs";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import { DESK, findings, PHONE, SCENE, stageWith } from "./stage.mjs";
 
 /** Each page with something that it must show. */
 const PAGES = [
@@ -26,16 +22,6 @@ before(async () => {
   stage = await stageWith(...SCENE);
 });
 after(() => stage?.close());
-
-/** What axe calls serious or critical. */
-async function findings(page) {
-  // The page's policy forbids script that is not its own; the debugger may run it all the same.
-  await page.evaluate(AXE);
-  // A dialog fades in, and its text has too little contrast until it is there.
-  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)));
-  const result = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
-  return result.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
-}
 
 for (const [name, size] of [["desk", DESK], ["phone", PHONE]]) {
   for (const scheme of ["light", "dark"]) {
@@ -74,5 +60,32 @@ test("targets are large enough for fingers", async () => {
     return all.map((one) => [one.textContent, one.getBoundingClientRect()]).filter(([, box]) => box.width > 0 && (box.height < 24 || box.width < 24)).map(([text]) => text);
   });
   assert.deepEqual(small, []);
+  await page.close();
+});
+
+test("on a phone, several todos are selected by touch, and nothing covers what can be pressed", async () => {
+  const page = await stage.open("/p/main/list", PHONE);
+  await page.getByRole("checkbox", { name: "Select T-5" }).check();
+  await page.getByRole("checkbox", { name: "Select T-6" }).check();
+  await page.getByRole("toolbar", { name: "Selected todos" }).getByText("2 todos selected").waitFor();
+  assert.ok(await page.locator('[data-key="todo:5"] .grip').isVisible(), "a todo cannot be dragged");
+  await page.getByRole("button", { name: "Clear the selection" }).click();
+  await page.goto(`${stage.address}/p/main/now`);
+  await page.locator(".inbox-item").first().waitFor();
+  const covered = () => page.evaluate(() => {
+    const buttons = [...document.querySelectorAll("main button")].map((one) => [one, one.getBoundingClientRect()]);
+    const top = document.querySelector("main").getBoundingClientRect();
+    const seen = buttons.filter(([, box]) => box.width > 0 && box.top >= top.top && box.bottom <= top.bottom);
+    const corners = (box) => [[box.left + 2, box.top + 2], [box.right - 2, box.top + 2], [box.left + 2, box.bottom - 2], [box.right - 2, box.bottom - 2]];
+    return seen.filter(([one, box]) => corners({ left: box.left + 6, right: box.right - 6, top: box.top + 6, bottom: box.bottom - 6 }).some(([x, y]) => !one.contains(document.elementFromPoint(x, y)))).map(([one]) => one.textContent);
+  });
+  for (const share of [0, 0.5, 1]) {
+    await page.evaluate((share) => document.querySelector("main").scrollTo(0, share * 10_000), share);
+    assert.deepEqual(await covered(), []);
+  }
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.getByRole("dialog", { name: "Add a todo" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.ok(await page.getByRole("button", { name: "Log out" }).isVisible());
   await page.close();
 });

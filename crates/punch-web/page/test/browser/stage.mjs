@@ -3,8 +3,10 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PUNCH = process.env.PUNCH ?? fail("set PUNCH to the binary");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -14,7 +16,11 @@ export const PATIENCE_MS = 30_000;
 export const DESK = { width: 1360, height: 860 };
 export const PHONE = { width: 375, height: 780 };
 
-/** An agent in Claude's form: the one that the terminal board is tested with. A todo that says `ask` makes it ask first. */
+/**
+ * An agent in Claude's form: the one that the terminal board is tested with. A todo that says `ask` makes it ask first; those
+ * that `QUICK` names take a second; `COST` and `TOKENS` are what each todo takes. `SAY` and `COMMAND`, escaped for JSON, are what
+ * it says and asks.
+ */
 const AGENT = new URL("../../../../../xtask/src/boards/agent.sh", import.meta.url).pathname;
 
 /** What `punch assign` starts instead of Claude Code. */
@@ -103,14 +109,20 @@ export class Stage {
     return page;
   }
 
-  /** Starts `punch run` with the scripted agent. */
-  run(agents, seconds) {
+  /** Starts `punch run` with the scripted agent, more options, and variables for the agent. */
+  run(agents, seconds, options = [], variables = {}) {
     const agent = `claude:sh ${AGENT}`;
-    const child = spawn(PUNCH, ["run", "--agent", agent, "--agents", String(agents)], {
-      cwd: join(this.folder, "project"), env: { ...this.environment, WORK: String(seconds) }, stdio: "ignore",
+    const child = spawn(PUNCH, ["run", "--agent", agent, "--agents", String(agents), ...options], {
+      cwd: join(this.folder, "project"), env: { ...this.environment, WORK: String(seconds), ...variables }, stdio: "ignore",
     });
     this.runs.push(child);
     return new Promise((resolve) => child.on("exit", resolve));
+  }
+
+  /** A report of a session in Claude's form, as its hooks make it. */
+  report(session, event, fields) {
+    const body = { session_id: session, hook_event_name: event, cwd: join(this.folder, "project"), ...fields };
+    return this.punchWith(JSON.stringify(body), "hook", "--agent", "claude", event);
   }
 
   path(name) {
@@ -173,6 +185,16 @@ export async function until(find, otherwise) {
     if (Date.now() > end) throw new Error(otherwise);
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
+}
+
+/** What axe calls serious or critical. */
+export async function findings(page) {
+  // The page's policy forbids script that is not its own; the debugger may run it all the same.
+  await page.evaluate(AXE);
+  // A dialog fades in, and its text has too little contrast until it is there.
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)));
+  const result = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
+  return result.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
 }
 
 /** A plan that looks like one: phases, dependencies, a hold, labels, notes. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applyActivity, applyChange, applyQuestion, applyRows, fits, type Picture, pictureOf } from "../../src/model/picture.ts";
-import type { BoardAnswer, ChangeEvent, Question, Row } from "../../src/model/types.ts";
+import { applyActivity, applyChange, applyQuestion, applyRows, fits, type Picture, pictureOf, unseenCount } from "../../src/model/picture.ts";
+import type { BoardAnswer, ChangeEvent, HistoryEntry, Question, Row } from "../../src/model/types.ts";
 
 /** Numbers that look random and are the same in every run. */
 function random(seed: number): (below: number) => number {
@@ -101,4 +101,17 @@ test("an update of 10,000 rows replaces only what changed", () => {
   assert.equal(after.byUid.get(one.uid)?.text, "changed");
   // Rows that did not change are the same values, so nothing else is drawn again.
   assert.equal(after.rows.filter((other, at) => other !== picture.rows[at]).length, 1);
+});
+
+test("changes since you looked are counted even where they are not kept", () => {
+  const entry = (revision: number): HistoryEntry => ({ revision, at: 0, by: "x", changes: "" });
+  let picture = pictureOf({ ...board([], 400), seen: 100, unseen: Array.from({ length: 50 }, (_, at) => entry(400 - at)) });
+  assert.equal(unseenCount(picture), 300);
+  picture = applyChange(picture, change(400, 401, { history: [entry(401)] }));
+  assert.deepEqual([unseenCount(picture), picture.unseen.length], [301, 50]);
+  const activity = { now: 0, run: null, sessions: [], fleet: null, inbox: [], questions: [], failedWrite: null };
+  assert.equal(unseenCount(applyActivity(picture, { ...activity, seen: 401 })), 0);
+  // The mark of a reader is only in the tab: the server does not know it.
+  const reader = { ...picture, seen: 401, can: { write: false, answer: false } };
+  assert.equal(unseenCount(applyActivity(reader, { ...activity, seen: 100 })), 0);
 });
