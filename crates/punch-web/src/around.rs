@@ -6,6 +6,7 @@ use punch_core::drive::{Decision, Switch};
 use punch_core::inbox::InboxItem;
 use punch_core::text::{clip, neutral};
 use punch_core::view::{FleetFigures, FleetView, inbox};
+use punch_engine::process::machine_name;
 use punch_engine::{AgentQuestion, Engine, EngineError, READER, RunRecord, SeatRow, Sum};
 use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, RequestedState};
 use serde_json::{Value, json};
@@ -78,7 +79,7 @@ pub(crate) fn question(question: &AgentQuestion, plan: Option<&Plan>) -> Value {
         QuestionState::Open => ("open", Value::Null),
         QuestionState::Answered(given) => {
             let answer = json!({
-                "answer": neutral(&given.answer), "by": neutral(&given.by), "via": neutral(&given.via), "at": given.at,
+                "answer": neutral(&given.answer), "by": neutral(&given.by), "via": neutral(machine_name(&given.via)), "at": given.at,
                 "reason": given.reason.as_deref().map(neutral),
             });
             ("answered", answer)

@@ -125,7 +125,7 @@ pub fn started_by(engine: Option<&Engine>) -> Result<StartedBy, Failure> {
     Ok(match browser_link(engine, &environment::agent_marks(), own)? {
         Ok(link) => StartedBy::User(link),
         Err(NotTheUser::NoTerminal) => StartedBy::Program,
-        Err(NotTheUser::Marked { .. } | NotTheUser::Agent { .. }) => StartedBy::Agent,
+        Err(NotTheUser::Marked { .. } | NotTheUser::Agent { .. } | NotTheUser::TooDeep) => StartedBy::Agent,
     })
 }
 
