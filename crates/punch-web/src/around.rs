@@ -121,7 +121,7 @@ pub(crate) fn run_state(engine: &Engine, id: PlanId, run: &RunRecord) -> Result<
         out["wanted"] = json!(wanted(controls.seats.get(&seat.seat).copied().unwrap_or_default()));
         out
     };
-    let limit = |name: &str| run.body.options["limits"][name].as_u64().filter(|limit| *limit > 0);
+    let limits = run.limits();
     Ok(json!({
         "number": run.id,
         "startedAt": run.started_at,
@@ -130,7 +130,7 @@ pub(crate) fn run_state(engine: &Engine, id: PlanId, run: &RunRecord) -> Result<
         "outcome": run.body.outcome.map_or("unfinished", punch_engine::RunOutcome::name),
         "wanted": wanted(controls.run),
         "spent": spent,
-        "limits": {"tokens": limit("tokens"), "cost": limit("cost"), "time": limit("time")},
+        "limits": {"tokens": limits.tokens, "cost": limits.cost, "time": limits.time},
         "seats": seats.iter().map(seat).collect::<Vec<_>>(),
     }))
 }

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use punch_core::Todo;
-use punch_engine::config::{IgnoredSetting, Settings};
-use punch_engine::{Engine, InboxQuery, PlanChoice, READER, TodoAssignment, WorkTree};
+use punch_engine::config::Settings;
+use punch_engine::{Engine, InboxQuery, PlanChoice, TodoAssignment, WorkTree};
 use punch_store::PlanInfo;
 
 use crate::ApiProblem;
@@ -47,8 +47,6 @@ pub struct WebSetup {
     pub start_agent: StartAgent,
     /// The settings.
     pub settings: Settings,
-    /// Settings of the project that wait for approval.
-    pub ignored: Vec<IgnoredSetting>,
     /// The code that is worked on, with the user's approvals.
     pub tree: WorkTree,
     /// The name of the project.
@@ -60,13 +58,7 @@ pub struct WebSetup {
 impl WebSetup {
     pub(crate) fn inbox_query<'a>(&'a self, plan: &'a PlanInfo) -> InboxQuery<'a> {
         let is_default = plan.name == punch_engine::DEFAULT_PLAN && self.choice.name.is_none();
-        InboxQuery {
-            reader: READER,
-            settings: &self.settings,
-            consents: self.tree.consents.as_ref(),
-            ignored: &self.ignored,
-            plan_flag: (!is_default).then_some(plan.name.as_str()),
-            worktree: Some(&self.tree.root),
-        }
+        let plan_flag = (!is_default).then_some(plan.name.as_str());
+        InboxQuery { plan_flag, ..InboxQuery::new(&self.settings, Some(&self.tree)) }
     }
 }

@@ -238,6 +238,5 @@ fn setup(project: Project) -> WebSetup {
         project: name.unwrap_or_default(),
         version: env!("CARGO_PKG_VERSION"),
         settings: project.config.settings,
-        ignored: project.config.ignored,
     }
 }
