@@ -38,7 +38,7 @@ pub struct Project {
 
 /// Warns about settings of the project's file that do not count.
 pub fn warn_ignored(config: &Config) {
-    for ignored in &config.ignored {
+    for ignored in &config.settings.ignored {
         output::remark(&format!("warning: {}\nhint: {}", ignored.message(), ignored.hint()));
     }
 }

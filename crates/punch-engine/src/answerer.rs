@@ -12,7 +12,7 @@ use punch_core::Actor;
 use punch_store::PlanId;
 use serde::{Deserialize, Serialize};
 
-use crate::process::{ProcessFacts, ProcessId, STARTED_PREFIX, ancestry, host_name};
+use crate::process::{ProcessAncestry, ProcessId, STARTED_PREFIX, ancestry, machine, machine_name};
 use crate::{Engine, EngineError};
 
 /// Where an answer was given.
@@ -54,9 +54,14 @@ impl Answerer {
         self.via
     }
 
-    /// Returns the name of the machine on which the answer is given.
-    pub fn machine(&self) -> &str {
+    /// Returns the machine on which the answer is given: its name, and what distinguishes it from others of that name.
+    pub(crate) fn machine(&self) -> &str {
         &self.machine
+    }
+
+    /// Returns where the answer is given in words, such as `terminal@laptop`.
+    pub fn place(&self) -> String {
+        format!("{}@{}", self.via.name(), machine_name(&self.machine))
     }
 }
 
@@ -76,7 +81,7 @@ struct TerminalFacts<'a> {
     /// A variable of an agent that the caller found in its own environment.
     own_mark: Option<&'a str>,
     /// This process and all its parents; empty if the system does not provide them.
-    ancestry: Vec<ProcessFacts>,
+    ancestry: ProcessAncestry,
 }
 
 impl<'a> TerminalFacts<'a> {
@@ -105,6 +110,8 @@ pub enum NotTheUser {
         /// The number of the process.
         pid: u32,
     },
+    /// There are more processes above this one than are looked at, so an agent could be among them.
+    TooDeep,
 }
 
 impl fmt::Display for NotTheUser {
@@ -119,6 +126,7 @@ impl fmt::Display for NotTheUser {
                 )
             }
             Self::Agent { pid } => write!(f, "process {pid}, which this program descends from, is an agent"),
+            Self::TooDeep => write!(f, "too many processes are above this program to look for an agent among them"),
         }
     }
 }
@@ -139,7 +147,7 @@ impl Engine {
         Ok(judge(&TerminalFacts::here(own_mark), marks, &known).map(|()| Answerer {
             by: Actor::user().by().to_owned(),
             via: Via::Terminal,
-            machine: host_name(),
+            machine: machine(),
         }))
     }
 }
@@ -174,7 +182,7 @@ pub fn browser_link(
     }
     let facts = TerminalFacts::here(own_mark);
     let judged = no_agent(&facts, marks, &known).and_then(|()| judge(&facts, marks, &known));
-    Ok(judged.map(|()| BrowserLink { machine: host_name() }))
+    Ok(judged.map(|()| BrowserLink { machine: machine() }))
 }
 
 /// Decides whether the user is at this terminal. `known` are processes of agents.
@@ -187,7 +195,7 @@ fn no_agent(facts: &TerminalFacts<'_>, marks: &[&str], known: &[ProcessId]) -> R
     if let Some(variable) = facts.own_mark {
         return Err(NotTheUser::Marked { variable: variable.to_owned(), pid: None });
     }
-    for (at, process) in facts.ancestry.iter().enumerate() {
+    for (at, process) in facts.ancestry.processes.iter().enumerate() {
         // Processes whose environment is hidden belong to another user, who could answer in any case.
         let names = process.variables.iter().flatten();
         let mark = |name: &&String| marks.contains(&name.as_str()) || name.starts_with(STARTED_PREFIX);
@@ -199,12 +207,13 @@ fn no_agent(facts: &TerminalFacts<'_>, marks: &[&str], known: &[ProcessId]) -> R
             return Err(NotTheUser::Agent { pid: process.id.pid });
         }
     }
-    Ok(())
+    if facts.ancestry.is_cut { Err(NotTheUser::TooDeep) } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::ProcessFacts;
 
     const MARKS: [&str; 2] = ["CLAUDECODE", "PUNCH_SESSION_FILE"];
 
@@ -218,6 +227,7 @@ mod tests {
         let mut ancestry = vec![process(30, Some(&["PATH", "TERM"])), process(20, Some(&["PATH", "HOME"]))];
         ancestry.extend(above);
         ancestry.push(process(1, None));
+        let ancestry = ProcessAncestry { processes: ancestry, is_cut: false };
         TerminalFacts { is_terminal: true, own_mark: None, ancestry }
     }
 
@@ -240,6 +250,16 @@ mod tests {
         assert_eq!(judged(&own, &[]), Err(NotTheUser::Marked { variable: "CLAUDECODE".into(), pid: None }));
         let pipe = TerminalFacts { is_terminal: false, ..terminal(vec![]) };
         assert_eq!(judged(&pipe, &[]), Err(NotTheUser::NoTerminal));
+    }
+
+    #[test]
+    fn a_chain_that_is_too_long_to_look_at_is_not_the_users() {
+        let mut facts = terminal(vec![process(12, Some(&["PATH"]))]);
+        facts.ancestry.is_cut = true;
+        assert_eq!(judge(&facts, &MARKS, &[]), Err(NotTheUser::TooDeep));
+        assert_eq!(no_agent(&facts, &MARKS, &[]), Err(NotTheUser::TooDeep));
+        let known = [ProcessId { pid: 12, started: 100 }];
+        assert_eq!(judge(&facts, &MARKS, &known), Err(NotTheUser::Agent { pid: 12 }), "what is known is said");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use punch_store::{Durability, PlanId, Snapshot};
 use crate::{Engine, EngineError};
 
 /// How far in the future the last change may be dated without a remark: clocks of two machines differ a little.
-const CLOCK_TOLERANCE: i64 = 5 * 60_000;
+pub(crate) const CLOCK_TOLERANCE: i64 = 5 * 60_000;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

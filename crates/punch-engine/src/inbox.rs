@@ -16,8 +16,8 @@ use serde_json::Value;
 use crate::config::{IgnoredSetting, Settings};
 use crate::git::Git;
 use crate::plan_file::{PlanFileLink, link_of};
-use crate::run::{RunRecord, Sum, dollars, read_run};
-use crate::{Consents, Engine, EngineError, Role};
+use crate::run::{RunRecord, Sum, dollars, read_run, worked_run};
+use crate::{Consents, Engine, EngineError, Role, WorkTree};
 
 /// The reader that represents the user on every surface.
 pub const READER: &str = "user";
@@ -42,20 +42,21 @@ pub struct InboxQuery<'a> {
     pub reader: &'a str,
     /// Settings: when an agent is quiet, how long a claim lasts.
     pub settings: &'a Settings,
-    /// What the user approved; `None` where that is not known, and then nothing waits for approval.
-    pub consents: Option<&'a Consents>,
-    /// Settings of the project that wait for approval.
-    pub ignored: &'a [IgnoredSetting],
     /// The name of the plan in commands, where they would mean another one without it.
     pub plan_flag: Option<&'a str>,
-    /// The worktree of the user; `None` where that is not known, and then no work waits for a merge.
-    pub worktree: Option<&'a Path>,
+    /// The worktree of the user with the approvals. Without it no work waits for a merge, without approvals nothing waits
+    /// for one.
+    pub tree: Option<&'a WorkTree>,
 }
 
 impl<'a> InboxQuery<'a> {
-    /// The inbox of the user, without what needs approval.
-    pub const fn new(settings: &'a Settings) -> Self {
-        Self { reader: READER, settings, consents: None, ignored: &[], plan_flag: None, worktree: None }
+    /// The inbox of the user. Everything that shows it begins here, so that all of them show the same.
+    pub const fn new(settings: &'a Settings, tree: Option<&'a WorkTree>) -> Self {
+        Self { reader: READER, settings, plan_flag: None, tree }
+    }
+
+    fn consents(&self) -> Option<&'a Consents> {
+        self.tree.and_then(|tree| tree.consents.as_ref())
     }
 }
 
@@ -127,13 +128,13 @@ fn items_of(
 ) -> Result<Vec<InboxItem>, EngineError> {
     let seen = snapshot.read_marker(query.reader)?.map(|mark| SeenFact { revision: mark.revision, at: mark.at });
     let mut records: Vec<RunRecord> = snapshot.runs(RUNS)?.iter().map(read_run).collect();
-    let unmerged = unmerged(&records, query.worktree);
+    let unmerged = unmerged(&records, query.tree.map(|tree| tree.root.as_path()));
     let is_unmerged = |run: &RunRecord| run.body.result.as_ref().is_some_and(|branch| unmerged.contains(branch));
     let mut is_newest = true;
     records.retain(|run| std::mem::take(&mut is_newest) || is_unmerged(run));
     let facts = records.iter().map(|run| {
         let unmerged = run.body.result.clone().filter(|_| is_unmerged(run));
-        Ok(RunFact { unmerged, ..run_fact(snapshot, run)? })
+        Ok(RunFact { unmerged, ..run_fact(snapshot, run, now)? })
     });
     let runs = facts.collect::<Result<Vec<_>, EngineError>>()?;
     let run = records.into_iter().next();
@@ -249,8 +250,10 @@ fn approvals(plan: &Plan, query: &InboxQuery<'_>) -> Vec<ApprovalFact> {
         let what = Approval::Setting(ignored.key.clone(), ignored.typed());
         Some(ApprovalFact { what, todos: Vec::new(), since: changed_at(ignored.file()?) })
     };
-    let mut out: Vec<ApprovalFact> = query.ignored.iter().filter_map(setting).collect();
-    let Some(consents) = query.consents else { return out };
+    let Some(consents) = query.consents() else { return Vec::new() };
+    // Boards and servers read the settings once, and the user approves some later.
+    let waiting = |ignored: &&IgnoredSetting| !consents.has_setting(&ignored.key, &ignored.value);
+    let mut out: Vec<ApprovalFact> = query.settings.ignored.iter().filter(waiting).filter_map(setting).collect();
     let mut groups: HashMap<String, Option<usize>> = HashMap::new();
     // The check of the whole plan is a setting, and one that is not approved has no effect.
     for todo in plan.live().into_iter().filter(|todo| todo.is_open_work() && !is_plan_check(todo)) {
@@ -307,8 +310,8 @@ fn seat_fact(plan: &Plan, seat: &SeatRecord) -> Option<WorkerFact> {
     Some(WorkerFact { name, todo, run: Some(seat.run), last_sign })
 }
 
-fn run_fact(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<RunFact, EngineError> {
-    let spending = if run.ended_at.is_none() { spending(snapshot, run)? } else { Vec::new() };
+fn run_fact(snapshot: &dyn Snapshot, run: &RunRecord, now: i64) -> Result<RunFact, EngineError> {
+    let spending = if run.ended_at.is_none() { spending(snapshot, run, now)? } else { Vec::new() };
     Ok(RunFact {
         number: run.id,
         spending,
@@ -321,30 +324,39 @@ fn run_fact(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<RunFact, EngineE
 }
 
 /// What a run has spent of its limits, and when each passed four fifths.
-fn spending(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<Vec<LimitSpending>, EngineError> {
-    let limit = |name: &str| run.body.options["limits"][name].as_u64().filter(|limit| *limit > 0);
-    let limits = [("tokens", limit("tokens")), ("money", limit("cost")), ("turns", limit("turns"))];
-    if limits.iter().all(|(_, limit)| limit.is_none()) {
-        return Ok(Vec::new());
-    }
-    let used = |sum: &Sum| [sum.tokens, sum.cost, sum.turns];
-    let (mut sum, mut since) = (Sum::default(), [None; 3]);
-    for spent in snapshot.ledger(run.id)? {
-        sum.add(&spent);
-        for (at, used) in used(&sum).into_iter().enumerate() {
-            let limit = limits[at].1.unwrap_or(u64::MAX);
-            if since[at].is_none() && u128::from(used) * 5 > u128::from(limit) * 4 {
-                since[at] = Some(spent.at);
+fn spending(snapshot: &dyn Snapshot, run: &RunRecord, now: i64) -> Result<Vec<LimitSpending>, EngineError> {
+    let known = run.limits();
+    let mut out = Vec::new();
+    let limits = [("tokens", known.tokens), ("money", known.cost), ("turns", known.turns)];
+    if limits.iter().any(|(_, limit)| limit.is_some()) {
+        let used = |sum: &Sum| [sum.tokens, sum.cost, sum.turns];
+        let (mut sum, mut since) = (Sum::default(), [None; 3]);
+        for spent in snapshot.ledger(run.id)? {
+            sum.add(&spent);
+            for (at, used) in used(&sum).into_iter().enumerate() {
+                let limit = limits[at].1.unwrap_or(u64::MAX);
+                if since[at].is_none() && u128::from(used) * 5 > u128::from(limit) * 4 {
+                    since[at] = Some(spent.at);
+                }
             }
         }
-    }
-    let spending = |(at, (what, limit)): (usize, (&'static str, Option<u64>))| {
-        let (used, limit) = (used(&sum)[at], limit?);
-        let text = match what {
-            "money" => format!("{} of {}", dollars(used), dollars(limit)),
-            what => format!("{used} of {limit} {what}"),
+        let spending = |(at, (what, limit)): (usize, (&'static str, Option<u64>))| {
+            let (used, limit) = (used(&sum)[at], limit?);
+            let text = match what {
+                "money" => format!("{} of {}", dollars(used), dollars(limit)),
+                what => format!("{used} of {limit} {what}"),
+            };
+            Some(LimitSpending { what, text, used, limit, since: since[at].unwrap_or(run.body.taken_up) })
         };
-        Some(LimitSpending { what, text, used, limit, since: since[at].unwrap_or(run.body.taken_up) })
-    };
-    Ok(limits.into_iter().enumerate().filter_map(spending).collect())
+        out.extend(limits.into_iter().enumerate().filter_map(spending));
+    }
+    if let Some(limit) = known.time {
+        let (used, until) = worked_run(snapshot, run, now)?;
+        let (unit, word) = if limit < 10 * 60_000 { (1_000, "seconds") } else { (60_000, "minutes") };
+        let text = format!("{} of {} {word}", used / unit, limit / unit);
+        let beyond = i64::try_from(used.saturating_sub(limit / 5 * 4)).unwrap_or(i64::MAX);
+        let since = until.saturating_sub(beyond).max(run.body.taken_up);
+        out.push(LimitSpending { what: "time", text, used, limit, since });
+    }
+    Ok(out)
 }

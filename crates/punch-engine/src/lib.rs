@@ -98,9 +98,9 @@ pub use ready::{OfferedElsewhere, ReadyQuery, load_reasons};
 #[cfg(feature = "files")]
 pub use run::SessionFile;
 pub use run::{
-    AttemptCost, ControlResult, OpenTurn, RunBody, RunControls, RunEnd, RunEvent, RunHolder, RunOutcome, RunRecord,
-    RunRow, RunStart, RunStep, RunView, SeatRow, SeatStage, SeatStatus, SeatTurn, Sum, TodoCost, TurnEnd, dollars,
-    seat_turns,
+    AttemptCost, ControlResult, OpenTurn, RecordedLimits, RunBody, RunControls, RunEnd, RunEvent, RunHolder,
+    RunOutcome, RunRecord, RunRow, RunStart, RunStep, RunView, SeatRow, SeatStage, SeatStatus, SeatTurn, Sum, TodoCost,
+    TurnEnd, dollars, seat_turns,
 };
 pub use session::{Role, SessionState};
 pub use submit::{MakeOps, PlanChange, WriteRequest};

@@ -32,7 +32,9 @@ struct ItemKey(String, Option<String>, Option<u64>);
 
 impl ItemKey {
     fn of(item: &InboxItem) -> Self {
-        Self(item.kind.name().to_owned(), item.todo.clone(), item.question)
+        // Several settings may wait for approval.
+        let setting = || (item.kind == InboxKind::Approval).then(|| item.text.clone());
+        Self(item.kind.name().to_owned(), item.todo.clone().or_else(setting), item.question)
     }
 }
 
@@ -139,6 +141,9 @@ mod tests {
             "the write before the first look"
         );
         assert_eq!(entered(vec![held, just]), []);
+        let setting = |text: &str| InboxItem { todo: None, text: text.into(), ..item(InboxKind::Approval, "") };
+        assert_eq!(entered(vec![setting("a")]), [setting("a")]);
+        assert_eq!(entered(vec![setting("a"), setting("b")]), [setting("b")], "each setting is reported");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use punch_store::{
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{self, ActivityKind, one_line};
-use crate::process::host_name;
+use crate::process::{is_same_machine, machine, machine_name};
 use crate::{Answerer, Engine, EngineError};
 pub use session::SessionAsk;
 
@@ -42,7 +42,7 @@ struct QuestionBody {
     options: Vec<QuestionOption>,
     /// The text was longer.
     is_cut: bool,
-    /// The machine of the agent.
+    /// The machine of the agent, with what distinguishes it from others of its name.
     machine: String,
     /// Answers that are given on other machines count.
     remote_answers: bool,
@@ -230,7 +230,7 @@ impl Engine {
         let body = QuestionBody {
             options: ask.options.clone(),
             is_cut,
-            machine: host_name(),
+            machine: machine(),
             remote_answers: ask.remote_answers,
         };
         let question = Question {
@@ -279,7 +279,7 @@ impl Engine {
                 return Ok(AnswerOutcome::OwnTerminalOnly);
             }
             if !question.body.accepts(by.machine()) {
-                return Ok(AnswerOutcome::OtherMachine(question.body.machine));
+                return Ok(AnswerOutcome::OtherMachine(machine_name(&question.body.machine).to_owned()));
             }
             if !answer.fits(&question.options) {
                 return Ok(AnswerOutcome::NotOffered);
@@ -297,8 +297,8 @@ impl Engine {
                 QuestionOutcome::AlreadySettled(state) => return Ok(AnswerOutcome::TooLate(state)),
                 QuestionOutcome::Settled => {}
             }
-            let QuestionAnswer { answer, by, via, .. } = given;
-            let kind = ActivityKind::Answered { question: id, answer: one_line(&answer), by, via };
+            let kind =
+                ActivityKind::Answered { question: id, answer: one_line(&given.answer), by: given.by, via: by.place() };
             activity::record(tx, source(&row).as_deref(), row.todo, &kind, now)?;
             Ok(AnswerOutcome::Accepted)
         })
@@ -411,15 +411,17 @@ pub(crate) fn close(tx: &mut dyn Tx, question: &Question, reason: &str, now: i64
 /// Returns the question that an earlier part of the run asked in the same words about the same todo, and that no agent
 /// has an answer to.
 fn same_question(snapshot: &dyn Snapshot, new: &Question) -> Result<Option<Question>, EngineError> {
+    let body = |question: &Question| serde_json::from_str::<QuestionBody>(&question.options).unwrap_or_default();
+    let asked = body(new);
     let same = |known: &Question| {
-        let waits = match &known.state {
-            QuestionState::Open => true,
-            QuestionState::Answered(given) => given.taken_at.is_none(),
+        let is_same = match &known.state {
+            // Asked before the machine was started again, or on another one: no agent there waits for it.
+            QuestionState::Open => QuestionBody { machine: asked.machine.clone(), ..body(known) } == asked,
+            QuestionState::Answered(given) => given.taken_at.is_none() && body(known) == asked,
             QuestionState::Closed { .. } => false,
         };
-        let asked =
-            |question: &Question| (question.run, question.todo, question.text.clone(), question.options.clone());
-        waits && known.session != new.session && asked(known) == asked(new)
+        let about = |question: &Question| (question.run, question.todo, question.text.clone());
+        is_same && known.session != new.session && about(known) == about(new)
     };
     Ok(snapshot.questions(QuestionFilter::All, COMPARED)?.into_iter().find(same))
 }
@@ -427,7 +429,7 @@ fn same_question(snapshot: &dyn Snapshot, new: &Question) -> Result<Option<Quest
 impl QuestionBody {
     /// Returns true if an answer that is given on that machine counts.
     fn accepts(&self, machine: &str) -> bool {
-        self.remote_answers || self.machine == machine
+        self.remote_answers || is_same_machine(&self.machine, machine)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use punch_core::drive::{Cover, UserChange, user_changes};
+use punch_core::drive::{Cover, UserChange, UserChangesText, user_changes};
 use punch_core::time::ago;
 use punch_core::{Actor, Dialect, Event, EventKind, Footprint, Plan, Uid, text};
 use punch_store::{Durability, PlanId, SessionKey, SessionRow, Snapshot, StoreError, Tx};
@@ -24,9 +24,6 @@ const PLAN_MAY_DIFFER: &str =
 
 /// Events without a change of the user after which it is recorded that they were looked at.
 const WORTH_A_WRITE: u64 = 256;
-
-/// The number of changed todos that are stored for the next sentence.
-const UNNAMED: usize = 20;
 
 /// Sessions that are asked whether they still have to be informed, the most recent first.
 const SESSIONS: usize = 50;
@@ -205,8 +202,8 @@ impl UnseenChanges {
         if self.changes.is_empty() {
             return None;
         }
-        let (text, named) = user_changes(&mut self.changes);
-        let later = self.changes[named..].iter().take(UNNAMED);
+        let UserChangesText { text, named, later } = user_changes(&mut self.changes);
+        let later = self.changes[named..].iter().take(later);
         state.unnamed =
             later.map(|change| (change.uid, earlier.get(&change.uid).map_or(since, |at| since.min(*at)))).collect();
         let todo = |change: &UserChange| Some((change.uid, self.ids.get(&change.uid)?.clone()));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punch_engine::config::{PermissionDefault, Settings};
 use punch_engine::{Sum, dollars};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::agent::AgentSpec;
 use crate::permission::{self, Otherwise, PermissionPolicy, RuleError};
@@ -16,10 +16,16 @@ pub struct RunLimits {
     pub cost: Option<u64>,
     /// Tokens read and written.
     pub tokens: Option<u64>,
-    /// Time.
+    /// Time. Recorded in milliseconds.
+    #[serde(serialize_with = "as_milliseconds")]
     pub time: Option<Duration>,
     /// Turns of the model.
     pub turns: Option<u64>,
+}
+
+#[expect(clippy::ref_option, reason = "serde hands out references")]
+fn as_milliseconds<S: Serializer>(time: &Option<Duration>, out: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)).serialize(out)
 }
 
 impl RunLimits {
@@ -136,6 +142,17 @@ mod tests {
         assert_eq!(told, "100 of 100 tokens used (100 of them estimated)");
         assert_eq!(limits.reached(&sum(0, 1_500_000), Duration::ZERO).unwrap(), "$1.50 of $1.50 spent");
         assert_eq!(RunLimits::default().reached(&sum(u64::MAX, u64::MAX), Duration::MAX), None);
+    }
+
+    #[test]
+    fn recorded_limits_are_read_as_they_are_written() {
+        let limits = RunLimits { time: Some(Duration::from_secs(3_600)), turns: Some(7), ..RunLimits::default() };
+        let options = serde_json::json!({"limits": limits});
+        let mut body = punch_engine::RunBody::default();
+        body.options = options;
+        let run = punch_engine::RunRecord { id: 1, started_at: 0, ended_at: None, body };
+        let known = run.limits();
+        assert_eq!((known.time, known.turns, known.tokens, known.cost), (Some(3_600_000), Some(7), None, None));
     }
 
     #[test]

@@ -30,7 +30,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         verbs: Vec::new(),
         agents: Vec::new(),
         settings: Config::load(&ConfigInputs::default())?.settings,
-        ignored: Vec::new(),
         plan_flag: None,
         tree: WorkTree { root: ".".into(), git: None, consents: None },
         actor: Actor::user(),

@@ -5,7 +5,7 @@ use punch_core::inbox::InboxItem;
 use punch_core::reason::PlanReader;
 use punch_core::view::{FleetView, FleetWorker, HistoryRow, Plain};
 use punch_core::{Plan, Uid};
-use punch_engine::{AgentQuestion, QuestionOption, QuestionReply, SeatStatus, Sum};
+use punch_engine::{AgentQuestion, QuestionOption, QuestionReply, RecordedLimits, SeatStatus, Sum};
 use punch_store::RequestedState;
 
 /// Everything the board shows.
@@ -112,21 +112,10 @@ pub struct RunState {
     pub seats: Vec<SeatStatus>,
     /// What it has spent.
     pub spent: Sum,
-    /// Its limits: tokens, millionths of a dollar, milliseconds.
-    pub limits: DisplayedLimits,
+    /// Its limits.
+    pub limits: RecordedLimits,
     /// What the user wants of it.
     pub wanted: RequestedState,
-}
-
-/// The limits of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DisplayedLimits {
-    /// Tokens.
-    pub tokens: Option<u64>,
-    /// Millionths of a dollar.
-    pub cost: Option<u64>,
-    /// Milliseconds.
-    pub time: Option<u64>,
 }
 
 /// A session, and what Punchlist does when it wants to stop.

@@ -11,7 +11,7 @@ use punch_engine::{
 };
 use punch_store::QuestionFilter;
 
-use crate::data::{Data, DisplayedLimits, DisplayedQuestion, RunState, SessionSummary};
+use crate::data::{Data, DisplayedQuestion, RunState, SessionSummary};
 use crate::setup::{BoardSetup, BoardStore};
 
 /// Revisions that are shown before the user asks for older ones.
@@ -197,7 +197,6 @@ fn run_state(opened: &BoardStore) -> Result<Option<RunState>, EngineError> {
     let ledger = engine.read(id, |snapshot| Ok(snapshot.ledger(run.id)?))?;
     let mut spent = Sum::default();
     ledger.iter().for_each(|entry| spent.add(entry));
-    let limit = |name: &str| run.body.options["limits"][name].as_u64().filter(|limit| *limit > 0);
     Ok(Some(RunState {
         number: run.id,
         started_at: run.started_at,
@@ -206,7 +205,7 @@ fn run_state(opened: &BoardStore) -> Result<Option<RunState>, EngineError> {
         outcome: run.body.outcome.map(punch_engine::RunOutcome::name),
         seats: if is_running { engine.seats(id, run.id)? } else { Vec::new() },
         spent,
-        limits: DisplayedLimits { tokens: limit("tokens"), cost: limit("cost"), time: limit("time") },
+        limits: run.limits(),
         wanted: engine.run_controls(id, run.id)?.run,
     }))
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use punch_core::view::ClearDelay;
 use punch_core::{Actor, Todo};
-use punch_engine::config::{IgnoredSetting, Settings};
-use punch_engine::{Consents, Engine, InboxQuery, READER, WorkTree, WriteRequest};
+use punch_engine::config::Settings;
+use punch_engine::{Consents, Engine, InboxQuery, WorkTree, WriteRequest};
 use punch_store::PlanId;
 
 use crate::look::BoardLook;
@@ -62,8 +62,6 @@ pub struct BoardSetup {
     pub agents: Vec<String>,
     /// The settings.
     pub settings: Settings,
-    /// Settings of the project that wait for approval.
-    pub ignored: Vec<IgnoredSetting>,
     /// The name of the plan in commands, where they would mean another one without it.
     pub plan_flag: Option<String>,
     /// The code that is worked on, with the user's approvals.
@@ -90,14 +88,7 @@ impl BoardSetup {
     }
 
     pub(crate) fn inbox_query(&self) -> InboxQuery<'_> {
-        InboxQuery {
-            reader: READER,
-            settings: &self.settings,
-            consents: self.consents(),
-            ignored: &self.ignored,
-            plan_flag: self.plan_flag.as_deref(),
-            worktree: Some(&self.tree.root),
-        }
+        InboxQuery { plan_flag: self.plan_flag.as_deref(), ..InboxQuery::new(&self.settings, Some(&self.tree)) }
     }
 
     pub(crate) fn request(&self) -> WriteRequest<'_> {

@@ -12,6 +12,7 @@ use punch_core::drive::Switch;
 use punch_core::schedule::{ScheduleRequest, Slot, schedule};
 use punch_core::view::{HistoryRow, Plain, RevisionStory, history};
 use punch_core::{Footprint, MissingEvidence, Op, Policy, Todo, Uid, Undone, text};
+use punch_engine::process::machine_name;
 use punch_engine::{
     AnswerOutcome, ControlResult, EngineError, QuestionReply, READER, RevisionEntry, Revisions, SeatTurn, Sum,
     WriteRequest, seat_turns,
@@ -175,7 +176,11 @@ fn answer_question(
             _ => "Denied.".to_owned(),
         }),
         AnswerOutcome::TooLate(QuestionState::Answered(given)) => {
-            let by = format!("it was answered by {} ({})", text::neutral(&given.by), text::neutral(&given.via));
+            let by = format!(
+                "it was answered by {} ({})",
+                text::neutral(&given.by),
+                text::neutral(machine_name(&given.via))
+            );
             Err(failed(by, "the first answer counts"))
         }
         AnswerOutcome::TooLate(_) | AnswerOutcome::Unknown => Err(failed("the agent no longer waits for it", "")),

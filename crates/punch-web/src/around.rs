@@ -6,6 +6,7 @@ use punch_core::drive::Switch;
 use punch_core::inbox::InboxItem;
 use punch_core::text::{clip, neutral};
 use punch_core::view::{FleetFigures, FleetView, inbox};
+use punch_engine::process::machine_name;
 use punch_engine::{AgentQuestion, Engine, EngineError, READER, RunRecord, SeatRow, SessionStatus, Sum};
 use punch_store::{PlanId, PlanInfo, QuestionFilter, QuestionState, RequestedState, SessionKey};
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ pub(crate) fn question(question: &AgentQuestion, plan: Option<&Plan>) -> Value {
         QuestionState::Open => ("open", Value::Null),
         QuestionState::Answered(given) => {
             let answer = json!({
-                "answer": neutral(&given.answer), "by": neutral(&given.by), "via": neutral(&given.via), "at": given.at,
+                "answer": neutral(&given.answer), "by": neutral(&given.by), "via": neutral(machine_name(&given.via)), "at": given.at,
                 "reason": given.reason.as_deref().map(neutral),
             });
             ("answered", answer)
@@ -122,7 +123,7 @@ pub(crate) fn run_state(engine: &Engine, id: PlanId, run: &RunRecord) -> Result<
         out["wanted"] = json!(wanted(controls.seats.get(&seat.seat).copied().unwrap_or_default()));
         out
     };
-    let limit = |name: &str| run.body.options["limits"][name].as_u64().filter(|limit| *limit > 0);
+    let limits = run.limits();
     Ok(json!({
         "number": run.id,
         "startedAt": run.started_at,
@@ -131,7 +132,7 @@ pub(crate) fn run_state(engine: &Engine, id: PlanId, run: &RunRecord) -> Result<
         "outcome": run.body.outcome.map_or("unfinished", punch_engine::RunOutcome::name),
         "wanted": wanted(controls.run),
         "spent": spent,
-        "limits": {"tokens": limit("tokens"), "cost": limit("cost"), "time": limit("time")},
+        "limits": {"tokens": limits.tokens, "cost": limits.cost, "time": limits.time},
         "seats": seats.iter().map(seat).collect::<Vec<_>>(),
     }))
 }

@@ -467,7 +467,6 @@ mod tests {
             agents: Box::new(Vec::new),
             start_agent: Box::new(|_, _, _| Ok(())),
             settings,
-            ignored: Vec::new(),
             tree: WorkTree { root: "/nowhere".into(), git: None, consents: None },
             project: "test".into(),
             version: "0.0.0",

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use punch_core::Todo;
-use punch_engine::config::{IgnoredSetting, Settings};
-use punch_engine::{Engine, InboxQuery, PlanChoice, READER, TodoAssignment, WorkTree};
+use punch_engine::config::Settings;
+use punch_engine::{Engine, InboxQuery, PlanChoice, TodoAssignment, WorkTree};
 use punch_store::PlanInfo;
 
 use crate::ApiProblem;
@@ -47,8 +47,6 @@ pub struct WebSetup {
     pub start_agent: StartAgent,
     /// The settings.
     pub settings: Settings,
-    /// Settings of the project that wait for approval.
-    pub ignored: Vec<IgnoredSetting>,
     /// The code that is worked on, with the user's approvals.
     pub tree: WorkTree,
     /// The name of the project.
@@ -65,13 +63,6 @@ impl WebSetup {
     }
 
     pub(crate) fn inbox_query<'a>(&'a self, plan: &'a PlanInfo) -> InboxQuery<'a> {
-        InboxQuery {
-            reader: READER,
-            settings: &self.settings,
-            consents: self.tree.consents.as_ref(),
-            ignored: &self.ignored,
-            plan_flag: self.plan_flag(plan),
-            worktree: Some(&self.tree.root),
-        }
+        InboxQuery { plan_flag: self.plan_flag(plan), ..InboxQuery::new(&self.settings, Some(&self.tree)) }
     }
 }

@@ -28,7 +28,8 @@ pub struct InboxItem {
 }
 
 impl Session {
-    /// What needs the user: questions, holds, failures, conflicts, stuck todos, the most urgent first.
+    /// What needs the user: questions, holds, failures, conflicts, stuck todos, the most urgent first. Checks and settings
+    /// of the project wait for approval only where the session knows the user's approvals ([`Options::consents`](crate::Options::consents)).
     ///
     /// ```
     /// # use punchlist::{InboxKind, Op, Options, Session};
@@ -42,7 +43,7 @@ impl Session {
     /// # }
     /// ```
     pub fn inbox(&self) -> Result<Vec<InboxItem>, Error> {
-        let items = self.engine.inbox(self.plan, &InboxQuery::new(&self.settings))?;
+        let items = self.engine.inbox(self.plan, &InboxQuery::new(&self.settings, self.tree.as_ref()))?;
         let shell = self.settings.reminders_shell.value;
         let item = |item: punch_core::inbox::InboxItem| InboxItem {
             kind: item.kind,

@@ -106,7 +106,7 @@ impl Options {
 
     /// The user's state folder (`XDG_STATE_HOME`, or `.local/state` at home), in which `punch verify --allow` keeps
     /// what the user agreed to. With it, and a worktree, calls run the commands that prove todos; without it none ever
-    /// runs.
+    /// runs. Settings of the project that need an approval count only with it.
     #[must_use]
     pub fn consents(mut self, state_home: impl Into<PathBuf>) -> Self {
         self.consents = Some(state_home.into());

@@ -101,11 +101,23 @@ impl Session {
 
     fn over(engine: Arc<Engine>, around: Around, options: Options) -> Result<Self, Error> {
         check_name(&options.agent)?;
+        let tree = options.work_tree.or_else(|| around.root.clone());
+        #[cfg(not(feature = "verify"))]
+        let consents = None;
+        #[cfg(feature = "verify")]
+        let consents = match (&options.consents, &around.database) {
+            (Some(state_home), Some(database)) => {
+                let root = tree.as_deref().or(database.parent()).unwrap_or(database);
+                Some(Consents::new(state_home, database, root))
+            }
+            _ => None,
+        };
         let shell = ("reminders.shell".to_owned(), options.shell.to_string());
         let inputs = ConfigInputs {
             flags: [shell].into_iter().chain(options.settings).collect(),
             project: around.config.clone(),
             user: options.user_file,
+            approvals: consents.clone(),
             ..ConfigInputs::default()
         };
         let settings = Config::load(&inputs)?.for_agent(&options.agent).clone();
@@ -122,17 +134,6 @@ impl Session {
         let plan = match options.plan.as_ref().or(settings.plan.value.as_ref()) {
             Some(name) => named(&engine, name)?,
             None => engine.choose_or_create(&choice)?,
-        };
-        let tree = options.work_tree.or_else(|| around.root.clone());
-        #[cfg(not(feature = "verify"))]
-        let consents = None;
-        #[cfg(feature = "verify")]
-        let consents = match (&options.consents, &around.database) {
-            (Some(state_home), Some(database)) => {
-                let root = tree.as_deref().or(database.parent()).unwrap_or(database);
-                Some(Consents::new(state_home, database, root))
-            }
-            _ => None,
         };
         let dialect = options.dialect.unwrap_or(punch_engine::call::Dialect::Native);
         let offered = settings.tools_enabled.value && options.role != Some(Role::None);

@@ -37,6 +37,14 @@ pub fn cells() -> Vec<Cell> {
         let what = format!("{name}, which a command reads, is a pipe");
         cells.push(Cell::held("whoever sends files", what, move |world| sent(world, name)));
     }
+    for trick in ["a link to a file of the user", "a pipe"] {
+        let what = format!("in-tree store: the log of a run is {trick}");
+        cells.push(Cell::held("agent in the worktree", what, move |world| run_log(world, trick)));
+        let what = format!("in-tree store: the number of a worker is {trick}");
+        cells.push(Cell::held("agent in the worktree", what, move |world| worker_number(world, trick)));
+        let what = format!("servers.json is {trick}");
+        cells.push(Cell::held("whoever writes the settings folder's names", what, move |world| servers(world, trick)));
+    }
     if !is_root() {
         return cells;
     }
@@ -126,6 +134,62 @@ fn in_state(world: &EscapeWorld, name: &str) -> TaskResult {
         }
     }
     untouched(world, name, "mine\n")
+}
+
+/// A command that replaces the file `name` by a link to the user's file `victim`, or by a pipe.
+fn replaced(world: &EscapeWorld, trick: &str, name: &str) -> Result<String, String> {
+    world.write("victim", "mine\n")?;
+    let make = if trick == "a pipe" { "mkfifo" } else { "ln -s \"$PLACE/victim\"" };
+    Ok(format!("mkdir -p \"$(dirname {name})\"; rm -rf {name}; {make} {name}"))
+}
+
+fn untouched(world: &EscapeWorld, name: &str) -> TaskResult {
+    match std::fs::read_to_string(world.path("victim")).map_err(|cause| cause.to_string())?.as_str() {
+        "mine\n" => Ok(()),
+        _ => Err(format!("`{name}` was followed: the user's file was written")),
+    }
+}
+
+/// Logs of the next run, under the names that those of the last one have.
+fn run_log(world: &EscapeWorld, trick: &str) -> TaskResult {
+    in_tree(world)?;
+    world.ok("tree", &["add", "More", "Still more"])?;
+    let run = || {
+        let mut command = world.command("tree", &["run", "--fresh", "--agent", "exec:echo hi"]);
+        finish_within(HANGS, command.env("PUNCH_RUN_ATTEMPTS", "1").env("PUNCH_RUN_BACKOFF", "10ms"))
+    };
+    run()?;
+    let trap = replaced(world, trick, "../1-2/$f")?;
+    world.script("tree/.punch/runs/1-1", &format!("ls agent-*.log; for f in agent-*.log; do {trap}; done"))?;
+    world.ok("tree", &["add", "Another"])?;
+    run()?;
+    finish_within(HANGS, &mut world.command("tree", &["watch", "--once"]))?;
+    untouched(world, "agent-*.log")
+}
+
+/// The file by which a worker distinguishes itself from copies of its machine.
+fn worker_number(world: &EscapeWorld, trick: &str) -> TaskResult {
+    in_tree(world)?;
+    world.script(".", "git init -q --bare remote.git; cd tree; git remote add origin ../remote.git")?;
+    let trap = replaced(world, trick, ".punch/runs/worker-w/instance")?;
+    world.script("tree", &trap)?;
+    // A worker that goes on works until it is asked to end.
+    let ended = finish_within(HANGS, &mut world.command("tree", &["worker", "--name", "w", "--agent", "exec:true"]))?;
+    if ended.exit == Some(0) {
+        return Err("the worker went on".to_owned());
+    }
+    untouched(world, "instance")
+}
+
+/// The user's own file that names servers.
+fn servers(world: &EscapeWorld, trick: &str) -> TaskResult {
+    let trap = replaced(world, trick, "home/.config/punch/servers.json")?;
+    world.script(".", &trap)?;
+    for verb in [&["list"][..], &["add", "More"], &["doctor"], &["init", "--store", "postgres:///x?host=/nonexistent"]]
+    {
+        finish_within(HANGS, &mut world.command("repo", verb))?;
+    }
+    untouched(world, "servers.json")
 }
 
 /// Lets commands read a pipe that has no other end.

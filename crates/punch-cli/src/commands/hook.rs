@@ -185,7 +185,7 @@ impl HookArgs {
         let (safety, root) = (project.safety(), Some(project.location.project_root.clone()));
         let (log, what) = (self.log.clone(), format!("{} {}", self.agent.name, self.event));
         let said = move |error: &EngineError| hook_log::say(log.clone(), &format!("{what}: {}", error.message()));
-        let (consents, ignored) = (project.consents(), project.config.ignored.clone());
+        let consents = project.consents();
         let (checks, notifier) = (DetachedChecks::of(&project), Notifier::of(&project));
         let found = HookStore { project, said: Arc::new(said) };
         let hook = HookRunner {
@@ -199,7 +199,6 @@ impl HookArgs {
                 .or_else(environment::assigned)
                 .map(|name| SessionKey::new(name, None)),
             consents,
-            ignored: &ignored,
             checks: Some(&checks),
         };
         let done = hook.run(&reported).map_err(|problem| Failure::refused("hook", problem.message, &problem.hint))?;

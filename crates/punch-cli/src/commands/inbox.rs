@@ -37,14 +37,8 @@ impl InboxArgs {
 impl OpenProject {
     /// Asks about the inbox as this process sees it: with the user's approvals and the settings of the project.
     pub fn with_inbox<T>(&self, ask: impl FnOnce(&InboxQuery<'_>) -> Result<T, EngineError>) -> Result<T, Failure> {
-        let (config, consents) = (&self.project.config, self.project.consents());
-        let query = InboxQuery {
-            consents: consents.as_ref(),
-            ignored: &config.ignored,
-            plan_flag: self.project.global.plan.as_deref(),
-            worktree: Some(&self.project.location.project_root),
-            ..InboxQuery::new(&config.settings)
-        };
-        Ok(ask(&query)?)
+        let (settings, tree) = (&self.project.config.settings, self.project.tree());
+        let plan_flag = self.project.global.plan.as_deref();
+        Ok(ask(&InboxQuery { plan_flag, ..InboxQuery::new(settings, Some(&tree)) })?)
     }
 }

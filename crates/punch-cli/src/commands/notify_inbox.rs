@@ -37,9 +37,8 @@ fn look(global: Global) -> Result<(), Failure> {
     let project = Project::find(global)?;
     let Some(command) = project.config.settings.notify_command.value.clone() else { return Ok(()) };
     let Some(engine) = project.engine()? else { return Ok(()) };
-    let consents = project.consents();
-    let worktree = Some(project.location.project_root.as_path());
-    let query = InboxQuery { consents: consents.as_ref(), worktree, ..InboxQuery::new(&project.config.settings) };
+    let tree = project.tree();
+    let query = InboxQuery::new(&project.config.settings, Some(&tree));
     for plan in engine.plans()?.into_iter().filter(|plan| plan.archived.is_none()) {
         let Some(items) = engine.inbox_at_a_glance(plan.id, &query)? else { continue };
         let memory = InboxMemory::beside(&project.location.database, plan.id);

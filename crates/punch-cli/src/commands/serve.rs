@@ -129,7 +129,7 @@ pub fn started_by(engine: Option<&Engine>) -> Result<StartedBy, Failure> {
     Ok(match browser_link(engine, &environment::agent_marks(), own)? {
         Ok(link) => StartedBy::User(link),
         Err(NotTheUser::NoTerminal) => StartedBy::Program,
-        Err(NotTheUser::Marked { .. } | NotTheUser::Agent { .. }) => StartedBy::Agent,
+        Err(NotTheUser::Marked { .. } | NotTheUser::Agent { .. } | NotTheUser::TooDeep) => StartedBy::Agent,
     })
 }
 
@@ -242,6 +242,5 @@ fn setup(project: Project) -> WebSetup {
         project: name.unwrap_or_default(),
         version: env!("CARGO_PKG_VERSION"),
         settings: project.config.settings,
-        ignored: project.config.ignored,
     }
 }

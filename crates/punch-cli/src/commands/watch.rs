@@ -113,7 +113,6 @@ fn setup(project: Project, look: BoardLook) -> Result<BoardSetup, Failure> {
         delay: project.clear_delay(),
         plan_flag: project.global.plan.clone(),
         settings: project.config.settings,
-        ignored: project.config.ignored,
     })
 }
 

@@ -14,6 +14,18 @@ fn refused(world: &World, path: &Path, exit: i32, code: &str) {
         assert!(run.stderr.contains("hint: "), "{}", run.stderr);
         assert_eq!(run.stdout, "");
     }
+    // An agent must never fail because of its plan.
+    for (event, report) in [
+        ("SessionStart", r#"{"session_id":"s","source":"startup"}"#),
+        (
+            "PostToolUse",
+            r#"{"session_id":"s","tool_name":"TodoWrite","tool_input":{"todos":[{"content":"a","status":"pending","activeForm":"a"}]}}"#,
+        ),
+        ("Stop", r#"{"session_id":"s"}"#),
+    ] {
+        let hook = world.feed(&["hook", "--agent", "claude", event], report);
+        assert_eq!(hook.exit, Some(0), "{event}: {}", hook.render());
+    }
     assert_eq!(fs::read(path).ok(), before);
 }
 

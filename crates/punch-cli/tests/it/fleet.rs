@@ -72,7 +72,7 @@ impl Fleet {
     fn new() -> Self {
         let world = World::with_git();
         let store = world.root.join("store").display().to_string();
-        Self::new(world, store)
+        Self::at(world, store)
     }
 
     /// A fleet whose store is a PostgreSQL server; `None` where there is none.
@@ -80,10 +80,10 @@ impl Fleet {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let address = format!("{}&schema=fleet_{number}", postgres::shared()?.address("postgres"));
-        Some(Self::new(World::with_git(), address))
+        Some(Self::at(World::with_git(), address))
     }
 
-    fn new(world: World, store: String) -> Self {
+    fn at(world: World, store: String) -> Self {
         let remote = world.root.join("remote.git");
         fs::create_dir(world.root.join("traces")).unwrap();
         fs::write(world.root.join("agent.sh"), AGENT).unwrap();

@@ -103,6 +103,62 @@ fn a_check_waits_for_approval_until_it_has_it() {
     assert_eq!(world.ok(&["inbox"]), "Nothing needs you.\n");
 }
 
+/// A check and a setting of the project that wait for approval are listed by everything that shows or counts the inbox.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_waits_for_approval_is_the_same_on_every_surface() {
+    let world = World::with_git();
+    let told = world.root.join("told");
+    let notify = format!("cat >> '{}'", told.display());
+    world.ok(&["config", "set", "--user", "notify.command", &notify]);
+    world.ok(&["add", "One"]);
+    world.ok(&["notify-inbox"]);
+    world.ok(&["edit", "T-1", "--verify", "true"]);
+    std::fs::write(world.project.join(".git/punch/config.toml"), "verify.plan = \"make check\"\n").unwrap();
+    let texts = |world: &World| -> Vec<String> {
+        let inbox = world.json(&["inbox"]);
+        let items = inbox["items"].as_array().unwrap().iter();
+        items.map(|item| format!("{} {}", item["kind"].as_str().unwrap(), item["text"].as_str().unwrap())).collect()
+    };
+    let wanted = texts(&world);
+    assert_eq!(wanted.len(), 2, "{wanted:?}");
+    assert!(wanted.iter().all(|text| text.starts_with("approval ")), "{wanted:?}");
+    assert!(wanted.iter().any(|text| text.contains("verify.plan")), "{wanted:?}");
+    // The tools.
+    let shown: Vec<String> =
+        world.ok(&["inbox"]).lines().filter(|line| !line.starts_with(' ')).map(str::to_owned).collect();
+    let mut client = Client::spawn(world.command(&["mcp"]));
+    client.begin();
+    let mut asked = || -> Vec<String> {
+        let answer = client.call("todo_read", json!({"view": "inbox"}));
+        answer.lines().filter(|line| !line.starts_with("rev ")).map(str::to_owned).collect()
+    };
+    assert_eq!(asked(), shown);
+    // The library.
+    let state = world.root.join("home/.local/state");
+    let options = punchlist::Options::new("library").consents(state);
+    let library = punchlist::Session::open_project(&world.project, options).unwrap();
+    let listed = |library: &punchlist::Session| -> Vec<String> {
+        library.inbox().unwrap().iter().map(|item| format!("{} {}", item.kind.name(), item.text)).collect()
+    };
+    assert_eq!(listed(&library), wanted);
+    // The board in the browser; that in the terminal asks in the same way.
+    let board = crate::serve::read(&world, "/plans/main/inbox");
+    assert_eq!(board["items"].as_array().unwrap().len(), 2, "{board}");
+    // The hook, and the notification.
+    let report = json!({"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}).to_string();
+    let hook = world.feed(&["hook", "--agent", "claude", "SessionStart"], &report);
+    assert!(hook.stdout.contains("2 things need you"), "{}", hook.render());
+    world.ok(&["notify-inbox"]);
+    let told = || std::fs::read_to_string(&told).unwrap_or_default();
+    assert!(told().contains("2 things need you") && told().contains("verify.plan"), "{}", told());
+    // What is approved waits no more, also for those that were started before.
+    world.ok(&["config", "set", "verify.plan", "make check"]);
+    assert_eq!((texts(&world).len(), listed(&library).len()), (1, 1));
+    client.call("todo_write", json!({"ops": [{"op": "note", "id": "T-1", "text": "x"}]}));
+    assert_eq!(client.call("todo_read", json!({"view": "inbox"})).matches("approval").count(), 1);
+}
+
 #[test]
 fn a_finished_plan_is_listed_until_you_look() {
     let world = World::new();

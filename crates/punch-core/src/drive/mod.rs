@@ -41,4 +41,4 @@ pub use rules::{KeepGoing, Reminding};
 pub use tokens::{estimate, most_tokens};
 pub use turns::{TurnBefore, UserTurn};
 pub use unproven::{NextRun, PendingCheck, UNPROVEN, Unproven, explain};
-pub use user_changes::{USER_CHANGES_TOKENS, UserChange, user_changes};
+pub use user_changes::{USER_CHANGES_TOKENS, UserChange, UserChangesText, user_changes};

@@ -1,6 +1,6 @@
 //! Puts the user's changes into one sentence for a working agent, in at most [`USER_CHANGES_TOKENS`] tokens, whatever
 //! the todos contain. Changes that do not fit wait for the next sentence: a note that is cut after its first word does
-//! not help an agent.
+//! not help an agent. If there are too many for that, the agent is told to read the plan again.
 
 use std::cell::Cell;
 
@@ -11,6 +11,9 @@ use crate::{Event, EventKind, FieldChange, Hold, Patch, Status, Todo, Uid};
 pub const USER_CHANGES_TOKENS: usize = 60;
 
 const HEAD: &str = "The user changed the plan: ";
+
+/// Changes that later sentences name. With more of them the agent reads the plan again.
+const LATER: usize = 20;
 
 /// Bytes of each quoted text. The first length with which everything fits is used.
 const ROOMS: [usize; 4] = [120, 80, 56, 40];
@@ -120,8 +123,19 @@ impl UserChange {
     }
 }
 
-/// One sentence about the most important changes, and how many of them it names. The changes come back in that order.
-pub fn user_changes(changes: &mut [UserChange]) -> (String, usize) {
+/// A sentence about what the user changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserChangesText {
+    /// The sentence.
+    pub text: String,
+    /// How many of the changes it names.
+    pub named: usize,
+    /// How many of the others later sentences have to name. None if there are so many that the agent reads the plan.
+    pub later: usize,
+}
+
+/// One sentence about the most important changes. The changes come back in that order.
+pub fn user_changes(changes: &mut [UserChange]) -> UserChangesText {
     changes.sort_by_key(UserChange::rank);
     let sentence = |room: usize, named: usize| sentence(&changes[..named], changes.len() - named, room);
     let [.., readable] = ROOMS;
@@ -130,8 +144,13 @@ pub fn user_changes(changes: &mut [UserChange]) -> (String, usize) {
     // What is left of the room goes to the texts.
     let text = ROOMS.iter().chain(&TIGHT).find_map(|room| sentence(*room, named));
     match text {
-        Some(text) => (text, named),
-        None => (format!("{HEAD}{} changes.", changes.len()), 0),
+        Some(text) => {
+            let left = changes.len() - named;
+            UserChangesText { text, named, later: if left > LATER { 0 } else { left } }
+        }
+        None => {
+            UserChangesText { text: format!("{HEAD}{} changes; read it again.", changes.len()), named: 0, later: 0 }
+        }
     }
 }
 
@@ -145,8 +164,10 @@ fn sentence(named: &[UserChange], left: usize, room: usize) -> Option<String> {
         text
     };
     let mut parts: Vec<String> = named.iter().map(|change| change.words(&quoted)).collect();
-    if left > 0 {
-        parts.push(format!("{left} more follow"));
+    match left {
+        0 => {}
+        1..=LATER => parts.push(format!("{left} more follow")),
+        _ => parts.push(format!("and {left} more: read the plan again")),
     }
     let text = format!("{HEAD}{}.", parts.join("; "));
     (estimate(&text) + surplus.get() <= USER_CHANGES_TOKENS).then_some(text)

@@ -277,12 +277,7 @@ fn needs_user(
     now: i64,
 ) -> Result<ToolAnswer, EngineError> {
     let mut items = match caller.settings {
-        Some(settings) => {
-            let tree = caller.work.tree.as_ref();
-            let consents = tree.and_then(|tree| tree.consents.as_ref());
-            let worktree = tree.map(|tree| tree.root.as_path());
-            inbox::items(snapshot, &InboxQuery { consents, worktree, ..InboxQuery::new(settings) }, now)?
-        }
+        Some(settings) => inbox::items(snapshot, &InboxQuery::new(settings, caller.work.tree.as_ref()), now)?,
         None => Vec::new(),
     };
     if let Some(own) = own {

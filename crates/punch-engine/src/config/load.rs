@@ -10,7 +10,7 @@ use std::{
 use super::{
     ConfigError, KEYS, SettingOrigin, SettingSource, SettingValue, Settings,
     check::check,
-    ignored::{IgnoredSetting, outside_own_file, unapproved},
+    ignored::{outside_own_file, unapproved},
     key::{self, KnownSetting},
     scalar::WrittenValue,
     setting::{Range, Setting},
@@ -43,8 +43,6 @@ pub struct Config {
     agents: BTreeMap<String, Settings>,
     /// Settings of single agents that some source has.
     agent_keys: BTreeSet<String>,
-    /// Settings that do not count, because the user has not approved them.
-    pub ignored: Vec<IgnoredSetting>,
 }
 
 /// One setting as `config show` has it.
@@ -87,12 +85,11 @@ impl Config {
         let agents: BTreeSet<&str> = names().filter_map(|name| key::lookup(name)?.agent).collect();
         let mut per_agent = BTreeMap::new();
         for agent in agents {
-            per_agent.insert(agent.to_owned(), Settings::resolve(&|key| find(&layers, Some(agent), key))?);
+            per_agent.insert(agent.to_owned(), Settings::resolve(&|key| find(&layers, Some(agent), key), &ignored)?);
         }
         Ok(Self {
-            settings: Settings::resolve(&|key| find(&layers, None, key))?,
+            settings: Settings::resolve(&|key| find(&layers, None, key), &ignored)?,
             agents: per_agent,
-            ignored,
             agent_keys: names().filter(|name| name.starts_with("agents.")).cloned().collect(),
         })
     }

@@ -8,8 +8,8 @@ use punch_core::{
 };
 
 use super::{
-    Authority, Batches, Color, ConfigError, Key, PermissionDefault, Plans, SettingSource, SettingValue, ShownSetting,
-    Subagents, VerifyPlace,
+    Authority, Batches, Color, ConfigError, IgnoredSetting, Key, PermissionDefault, Plans, SettingSource, SettingValue,
+    ShownSetting, Subagents, VerifyPlace,
     load::{LocatedValue, resolve},
     scalar::WrittenValue,
     setting::Setting,
@@ -32,13 +32,18 @@ macro_rules! settings {
         #[derive(Clone, Debug, PartialEq)]
         pub struct Settings {
             $($(#[doc = $doc])+ pub $field: SettingValue<$type>,)*
+            /// Settings of some source that have no effect, because the user has not approved them.
+            pub ignored: Vec<IgnoredSetting>,
         }
 
         impl Settings {
             /// Asks for every key; what is not found has its default.
-            pub(super) fn resolve(find: &dyn Fn(&str) -> Option<LocatedValue>) -> Result<Self, ConfigError> {
+            pub(super) fn resolve(
+                find: &dyn Fn(&str) -> Option<LocatedValue>,
+                ignored: &[IgnoredSetting],
+            ) -> Result<Self, ConfigError> {
                 // Filled in place: a literal of dozens of fallible fields compiles into drops of all the earlier ones.
-                let mut out = Self { $($field: SettingValue::unset(),)* };
+                let mut out = Self { $($field: SettingValue::unset(),)* ignored: ignored.to_vec() };
                 $(resolve::<$type>(&mut out.$field, $name, $default, $range, find)?;)*
                 Ok(out)
             }
@@ -287,7 +292,7 @@ mod tests {
     use super::*;
 
     fn defaults() -> Settings {
-        Settings::resolve(&|_| None).unwrap()
+        Settings::resolve(&|_| None, &[]).unwrap()
     }
 
     #[test]

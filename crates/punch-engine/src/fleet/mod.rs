@@ -17,6 +17,7 @@ pub(crate) use handed_in::FleetSeats;
 pub use handed_in::HandedIn;
 pub use refresher::FleetRefresher;
 
+use crate::doctor::CLOCK_TOLERANCE;
 use crate::process::host_name;
 use crate::submit::apply_in_transaction;
 use crate::{Engine, EngineError, WriteRequest};
@@ -213,9 +214,10 @@ fn is_dead(workers: &[WorkerRecord], name: &str, epoch: u32, now: i64) -> bool {
     !workers.iter().any(|worker| alive(&worker))
 }
 
-/// Returns true if a worker has renewed its record in time.
+/// Returns true if a worker has renewed its record in time. A record that was renewed later than now comes from a clock
+/// that ran ahead, and is not respected.
 pub(crate) fn is_alive(worker: &WorkerRecord, now: i64) -> bool {
-    worker.until.is_some_and(|until| now < until)
+    worker.until.is_some_and(|until| now < until) && worker.seen_at <= now.saturating_add(CLOCK_TOLERANCE)
 }
 
 /// Returns the labels of each worker that is alive and takes todos; `None` if the store knows no worker.

@@ -19,12 +19,12 @@ mod stop;
 mod switch;
 
 use std::cell::{LazyCell, OnceCell};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use punch_core::drive::{ContextUse, Decision, HostEffect, HostEvent, PlanFacts, SessionStart};
 use punch_core::view::Progress;
 use punch_core::{Actor, Op, Ref, Uid};
-use punch_store::{Ahead, Durability, PlanInfo, SessionKey, SessionRow, Tx};
+use punch_store::{Ahead, Durability, PlanId, PlanInfo, SessionKey, SessionRow, Tx};
 
 use crate::call::{MirrorResult, Notes, TodoUse};
 use crate::config::{Plans, SettingSource, Settings};
@@ -101,6 +101,15 @@ pub struct ObserveResult {
     pub unproven: Vec<Uid>,
 }
 
+/// What a report is about.
+struct ReportTarget {
+    plan: PlanInfo,
+    /// The session, if it is bound to that plan.
+    session: Option<SessionRow>,
+    /// What is recorded about the plan file, if the plan has one.
+    link: Option<String>,
+}
+
 impl Engine {
     /// Takes a report and says what the host should do. `settings` are already those of the agent.
     pub fn observe(&self, report: &HostReport, settings: &Settings) -> Result<HostEffect, EngineError> {
@@ -137,13 +146,18 @@ impl Engine {
         used: &TodoUse<'_>,
         read: Option<ConversationReader<'_>>,
     ) -> Result<ObserveResult, EngineError> {
-        if let Ok(outcome) = self.process(report, settings, Some(used), read) {
-            let (copied, unproven) = (outcome.copied, outcome.unproven);
-            return Ok(ObserveResult { effect: outcome.effect, copied, failed: None, unproven });
+        match self.process(report, settings, Some(used), read) {
+            Ok(outcome) => {
+                let (copied, unproven) = (outcome.copied, outcome.unproven);
+                return Ok(ObserveResult { effect: outcome.effect, copied, failed: None, unproven });
+            }
+            // The store would fail twice more, each time after waiting.
+            Err(error @ EngineError::Store(_)) => return Err(error),
+            Err(_) => {}
         }
         // Each for itself: what one of them stumbles over takes nothing from the other.
         let copied = self.about(report, true).and_then(|found| match found {
-            Some((plan, _)) => self.mirror(plan.id, used).inspect_err(|error| {
+            Some(ReportTarget { plan, .. }) => self.mirror(plan.id, used).inspect_err(|error| {
                 self.record_failed_write(plan.id, &report.key, &report.agent, error);
             }),
             None => Ok(None),
@@ -163,7 +177,9 @@ impl Engine {
         if report.key.session_id().is_empty() {
             return Ok(ReportOutcome::default());
         }
-        let Some((plan, session)) = self.about(report, used.is_some())? else { return Ok(ReportOutcome::default()) };
+        let Some(ReportTarget { plan, session, link }) = self.about(report, used.is_some())? else {
+            return Ok(ReportOutcome::default());
+        };
         // Most reports need nothing of it here: the listener reads the session again, with the plan of that moment.
         let state = LazyCell::new(|| session.as_ref().map(session::read).unwrap_or_default());
         let resumes = match report.event {
@@ -176,12 +192,8 @@ impl Engine {
         if resumes && !state.given_back.is_empty() {
             self.resume_work(plan.id, &report.key, &report.request(settings))?;
         }
-        // What people wrote into the plan file is part of what is reported.
-        let may_report =
-            matches!(report.event, HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true });
-        if may_report {
-            let (settings, tree) = (Some(settings), report.tree.as_deref());
-            self.read_back(plan.id, &WriteRequest { settings, tree, ..WriteRequest::of(Actor::user()) });
+        if let Some(link) = &link {
+            self.read_plan_file(plan.id, report, settings, session.is_some(), link);
         }
         // Only a new conversation learns of other plans.
         let others = match report.event {
@@ -265,19 +277,50 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// The plan that a report is about, and its session if that is bound there. `create`: make one if there is none.
-    fn about(&self, report: &HostReport, create: bool) -> Result<Option<(PlanInfo, Option<SessionRow>)>, EngineError> {
+    /// Returns what a report is about; `None` if there is no plan. `create`: make one if there is none.
+    fn about(&self, report: &HostReport, create: bool) -> Result<Option<ReportTarget>, EngineError> {
         let mut choice = report.choice.clone();
         choice.session.get_or_insert_with(|| report.key.clone());
-        let look = || self.browse(|catalogue| Ok((meant(catalogue, &choice), catalogue.session(&report.key)?)));
-        let (mut plan, session) = look()?;
+        let look = || {
+            self.browse(|catalogue| {
+                let plan = meant(catalogue, &choice);
+                let link = plan.as_ref().ok().and_then(Option::as_ref).map(|plan| catalogue.plan_file(plan.id));
+                Ok((plan, catalogue.session(&report.key)?, link.transpose()?.flatten()))
+            })
+        };
+        let (mut plan, session, link) = look()?;
         if create && matches!(plan, Ok(None)) {
             self.choose_or_create(&choice)?;
             plan = look()?.0;
         }
         let Some(plan) = plan? else { return Ok(None) };
-        let here = session.filter(|session| session.plan == Some(plan.id));
-        Ok(Some((plan, here)))
+        let session = session.filter(|session| session.plan == Some(plan.id));
+        Ok(Some(ReportTarget { plan, session, link }))
+    }
+
+    /// Reads what was changed in the plan file before a report that may say so to the agent, or that decides whether it is
+    /// finished.
+    fn read_plan_file(&self, plan: PlanId, report: &HostReport, settings: &Settings, is_bound: bool, link: &str) {
+        let tree = report.tree.as_deref();
+        let by_user = WriteRequest { settings: Some(settings), tree, ..WriteRequest::of(Actor::user()) };
+        match &report.event {
+            HostEvent::SessionStarted { .. } | HostEvent::Prompted { by_person: true } | HostEvent::Stopping { .. } => {
+                self.read_back(plan, link, |_| by_user.clone(), true);
+            }
+            HostEvent::ToolEnded { tool } if is_bound => {
+                let ran = tool.ran.iter().flat_map(|run| &run.files);
+                let files: Vec<&String> = tool.files.iter().chain(ran).collect();
+                let is_own = |file: &Path| {
+                    let at = |name: &&String| tree.map_or_else(|| PathBuf::from(name), |tree| tree.join(name));
+                    files.iter().map(at).any(|at| at == file || at.canonicalize().is_ok_and(|at| at == file))
+                };
+                // What the agent wrote there is not news to it.
+                let by = |file: &Path| if is_own(file) { report.request(settings) } else { by_user.clone() };
+                // A file that is being written may be incomplete. The next stop or message reports that it stays so.
+                self.read_back(plan, link, by, false);
+            }
+            _ => {}
+        }
     }
 }
 

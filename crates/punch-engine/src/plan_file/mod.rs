@@ -63,6 +63,22 @@ pub struct PlanFileLink {
     pub base: Vec<AgreedTodo>,
 }
 
+/// The part of [`PlanFileLink`] that shows whether the file was changed. Hooks read it at every step of an agent.
+#[cfg(feature = "files")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct LinkedFile {
+    path: PathBuf,
+    look: Option<FileStamp>,
+}
+
+#[cfg(feature = "files")]
+impl LinkedFile {
+    fn read(body: &str) -> Self {
+        serde_json::from_str(body).unwrap_or_default()
+    }
+}
+
 /// A plan file compared with its plan; nothing was changed.
 #[derive(Clone, Debug)]
 pub struct PlanFileStatus {
@@ -114,5 +130,12 @@ impl Engine {
 
     /// Plan files are left alone, see `tell_file`.
     #[cfg(not(feature = "files"))]
-    pub(crate) fn read_back(&self, _plan: PlanId, _request: &crate::WriteRequest<'_>) {}
+    pub(crate) fn read_back<'a>(
+        &self,
+        _plan: PlanId,
+        _link: &str,
+        _by: impl FnOnce(&std::path::Path) -> crate::WriteRequest<'a>,
+        _reports_trouble: bool,
+    ) {
+    }
 }

@@ -1,12 +1,12 @@
 //! Syncs a plan and its plan file: the user's edits go into the plan first, then the plan's changes go into the file.
 //! If it is interrupted anywhere, the next sync finds both sides equal and continues.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use punch_core::plan_file::{FileForm, MergeConflict, PlanFile, PlanFileEdit, items_of, merge, settled};
 use punch_store::PlanId;
 
-use super::{FileError, PlanFileLink, disk, take::TakenChanges, understood};
+use super::{FileError, LinkedFile, PlanFileLink, disk, take::TakenChanges, understood};
 use crate::checkpoint::AfterCommit;
 use crate::verify::commit_of;
 use crate::{Engine, EngineError, WriteRequest};
@@ -116,16 +116,20 @@ impl Engine {
         Err(FileError::Busy { path }.into())
     }
 
-    /// Reads the user's changes in the file, if it looks changed; used before a hook tells the agent what changed.
-    pub(crate) fn read_back(&self, plan: PlanId, request: &WriteRequest<'_>) {
-        let back = || -> Result<(), EngineError> {
-            let Some(link) = self.plan_file(plan)? else { return Ok(()) };
-            if disk::look(&link.path) != link.look {
-                self.sync_plan_file(plan, request, SyncOptions::default())?;
-            }
-            Ok(())
-        };
-        if let Err(error) = back() {
+    /// Reads what was changed in the file, if it looks changed; used before a hook tells the agent what changed. `link` is
+    /// what is recorded about the file, `by` says who changed it.
+    pub(crate) fn read_back<'a>(
+        &self,
+        plan: PlanId,
+        link: &str,
+        by: impl FnOnce(&Path) -> WriteRequest<'a>,
+        reports_trouble: bool,
+    ) {
+        let link = LinkedFile::read(link);
+        if disk::look(&link.path) != link.look
+            && let Err(error) = self.sync_plan_file(plan, &by(&link.path), SyncOptions::default())
+            && reports_trouble
+        {
             self.trouble(&error);
         }
     }

@@ -23,6 +23,15 @@ pub struct ProcessFacts {
     pub variables: Option<Vec<String>>,
 }
 
+/// A process and the processes above it, nearest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessAncestry {
+    /// The processes.
+    pub processes: Vec<ProcessFacts>,
+    /// There are more than were looked at.
+    pub is_cut: bool,
+}
+
 /// Processes looked at, from this one upwards. A chain that is longer was made to be.
 #[cfg(target_os = "linux")]
 const DEEPEST: usize = 256;
@@ -38,21 +47,29 @@ mod linux {
     use std::fs::{self, File};
     use std::io::Read;
 
-    use super::{DEEPEST, ProcessFacts, ProcessId};
+    use super::{DEEPEST, ProcessAncestry, ProcessFacts, ProcessId};
 
     /// The largest environment that is read. The kernel allows less.
     const LARGEST: u64 = 16 << 20;
 
-    /// Returns this process and its parents, nearest first; `None` if the system does not provide them.
-    pub fn ancestry() -> Option<Vec<ProcessFacts>> {
+    /// Returns this process and its parents; `None` if the system does not provide them.
+    pub fn ancestry() -> Option<ProcessAncestry> {
+        ancestry_to(DEEPEST)
+    }
+
+    pub(super) fn ancestry_to(deepest: usize) -> Option<ProcessAncestry> {
         let mut next = std::process::id();
-        let mut out = Vec::new();
-        while next > 0 && out.len() < DEEPEST {
+        let mut out = ProcessAncestry::default();
+        while next > 0 {
+            if out.processes.len() == deepest {
+                out.is_cut = true;
+                break;
+            }
             let Some((id, parent, program)) = status(next) else { break };
-            out.push(ProcessFacts { id, program, variables: variables(next) });
+            out.processes.push(ProcessFacts { id, program, variables: variables(next) });
             next = parent;
         }
-        (!out.is_empty()).then_some(out)
+        (!out.processes.is_empty()).then_some(out)
     }
 
     /// Returns the process that has this number now.
@@ -100,10 +117,10 @@ pub use elsewhere::{ancestry, process};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use super::{ProcessFacts, ProcessId};
+    use super::{ProcessAncestry, ProcessId};
 
     /// Other processes cannot be looked at here.
-    pub fn ancestry() -> Option<Vec<ProcessFacts>> {
+    pub fn ancestry() -> Option<ProcessAncestry> {
         None
     }
 
@@ -155,7 +172,15 @@ mod tests {
     fn a_process_has_its_own_past_in_its_ancestry() {
         use std::process::{Command, Stdio};
 
-        let own = ancestry().unwrap();
+        let all = ancestry().unwrap();
+        assert!(!all.is_cut);
+        let part = linux::ancestry_to(1).unwrap();
+        assert_eq!(
+            (part.processes.len(), part.is_cut),
+            (1, true),
+            "a chain of which only a part was looked at says so"
+        );
+        let own = all.processes;
         assert_eq!(own[0].id.pid, std::process::id());
         assert_eq!(process(own[0].id.pid), Some(own[0].id));
         assert!(own[0].variables.as_ref().is_some_and(|names| names.iter().any(|name| name == "PATH")));

@@ -6,15 +6,18 @@ mod ancestors;
 mod guarded_child;
 #[cfg(feature = "files")]
 mod log;
+mod machine;
 #[cfg(feature = "git")]
 mod marked_processes;
 mod system;
 
-pub use ancestors::{ProcessFacts, ProcessId, ancestry, process, starter};
+pub use ancestors::{ProcessAncestry, ProcessFacts, ProcessId, ancestry, process, starter};
 #[cfg(feature = "git")]
 pub use guarded_child::GuardedChild;
 #[cfg(feature = "files")]
 pub use log::BoundedLog;
+pub use machine::machine_name;
+pub(crate) use machine::{is_same_machine, machine};
 #[cfg(feature = "git")]
 pub use marked_processes::{end_marked_processes, has_marked_processes};
 pub(crate) use system::STARTED_PREFIX;

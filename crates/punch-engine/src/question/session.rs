@@ -8,7 +8,7 @@ use punch_store::{
 
 use super::{AgentQuestion, AnswerOutcome, QuestionBody, QuestionOption, QuestionReply, REASON, close, cut, read};
 use crate::activity::{self, ActivityKind, one_line};
-use crate::process::host_name;
+use crate::process::{host_name, machine};
 use crate::{Engine, EngineError, session};
 
 /// What a conversation asks the user.
@@ -31,8 +31,7 @@ impl Engine {
     /// is still open is closed: it asks one thing at a time.
     pub fn ask_in_session(&self, plan: PlanId, ask: &SessionAsk<'_>) -> Result<u64, EngineError> {
         let (text, is_cut) = cut(ask.text);
-        let body =
-            QuestionBody { options: ask.options.clone(), is_cut, machine: host_name(), ..QuestionBody::default() };
+        let body = QuestionBody { options: ask.options.clone(), is_cut, machine: machine(), ..QuestionBody::default() };
         let source = ask.session.full_name();
         self.write(plan, Durability::Full, |tx, now| {
             let mut state = session::load(tx, ask.session, plan)?;

@@ -2,6 +2,8 @@
 
 use punch_store::{MemoryStore, Store};
 
+use crate::process::host_name;
+
 use super::*;
 
 fn engine() -> (Engine, PlanId) {
@@ -17,7 +19,7 @@ fn ask<'a>(worker: &'a str, text: &'a str) -> QuestionRequest<'a> {
 }
 
 fn here() -> Answerer {
-    Answerer::on(&host_name())
+    Answerer::on(&machine())
 }
 
 fn kinds(engine: &Engine, plan: PlanId) -> Vec<String> {
@@ -79,6 +81,10 @@ fn answers_from_other_machines_count_only_if_the_run_says_so() {
     let elsewhere = Answerer::on("another machine");
     let refused = AnswerOutcome::OtherMachine(host_name());
     assert_eq!(engine.answer(plan, id, &QuestionReply::Allow, None, &elsewhere).unwrap(), refused);
+    for copy in [host_name(), format!("{}#another.boot", host_name()), String::new()] {
+        let outcome = engine.answer(plan, id, &QuestionReply::Allow, None, &Answerer::on(&copy)).unwrap();
+        assert_eq!(outcome, refused, "a machine of the same name, or without one: `{copy}`");
+    }
     // A store is shared: the runner does not rely on what others have checked.
     let forged = QuestionAnswer {
         answer: "allow".into(),

@@ -21,8 +21,8 @@ pub(crate) use lease::HeldRun;
 pub use lease::RunHolder;
 pub use ledger::{AttemptCost, Sum, dollars};
 pub use punch_core::RunOutcome;
-pub use record::{RunBody, RunEnd, RunRecord, RunStart};
-pub(crate) use record::{read as read_run, written as written_run};
+pub use record::{RecordedLimits, RunBody, RunEnd, RunRecord, RunStart};
+pub(crate) use record::{read as read_run, worked as worked_run, written as written_run};
 pub use seats::{SeatStage, SeatStatus};
 #[cfg(feature = "files")]
 pub use session_file::SessionFile;

@@ -1,7 +1,7 @@
 //! The record of a run: when it began, how often it was resumed, and how it ended.
 
 use punch_core::{RunOutcome, Status, Todo, WorkerId};
-use punch_store::{Durability, PlanId, Snapshot, StoredRun, Tx, Which};
+use punch_store::{Durability, PlanId, Snapshot, StoredRun, Which};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -65,7 +65,36 @@ pub struct RunRecord {
     pub body: RunBody,
 }
 
+/// The limits of a whole run, as its record has them. `None` means unlimited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordedLimits {
+    /// Tokens read and written.
+    pub tokens: Option<u64>,
+    /// Cost in millionths of a dollar.
+    pub cost: Option<u64>,
+    /// Turns of the model.
+    pub turns: Option<u64>,
+    /// Time in milliseconds.
+    pub time: Option<u64>,
+}
+
 impl RunRecord {
+    /// Returns the limits of the whole run.
+    pub fn limits(&self) -> RecordedLimits {
+        let limits = &self.body.options["limits"];
+        let limit = |name: &str| limits[name].as_u64();
+        // Earlier versions recorded the time as seconds and nanoseconds.
+        let parts = || Some((limits["time"]["secs"].as_u64()?, limits["time"]["nanos"].as_u64()?));
+        let earlier = || parts().map(|(secs, nanos)| secs.saturating_mul(1_000).saturating_add(nanos / 1_000_000));
+        let some = |limit: Option<u64>| limit.filter(|limit| *limit > 0);
+        RecordedLimits {
+            tokens: some(limit("tokens")),
+            cost: some(limit("cost")),
+            turns: some(limit("turns")),
+            time: some(limit("time").or_else(earlier)),
+        }
+    }
+
     /// Returns true if the run can be resumed: it was killed, interrupted, or reached a limit.
     pub const fn is_resumable(&self) -> bool {
         !matches!(self.body.outcome, Some(RunOutcome::Done | RunOutcome::Stalled))
@@ -208,10 +237,18 @@ fn is_fleet(options: &Value) -> bool {
     options["fleet"] == true
 }
 
+/// Returns how long a run that has not ended worked, in milliseconds, with the parts before it was last resumed; and
+/// until when.
+pub(crate) fn worked(snapshot: &dyn Snapshot, run: &RunRecord, now: i64) -> Result<(u64, i64), EngineError> {
+    let until = if is_running(snapshot, run, now)? { now } else { last_trace(snapshot, run)? };
+    let part = u64::try_from(until.saturating_sub(run.body.taken_up)).unwrap_or(0);
+    Ok((run.body.wall.saturating_add(part), until))
+}
+
 /// Returns until when a run that was killed ran at least: the latest time that it left in the store.
-fn last_trace(tx: &dyn Tx, run: &RunRecord) -> Result<i64, EngineError> {
-    let charged = tx.ledger(run.id)?.last().map(|spent| spent.at);
-    let seats = tx.seats(run.id)?.into_iter().map(|seat| seat.at);
+fn last_trace(snapshot: &dyn Snapshot, run: &RunRecord) -> Result<i64, EngineError> {
+    let charged = snapshot.ledger(run.id)?.last().map(|spent| spent.at);
+    let seats = snapshot.seats(run.id)?.into_iter().map(|seat| seat.at);
     let turns = run.body.open_turns.iter().map(|turn| turn.began);
     Ok(seats.chain(turns).chain(charged).max().unwrap_or(run.body.taken_up))
 }

@@ -18,11 +18,8 @@ impl Engine {
         let is_new =
             consents.give(command).map_err(|error| EngineError::ApprovalNotStored { why: error.to_string() })?;
         if is_new {
-            let kind = ActivityKind::Approved {
-                command: one_line(&command.line()),
-                by: by.by().to_owned(),
-                via: format!("{}@{}", by.via().name(), by.machine()),
-            };
+            let kind =
+                ActivityKind::Approved { command: one_line(&command.line()), by: by.by().to_owned(), via: by.place() };
             self.write(plan, Durability::Relaxed, |tx, now| Ok(activity::record(tx, None, None, &kind, now)?))?;
         }
         Ok(is_new)

@@ -270,7 +270,7 @@ fn the_variables_of_an_agent_tighten_a_check_and_never_loosen_it() {
     let config = load("PUNCH_RUN_AGENT", "exec:touch x", true);
     assert_eq!(config.get("run.agent").unwrap().value.as_deref(), Some("\"claude\""));
     assert_eq!(
-        config.ignored[0].message(),
+        config.settings.ignored[0].message(),
         "`run.agent` in variable `PUNCH_RUN_AGENT` is ignored: it needs your approval, and this shell belongs to \
          an agent"
     );
@@ -295,7 +295,12 @@ fn a_project_tightens_the_limits_of_runs_and_loosens_them_only_with_approval() {
             };
             let config = Config::load(&inputs).unwrap();
             let from_project = matches!(config.get(key.name).unwrap().source, SettingSource::Project(_));
-            assert_eq!((from_project, config.ignored.is_empty()), (counts, counts), "{} {user:?} {project}", key.name);
+            assert_eq!(
+                (from_project, config.settings.ignored.is_empty()),
+                (counts, counts),
+                "{} {user:?} {project}",
+                key.name
+            );
         }
         tried += 1;
     }
@@ -313,7 +318,7 @@ fn answers_from_other_machines_are_allowed_only_in_the_user_s_own_file() {
     let config = Config::load(&elsewhere).unwrap();
     assert!(!config.settings.run_remote_answers.value);
     let (messages, hints): (Vec<_>, Vec<_>) =
-        config.ignored.iter().map(|ignored| (ignored.message(), ignored.hint())).unzip();
+        config.settings.ignored.iter().map(|ignored| (ignored.message(), ignored.hint())).unzip();
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(messages.iter().all(|text| text.ends_with("is ignored: it counts only in your own settings file")));
     assert!(hints.iter().all(|hint| hint == "if you want it, run `punch config set run.remote_answers true`"));

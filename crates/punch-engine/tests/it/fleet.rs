@@ -100,6 +100,23 @@ fn a_name_belongs_to_one_process_at_a_time() {
 }
 
 #[test]
+fn a_worker_that_was_killed_with_a_clock_ahead_does_not_keep_its_name() {
+    let fleet = Fleet::with(&["One"]);
+    fleet.later(1_000 * LEASE);
+    let dead = fleet.worker("gpu", "/a").unwrap();
+    fleet.claim(&dead, 1);
+    let is_other = || fleet.engine.has_other_coordinator(fleet.plan, "main", "next").unwrap();
+    assert!(is_other() && fleet.orphans().is_empty());
+    // The clock is right again, or somewhat behind.
+    fleet.later(-2 * LEASE);
+    assert!(is_other() && fleet.worker("gpu", "/b").is_err(), "clocks differ a little");
+    fleet.later(-998 * LEASE);
+    assert!(!is_other());
+    assert_eq!(fleet.orphans(), [1]);
+    assert_eq!(fleet.worker("gpu", "/b").unwrap().epoch, 2);
+}
+
+#[test]
 fn one_renewal_keeps_the_worker_and_its_claims_alive() {
     let fleet = Fleet::with(&["One", "Two"]);
     let worker = fleet.worker("a", "/a").unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use punch_core::inbox::InboxItem;
 use punch_core::{Actor, Add, Edit, Keep, Op};
 use punch_engine::config::{Config, ConfigInputs};
-use punch_engine::{Engine, InboxQuery, PlanChoice, READER, RunEnd, RunOutcome, RunStart, WriteRequest};
+use punch_engine::{Engine, InboxQuery, PlanChoice, READER, RunEnd, RunHolder, RunOutcome, RunStart, WriteRequest};
 use punch_store::{Durability, LedgerEntry, MemoryStore, PlanId, Question, QuestionAnswer, QuestionState, SeatRecord};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ impl World {
     }
 
     fn items(&self) -> Vec<InboxItem> {
-        self.engine.inbox(self.plan, &InboxQuery::new(&self.config.settings)).unwrap()
+        self.engine.inbox(self.plan, &InboxQuery::new(&self.config.settings, None)).unwrap()
     }
 
     fn shown(&self) -> Vec<String> {
@@ -123,6 +123,41 @@ fn a_run_beyond_four_fifths_of_a_limit_is_listed_since_it_got_there() {
 }
 
 #[test]
+fn a_run_beyond_four_fifths_of_its_time_is_listed_since_it_got_there() {
+    // Earlier versions recorded the limit in the second form.
+    for limit in [json!(100 * MINUTE), json!({"secs": 6_000, "nanos": 0})] {
+        let world = World::new();
+        let run = world.run(json!({"time": limit, "tokens": null}));
+        world.later(80 * MINUTE);
+        assert_eq!(world.shown(), [""; 0]);
+        world.later(15 * MINUTE);
+        assert_eq!(world.shown(), ["budget: run 1 has used 95% of its time: 95 of 100 minutes"]);
+        assert_eq!(world.items()[0].since, 1_000 + 80 * MINUTE);
+        let ended = RunEnd { outcome: RunOutcome::Interrupted, because: Vec::new(), result: None };
+        world.engine.end_run(world.plan, run, &ended).unwrap();
+        assert!(world.shown().iter().all(|text| !text.starts_with("budget")), "{:?}", world.shown());
+        // The earlier parts count.
+        let options = json!({"limits": {"time": limit}});
+        let resumed = world.engine.begin_run(world.plan, &RunStart { options, ..RunStart::default() }).unwrap();
+        assert_eq!((resumed.id, resumed.limits().time), (run, Some(6_000_000)));
+        assert_eq!(world.shown(), ["budget: run 1 has used 95% of its time: 95 of 100 minutes"]);
+    }
+    // A run that was killed uses no more of its time.
+    let world = World::new();
+    let holder = RunHolder::this_process(std::path::Path::new("/runs"));
+    world.engine.take_run(world.plan, &holder).unwrap();
+    world.run(json!({"time": 100 * MINUTE}));
+    world.later(95 * MINUTE);
+    assert!(world.shown().iter().all(|text| !text.starts_with("budget")), "{:?}", world.shown());
+    for odd in [json!("1h"), json!({"secs": "x"}), json!(-1), json!(null), json!({"secs": u64::MAX, "nanos": 1})] {
+        let world = World::new();
+        world.run(json!({"time": odd}));
+        world.later(MINUTE);
+        assert_eq!(world.shown(), [""; 0], "{odd}");
+    }
+}
+
+#[test]
 fn a_run_that_ended_is_listed_until_the_user_looks() {
     let world = World::new();
     let run = world.run(json!({}));
@@ -170,7 +205,7 @@ fn seats_and_sessions_without_a_sign_of_life_are_listed() {
 #[test]
 fn large_plans_are_not_counted_at_the_side() {
     let world = World::new();
-    let query = InboxQuery::new(&world.config.settings);
+    let query = InboxQuery::new(&world.config.settings, None);
     assert_eq!(world.engine.inbox_count(world.plan, &query).unwrap(), Some(0));
     let add = |n: usize| {
         let edit = Edit { content: Keep::Set(format!("todo {n}")), ..Edit::default() };

@@ -88,7 +88,6 @@ fn running() -> &'static Running {
             agents: Box::new(Vec::new),
             start_agent: Box::new(|_, _, _| Ok(())),
             settings: Config::load(&ConfigInputs::default()).expect("settings").settings,
-            ignored: Vec::new(),
             tree: WorkTree { root: folder.path().to_owned(), git: None, consents: None },
             project: "fuzz".into(),
             version: "0.0.0",

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use punch_engine::{InboxMemory, InboxQuery, inbox_message, notify};
+use punch_engine::{InboxMemory, InboxQuery, WorkTree, inbox_message, notify};
 
 use super::Runner;
 use crate::error::RunError;
@@ -38,8 +38,8 @@ impl Runner<'_, '_> {
             return Ok(());
         }
         let (world, plan) = (self.world, self.world.plan);
-        let worktree = Some(world.root.as_path());
-        let query = InboxQuery { consents: world.consents.as_ref(), worktree, ..InboxQuery::new(world.settings) };
+        let tree = WorkTree { root: world.root.clone(), git: None, consents: world.consents.clone() };
+        let query = InboxQuery::new(world.settings, Some(&tree));
         self.refresh_cache()?;
         let (items, now) = match self.cache.plan() {
             Some(loaded) => self.persist(|engine| Ok((engine.inbox_of(plan, loaded, &query)?, engine.now())))?,

@@ -8,7 +8,7 @@ use punch_agents::{Meaning, Naming};
 use punch_core::drive::{HostEffect, HostEvent, NextRun, SessionStart, ToolKind, Unproven, explain};
 use punch_core::view;
 use punch_engine::call::{CompletionSupport, Family, HostTask, TodoUse, ToolCaller};
-use punch_engine::config::{IgnoredSetting, Settings};
+use punch_engine::config::Settings;
 use punch_engine::{
     BackgroundChecks, Code, Consents, ConversationMark, Earlier, Engine, EngineError, HookChecks, HostReport,
     InboxQuery, ObserveResult, PlanChoice, UpcomingCall, WorkTree, locate,
@@ -34,8 +34,6 @@ pub struct HookRunner<'a> {
     pub assigned: Option<SessionKey>,
     /// What the user approved, for the inbox.
     pub consents: Option<Consents>,
-    /// Settings that wait for approval, for the inbox.
-    pub ignored: &'a [IgnoredSetting],
     /// Starts checks that outlive the hook; without it the agent is asked to run them.
     pub checks: Option<&'a dyn BackgroundChecks>,
 }
@@ -166,13 +164,10 @@ impl HookRunner<'_> {
     /// How many things need the user, for the user; nothing if none do, or if the plan is too large.
     fn inbox(&self, engine: &Engine, choice: &PlanChoice) -> Result<Option<String>, EngineError> {
         let Some(plan) = engine.choose(choice)? else { return Ok(None) };
-        let query = InboxQuery {
-            consents: self.consents.as_ref(),
-            ignored: self.ignored,
-            worktree: self.root.as_deref(),
-            ..InboxQuery::new(self.settings)
-        };
-        let waiting = engine.inbox_count(plan.id, &query)?.filter(|waiting| *waiting > 0);
+        let tree = |root: &PathBuf| WorkTree { root: root.clone(), git: None, consents: self.consents.clone() };
+        let tree = self.root.as_ref().map(tree);
+        let waiting =
+            engine.inbox_count(plan.id, &InboxQuery::new(self.settings, tree.as_ref()))?.filter(|waiting| *waiting > 0);
         Ok(waiting.map(view::inbox::count))
     }
 

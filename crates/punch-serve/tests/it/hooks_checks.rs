@@ -101,7 +101,6 @@ impl<'a> Agent<'a> {
             host_cap,
             assigned: None,
             consents: None,
-            ignored: &[],
             checks: None,
         };
         let done = hook.run(&heard).unwrap();

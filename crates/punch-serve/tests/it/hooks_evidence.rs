@@ -185,7 +185,6 @@ impl<'a> Agent<'a> {
             host_cap: None,
             assigned: None,
             consents: None,
-            ignored: &[],
             checks: None,
         };
         let done = hook.run(&heard).unwrap();

@@ -33,7 +33,6 @@ fn report(project: &dyn ProjectStore, host: &str, event: &str, report: &Value) -
         host_cap: agent(host).stop_cap(None),
         assigned: None,
         consents: None,
-        ignored: &[],
         checks: None,
     };
     hook.run(&heard).unwrap().problems

@@ -60,7 +60,6 @@ impl World {
             host_cap: None,
             assigned: None,
             consents: None,
-            ignored: &[],
             checks: None,
         };
         hook.run(&heard).unwrap().effect.context

@@ -88,7 +88,6 @@ impl<'a> Window<'a> {
             host_cap: agent(self.host).stop_cap(None),
             assigned: None,
             consents: None,
-            ignored: &[],
             checks: None,
         };
         assert_eq!(hook.run(&heard).unwrap().problems.len(), 0);

@@ -73,7 +73,6 @@ impl Told {
             host_cap: None,
             assigned: None,
             consents: None,
-            ignored: &[],
             checks: None,
         };
         assert_eq!(hook.run(&heard).unwrap().problems.len(), 0);

@@ -37,6 +37,21 @@ fn the_terminal_is_told_once_about_what_newly_needs_the_user() {
 }
 
 #[test]
+fn the_time_limit_of_a_run_is_shown() {
+    let mut scene = BoardScene::new(look(), (140, 30));
+    let opened = std::sync::Arc::clone(scene.feed.opened().unwrap());
+    let options = serde_json::json!({"limits": {"time": 3_600_000}});
+    let begin = punch_engine::RunStart { options, ..punch_engine::RunStart::default() };
+    opened.engine.begin_run(opened.plan, &begin).unwrap();
+    scene.pass(600_000);
+    let now = scene.now();
+    scene.feed.refresh_around(scene.board.data_mut(), now);
+    scene.board.apply(BoardInput::Changed);
+    assert_eq!(scene.board.data().run.as_ref().unwrap().limits.time, Some(3_600_000));
+    assert!(scene.picture().contains("10m of 1h00m"), "{}", scene.picture());
+}
+
+#[test]
 fn nothing_is_told_unless_it_was_asked_for() {
     let mut scene = BoardScene::new(look(), (80, 24));
     scene.submit(Actor::user(), &[add("T-1", "Choose a license", &[])]);

@@ -8,13 +8,13 @@ use punch_core::drive::Switch;
 use punch_core::view::{ClearDelay, Glyphs};
 use punch_core::{Actor, Add, Edit, Evidence, Hold, HoldKind, Keep, Op, Ref, Uid, Verify};
 use punch_engine::config::{Config, ConfigInputs};
-use punch_engine::{Engine, QuestionOption, SeatStage, SeatStatus, Sum, WorkTree, WriteRequest};
+use punch_engine::{Engine, QuestionOption, RecordedLimits, SeatStage, SeatStatus, Sum, WorkTree, WriteRequest};
 use punch_store::MemoryStore;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use crate::board::{Board, BoardInput};
-use crate::data::{DisplayedLimits, DisplayedQuestion, RunState, SessionSummary};
+use crate::data::{DisplayedQuestion, RunState, SessionSummary};
 use crate::draw::draw;
 use crate::feed::Feed;
 use crate::look::BoardLook;
@@ -143,7 +143,6 @@ pub fn setup(look: BoardLook) -> BoardSetup {
         verbs: Vec::new(),
         agents: Vec::new(),
         settings: Config::load(&ConfigInputs::default()).unwrap().settings,
-        ignored: Vec::new(),
         plan_flag: None,
         tree: WorkTree { root: "/nowhere".into(), git: None, consents: None },
         actor: Actor::user(),
@@ -280,7 +279,7 @@ pub fn typical(look: BoardLook, size: (u16, u16)) -> BoardScene {
             seat(3, "T-36", "claude", SeatStage::Working, 4 * MINUTE, 201_000, 770_000),
         ],
         spent: Sum { tokens: 1_900_000, cost: 4_100_000, ..Sum::default() },
-        limits: DisplayedLimits { cost: Some(20_000_000), ..DisplayedLimits::default() },
+        limits: RecordedLimits { cost: Some(20_000_000), ..RecordedLimits::default() },
         ..RunState::default()
     });
     data.sessions = vec![SessionSummary {

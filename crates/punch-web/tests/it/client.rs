@@ -124,7 +124,6 @@ impl Server {
             agents: Box::new(Vec::new),
             start_agent: Box::new(|_, _, _| Ok(())),
             settings: settings(&options.settings),
-            ignored: Vec::new(),
             tree: WorkTree {
                 root: folder.path().to_owned(),
                 git: None,

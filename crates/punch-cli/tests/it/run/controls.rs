@@ -72,6 +72,29 @@ fn one_seat_is_stopped_and_the_others_do_its_work() {
 }
 
 #[test]
+fn one_seat_is_paused_and_resumed_while_the_other_works() {
+    let stage = Stage::new();
+    stage.add(&["await one; work", "await two; work", "await three; work", "work"]);
+    let run = begun(&stage, &["--agents", "2"], 2);
+    seats(&stage, &["working", "working"]);
+    let shown = stage.world.json(&["runs", "show"]);
+    let (mine, other) = if shown["seats"][1]["todo"] == "T-1" { ("one", "two") } else { ("two", "one") };
+    stage.world.ok(&["run", "pause", "1", "--seat", "2"]);
+    stage.signal(mine);
+    seats(&stage, &["working", "paused"]);
+    assert_eq!((stage.status("T-3"), stage.status("T-4")), ("pending".into(), "pending".into()));
+    stage.signal(other);
+    stage.wait_for("the other seat to take more", || stage.status("T-3") == "in_progress");
+    seats(&stage, &["working", "paused"]);
+    assert_eq!(stage.status("T-4"), "pending");
+    stage.world.ok(&["run", "resume", "1", "--seat", "2"]);
+    stage.wait_for("the seat that was resumed", || stage.status("T-4") == "completed");
+    assert_eq!(stage.status("T-3"), "in_progress", "the other seat was not disturbed");
+    stage.signal("three");
+    ended(&stage, run, 0);
+}
+
+#[test]
 fn what_cannot_be_controlled_is_refused() {
     let stage = Stage::new();
     stage.add(&["await go; work"]);

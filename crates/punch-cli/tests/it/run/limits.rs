@@ -42,6 +42,11 @@ fn the_time_of_a_run_ends_its_agents() {
         run.render()
     );
     assert_eq!((stage.status("T-1"), stage.status("T-2")), ("pending".into(), "pending".into()));
+    #[cfg(target_os = "linux")]
+    {
+        let shown = crate::serve::read(&stage.world, "/plans/main/runs/1");
+        assert_eq!(shown["run"]["limits"]["time"], 1_000, "the board shows the limit: {shown}");
+    }
 }
 
 #[test]

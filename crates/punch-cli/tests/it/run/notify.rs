@@ -19,6 +19,26 @@ fn the_user_is_notified_of_the_inbox_and_of_the_end() {
 }
 
 #[test]
+fn a_run_notifies_the_user_of_settings_that_wait_for_approval() {
+    let stage = Stage::new();
+    stage.add(&["work", "work"]);
+    // The first look remembers what is there.
+    let look = |stage: &Stage| {
+        let mut command = stage.world.command(&["notify-inbox"]);
+        assert!(command.env("PUNCH_NOTIFY_COMMAND", "true").output().unwrap().status.success());
+    };
+    look(&stage);
+    let config = stage.world.store().with_file_name("config.toml");
+    std::fs::write(config, "verify.plan = \"make check\"\n").unwrap();
+    let mut command = stage.command(&[]);
+    command.env("PUNCH_NOTIFY_COMMAND", "cat >> $TRACES/told; echo -- >> $TRACES/told");
+    let run = finished(command.output().unwrap());
+    assert_eq!(run.exit, Some(0), "{}", run.render());
+    let told = stage.trace("told").join("\n");
+    assert!(told.contains("verify.plan"), "{told}");
+}
+
+#[test]
 fn a_command_that_fails_hangs_or_does_not_read_does_not_harm_the_run() {
     for line in ["exit 3", "no-such-program-at-all", "exec <&-; true"] {
         let stage = Stage::new();

@@ -199,7 +199,20 @@ fn what_a_person_changed_is_told_once() {
     let adds = (0..50).map(|n| add(&format!("{n} {}", "日本".repeat(80))));
     world.by_hand(&adds.collect::<Vec<_>>());
     let text = world.report("s", person()).context.unwrap();
-    assert!(estimate(&text) <= 60 && text.contains(" more follow."), "{} {text}", estimate(&text));
+    assert!(estimate(&text) <= 60 && text.ends_with(" more: read the plan again."), "{} {text}", estimate(&text));
+    let named = text.matches(" added").count();
+    assert!(text.contains(&format!("and {} more", 50 - named)), "every change is named or counted: {text}");
+    assert_eq!(world.report("s", person()), Default::default(), "it reads the plan");
+    // As many as later sentences can name.
+    let adds = (0..20).map(|n| add(&format!("{n} {}", "日本".repeat(80))));
+    world.by_hand(&adds.collect::<Vec<_>>());
+    let mut said = Vec::new();
+    while let Some(text) = world.report("s", person()).context {
+        assert!(said.len() < 20 && estimate(&text) <= 60 && !text.contains("read the plan"), "{text}");
+        said.push(text);
+    }
+    let said = said.join("\n");
+    assert_eq!(said.matches(" added").count(), 20, "each is named once: {said}");
 }
 
 fn wrote() -> HostEvent {

@@ -1,13 +1,13 @@
 //! What people do in the file comes into the plan.
 
-use punch_core::drive::{HostEvent, SessionStart};
+use punch_core::drive::{Decision, Finish, HostEvent, SessionStart, ToolKind, ToolUse};
 use punch_core::{Edit, Keep, Op};
 use punch_engine::call::{Dialect, Tool, ToolCaller};
-use punch_engine::config::{Config, ConfigInputs};
+use punch_engine::config::{Config, ConfigInputs, Settings};
 use punch_engine::plan_file::SyncOptions;
 use punch_engine::{HostReport, PlanChoice, WriteRequest};
 use punch_store::SessionKey;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{FILE, World, done, id, linked};
 
@@ -101,9 +101,20 @@ fn phases_come_in_with_their_todos() {
 }
 
 fn report(world: &World, event: HostEvent) -> Option<String> {
-    let settings = Config::load(&ConfigInputs::default()).unwrap().settings;
+    world.engine.observe(&moment(event), &settings()).unwrap().context
+}
+
+fn settings() -> Settings {
+    Config::load(&ConfigInputs::default()).unwrap().settings
+}
+
+fn stopping() -> HostEvent {
+    HostEvent::Stopping { finish: Finish::EndTurn, background: 0, kept_going: false }
+}
+
+fn moment(event: HostEvent) -> HostReport {
     let key = SessionKey::new("s-1", None);
-    let moment = HostReport {
+    HostReport {
         agent: "claude".into(),
         key,
         choice: PlanChoice::default(),
@@ -117,8 +128,7 @@ fn report(world: &World, event: HostEvent) -> Option<String> {
         upcoming: None,
         checks: Default::default(),
         agent_process: || None,
-    };
-    world.engine.observe(&moment, &settings).unwrap().context
+    }
 }
 
 #[test]
@@ -152,4 +162,44 @@ fn an_agent_is_told_at_its_next_turn_what_people_changed_in_the_file() {
     std::fs::write(&world.path, "---\ntodos: [\n---\n").unwrap();
     report(&world, HostEvent::SessionStarted { how: SessionStart::Startup });
     assert_eq!(world.troubles(), ["plan_file_unclear"]);
+}
+
+#[test]
+fn a_working_agent_learns_of_changes_in_the_file_at_its_next_tool_and_does_not_stop_before_new_lines() {
+    let world = linked(FILE);
+    let settings = settings();
+    let call = |ops: Value| {
+        let caller = ToolCaller::under(&settings, SessionKey::new("s-1", None), "claude".into());
+        world.engine.call(world.plan, &caller, Dialect::Native, Tool::Write, &json!({"ops": ops}), None).unwrap();
+    };
+    let used = |tool: ToolUse| report(&world, HostEvent::ToolEnded { tool });
+    let read = || ToolUse::new("Read", ToolKind::Other);
+    call(json!([{"op": "start", "id": "a"}]));
+    assert_eq!(used(read()), None);
+    world.edit("Second", "Second, but faster");
+    let told = used(read()).unwrap();
+    assert!(told.contains("The user changed the plan: b now \"Second, but faster\""), "{told}");
+    assert_eq!(used(read()), None, "once");
+    // What the agent itself wrote is not the user's.
+    world.edit("Second, but faster", "Second, as before");
+    let mut edit = ToolUse::new("Edit", ToolKind::Edit);
+    edit.files.push(world.path.display().to_string());
+    assert!(!used(edit).unwrap_or_default().contains("The user changed"));
+    assert_eq!(world.todos(), ["a First in_progress", "b Second, as before pending"]);
+    // A file that is being written is not reported until the agent stops.
+    let text = world.text();
+    std::fs::write(&world.path, "---\ntodos: [\n---\n").unwrap();
+    assert_eq!((used(read()), world.troubles()), (None, Vec::new()));
+    report(&world, stopping());
+    assert_eq!(world.troubles(), ["plan_file_unclear"]);
+    std::fs::write(&world.path, text).unwrap();
+    call(json!([{"op": "done", "id": "a"}, {"op": "start", "id": "b"}]));
+    call(json!([{"op": "done", "id": "b"}]));
+    let stops = || {
+        let found = world.engine.observe_stop(&moment(stopping()), &settings).unwrap();
+        found.map(|(decision, _)| matches!(decision, Decision::Continue { .. }))
+    };
+    assert_eq!(stops(), Some(false));
+    world.edit("---\n\nText.", "  - id: c\n    content: Third\n---\n\nText.");
+    assert_eq!(stops(), Some(true), "{:?}", world.todos());
 }
