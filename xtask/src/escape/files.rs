@@ -100,10 +100,13 @@ fn linked(world: &EscapeWorld, name: &str, victim: &str) -> TaskResult {
     untouched(world, name, victim)
 }
 
+/// What the user keeps in a file.
+const MINE: &str = "mine\n";
+
 /// A file and a folder of the user. What is in them is no store and no setting; a file with nothing in it is anything.
 fn victims(world: &EscapeWorld, text: &str) -> TaskResult {
     world.write("victim", text)?;
-    world.write("folder/kept", "mine\n")?;
+    world.write("folder/kept", MINE)?;
     if text.is_empty() { world.script("folder", "rm kept") } else { Ok(()) }
 }
 
@@ -125,7 +128,7 @@ fn piped(world: &EscapeWorld, name: &str) -> TaskResult {
 /// Puts a link and then a pipe in place of something in the state folder. Commands may fail, but neither write through the
 /// link nor wait for the pipe.
 fn in_state(world: &EscapeWorld, name: &str) -> TaskResult {
-    victims(world, "mine\n")?;
+    victims(world, MINE)?;
     let target = if matches!(name, "wiring" | "copies") { "folder" } else { "victim" };
     for trick in [format!("ln -s \"$PLACE/{target}\" {name}"), format!("mkfifo {name}")] {
         world.script(".", &format!("mkdir -p state/punch; cd state/punch; rm -rf {name}; {trick}"))?;
@@ -133,21 +136,14 @@ fn in_state(world: &EscapeWorld, name: &str) -> TaskResult {
             finish_within(HANGS, &mut world.command("repo", verb))?;
         }
     }
-    untouched(world, name, "mine\n")
+    untouched(world, name, MINE)
 }
 
 /// A command that replaces the file `name` by a link to the user's file `victim`, or by a pipe.
 fn replaced(world: &EscapeWorld, trick: &str, name: &str) -> Result<String, String> {
-    world.write("victim", "mine\n")?;
+    victims(world, MINE)?;
     let make = if trick == "a pipe" { "mkfifo" } else { "ln -s \"$PLACE/victim\"" };
     Ok(format!("mkdir -p \"$(dirname {name})\"; rm -rf {name}; {make} {name}"))
-}
-
-fn untouched(world: &EscapeWorld, name: &str) -> TaskResult {
-    match std::fs::read_to_string(world.path("victim")).map_err(|cause| cause.to_string())?.as_str() {
-        "mine\n" => Ok(()),
-        _ => Err(format!("`{name}` was followed: the user's file was written")),
-    }
 }
 
 /// Logs of the next run, under the names that those of the last one have.
@@ -164,7 +160,7 @@ fn run_log(world: &EscapeWorld, trick: &str) -> TaskResult {
     world.ok("tree", &["add", "Another"])?;
     run()?;
     finish_within(HANGS, &mut world.command("tree", &["watch", "--once"]))?;
-    untouched(world, "agent-*.log")
+    untouched(world, "agent-*.log", MINE)
 }
 
 /// The file by which a worker distinguishes itself from copies of its machine.
@@ -178,7 +174,7 @@ fn worker_number(world: &EscapeWorld, trick: &str) -> TaskResult {
     if ended.exit == Some(0) {
         return Err("the worker went on".to_owned());
     }
-    untouched(world, "instance")
+    untouched(world, "instance", MINE)
 }
 
 /// The user's own file that names servers.
@@ -189,7 +185,7 @@ fn servers(world: &EscapeWorld, trick: &str) -> TaskResult {
     {
         finish_within(HANGS, &mut world.command("repo", verb))?;
     }
-    untouched(world, "servers.json")
+    untouched(world, "servers.json", MINE)
 }
 
 /// Lets commands read a pipe that has no other end.
