@@ -222,7 +222,7 @@ fn input_is_read_as_people_write_it() {
     [.] T-4  Ship
       note: mind the gap
     $ punch hold T-4 'which version?'
-    [|] T-4  Ship
+    [.] T-4  Ship
       on hold: which version?
     $ punch move T-4 --first
     [.] T-4  Ship

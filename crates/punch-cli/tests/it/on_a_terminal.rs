@@ -118,7 +118,8 @@ fn colors_at_80_columns() {
                    ^[1mpunch unhold T-3 --note '…'^[0m
     ^[1mFailed^[0m       ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI: no runner                        ^[1mpunch reopen T-4^[0m
     ^[1mIn progress^[0m  ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long…   ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
-    ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it
+                   ^[1mpunch show T-1^[0m
+    ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it                                  ^[1mpunch start T-5^[0m
 
     ^[2mNo agent is connected: `punch install` connects the ones you use^[0m
     $ punch list
@@ -131,7 +132,7 @@ fn colors_at_80_columns() {
     ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty col…  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                              ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
     ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                        ^[2mon hold: which one?^[0m
-    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI                                            ^[2mno runner^[0m
     ○ ^[36mT-5^[0m  Publish it
     $ punch inbox
     ^[1mhold^[0m      ^[36mT-3^[0m  Choose a name: which one?
@@ -142,28 +143,30 @@ fn colors_at_80_columns() {
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it
     ^[1m  why:^[0m waiting for T-1
     ^[1m  priority:^[0m 1
-    ^[1m  needs:^[0m T-1
+    ^[1m  needs:^[0m T-1  Write the parser, with a text that is too long for sixty columns
+    of a terminal
     ^[1m  parallel group:^[0m 2
     ^[1m  times:^[0m added a moment ago
     $ punch log
-    ^[36m7^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 2)
-    ^[36m6^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 1, to be retried): no runner
-    ^[36m5^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3 put on hold
+    ^[36m7^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 2)^[2m  Set up CI^[0m
+    ^[36m6^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 1, to be retried): no runner^[2m  Set…^[0m
+    ^[36m5^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3 put on hold^[2m  Choose a name^[0m
     ^[36m4^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3, T-4, T-5 added
-    ^[36m3^[0m^[2m  a moment ago^[0m    ^[34mann^[0m    T-1 started
+    ^[36m3^[0m^[2m  a moment ago^[0m    ^[34mann^[0m    T-1 started^[2m  Write the parser, with a text that is to…^[0m
     ^[36m2^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-2 added: Ship it
     ^[36m1^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-1 added: Write the parser, with a text that is too…
     $ punch graph
-    group 1
-      ▶ T-1  Write the parser, with a text that is too long for sixty columns of a…
-      ‖ T-3  Choose a name
-      ○ T-5  Publish it
-    group 2
-      ◌ T-2  Ship it  ← T-1
+    ^[1mgroup 1^[0m
+      ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a…
+      ^[35m‖^[0m ^[36mT-3^[0m  Choose a name
+      ○ ^[36mT-5^[0m  Publish it
+    ^[1mgroup 2^[0m
+      ^[2m◌^[0m ^[36mT-2^[0m  Ship it^[2m  ← T-1^[0m
     $ punch why T-2
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it
-    T-2 is waiting for T-1 (in progress by ann)
-    nothing is waiting for T-2
+    ^[36mT-2^[0m is waiting for ^[36mT-1^[0m "Write the parser, with a text that is t…" (in progress
+    by ann)
+    nothing is waiting for ^[36mT-2^[0m
     "#);
 }
 
@@ -177,7 +180,8 @@ fn colors_at_120_columns() {
                    ^[1mpunch unhold T-3 --note '…'^[0m
     ^[1mFailed^[0m       ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI: no runner                                                            ^[1mpunch reopen T-4^[0m
     ^[1mIn progress^[0m  ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
-    ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it
+                   ^[1mpunch show T-1^[0m
+    ^[1mNext^[0m         ○ ^[36mT-5^[0m  Publish it                                                                      ^[1mpunch start T-5^[0m
 
     ^[2mNo agent is connected: `punch install` connects the ones you use^[0m
     $ punch list
@@ -190,7 +194,7 @@ fn colors_at_120_columns() {
     ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal  ^[34m@ann^[0m^[2m ·^[0m ^[2mN s^[0m
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it                                                                         ^[1mP1^[0m^[2m ·^[0m ^[2mwaiting for T-1^[0m
     ^[35m‖^[0m ^[36mT-3^[0m  Choose a name                                                                   ^[2mon hold: which one?^[0m
-    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI
+    ^[1;31m✗^[0m ^[36mT-4^[0m  Set up CI                                                                       ^[2mno runner^[0m
     ○ ^[36mT-5^[0m  Publish it
     $ punch inbox
     ^[1mhold^[0m      ^[36mT-3^[0m  Choose a name: which one?
@@ -201,28 +205,28 @@ fn colors_at_120_columns() {
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it
     ^[1m  why:^[0m waiting for T-1
     ^[1m  priority:^[0m 1
-    ^[1m  needs:^[0m T-1
+    ^[1m  needs:^[0m T-1  Write the parser, with a text that is too long for sixty columns of a terminal
     ^[1m  parallel group:^[0m 2
     ^[1m  times:^[0m added a moment ago
     $ punch log
-    ^[36m7^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 2)
-    ^[36m6^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 1, to be retried): no runner
-    ^[36m5^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3 put on hold
+    ^[36m7^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 2)^[2m  Set up CI^[0m
+    ^[36m6^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-4 failed (attempt 1, to be retried): no runner^[2m  Set up CI^[0m
+    ^[36m5^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3 put on hold^[2m  Choose a name^[0m
     ^[36m4^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-3, T-4, T-5 added
-    ^[36m3^[0m^[2m  a moment ago^[0m    ^[34mann^[0m    T-1 started
+    ^[36m3^[0m^[2m  a moment ago^[0m    ^[34mann^[0m    T-1 started^[2m  Write the parser, with a text that is too long for sixty columns of a terminal^[0m
     ^[36m2^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-2 added: Ship it
     ^[36m1^[0m^[2m  a moment ago^[0m    ^[34muser^[0m   T-1 added: Write the parser, with a text that is too long for sixty columns of a terminal
     $ punch graph
-    group 1
-      ▶ T-1  Write the parser, with a text that is too long for sixty columns of a terminal
-      ‖ T-3  Choose a name
-      ○ T-5  Publish it
-    group 2
-      ◌ T-2  Ship it  ← T-1
+    ^[1mgroup 1^[0m
+      ^[33m▶^[0m ^[36mT-1^[0m  Write the parser, with a text that is too long for sixty columns of a terminal
+      ^[35m‖^[0m ^[36mT-3^[0m  Choose a name
+      ○ ^[36mT-5^[0m  Publish it
+    ^[1mgroup 2^[0m
+      ^[2m◌^[0m ^[36mT-2^[0m  Ship it^[2m  ← T-1^[0m
     $ punch why T-2
     ^[2m◌^[0m ^[36mT-2^[0m  Ship it
-    T-2 is waiting for T-1 (in progress by ann)
-    nothing is waiting for T-2
+    ^[36mT-2^[0m is waiting for ^[36mT-1^[0m "Write the parser, with a text that is t…" (in progress by ann)
+    nothing is waiting for ^[36mT-2^[0m
     "#);
 }
 

@@ -126,9 +126,9 @@ fn bad_names_are_refused() {
     exit 1
     $ punch plan archive
     2> error: the following required arguments were not provided:
-    2>   <NAME>
+    2>   <PLAN>
     2>
-    2> Usage: punch plan archive <NAME>
+    2> Usage: punch plan archive <PLAN>
     2>
     2> For more information, try '--help'.
     exit 2
