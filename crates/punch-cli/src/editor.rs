@@ -67,7 +67,7 @@ impl EditorDraft {
     pub fn keep(&self, again: &str) {
         let path = self.file.display().to_string();
         output::remark(&format!("your text was saved in {path}"));
-        output::remark(&format!("`{again} {}` continues with it", text::shell(&path)));
+        output::remark(&format!("`{again} {}` resumes the edit", text::shell(&path)));
     }
 
     /// Throws the text away: it was taken over, or nothing was changed.

@@ -37,7 +37,7 @@ pub fn pack_wrapper(release: &PackagedRelease, tree: &StagedFiles, platforms: &[
     write(&wrapper.join("bin/punch.cjs"), WRAPPER)?;
     archive::executable(&wrapper.join("bin/punch.cjs"))?;
     let mut package =
-        described(release, "punchlist", "The todo list your coding agents can't lose, and can't quit early on");
+        described(release, "punchlist", "The todo list your coding agents can't lose and can't walk away from");
     package["bin"] = json!({ "punch": "bin/punch.cjs" });
     package["files"] = json!(["bin"]);
     package["engines"] = json!({ "node": ">=18" });

@@ -117,7 +117,7 @@ pub fn diff(saved: &SavedCheckpoint, differs: &[Differs], code: &Code) -> VerbRe
 /// What a restore did.
 pub fn restored(restored: &RestoreResult, code: &Code) -> String {
     let mut out = vec![match &restored.safety {
-        Some(safety) => format!("restored {}; the previous state is {safety}", restored.saved.id),
+        Some(safety) => format!("restored {}; the previous state was saved as {safety}", restored.saved.id),
         None => format!("restored {}; nothing needed to change", restored.saved.id),
     }];
     for (verdict, files_lost, why) in [

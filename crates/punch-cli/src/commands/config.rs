@@ -59,7 +59,7 @@ enum ConfigCommand {
         #[arg(long)]
         user: bool,
     },
-    /// Remove one setting from the project's file, or the user's
+    /// Remove one setting from the project's file, or yours
     Unset {
         /// Its name, for example `view.ascii`
         #[arg(value_parser = name_in_files)]

@@ -34,7 +34,7 @@ Try next, in a project of yours:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DemoArgs {
-    /// Leave the temporary project where it is
+    /// Keep the temporary project
     #[arg(long)]
     keep: bool,
     /// Show all chapters without a pause
@@ -86,7 +86,7 @@ const STORY: &[DemoStep] = &[
     Run(&["claim", "--owner", "alice"]),
     Run(&["claim", "--owner", "bob"]),
     Run(&["claim", "--owner", "carol"]),
-    Say("Alice finishes; what waited for it becomes ready."),
+    Say("Alice finishes her todo; the todos waiting for it become ready."),
     Run(&["done", "schema", "--owner", "alice", "--evidence", "reviewed"]),
     Run(&["list", "--tree"]),
     Run(&["log", "-n", "5"]),

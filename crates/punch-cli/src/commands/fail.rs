@@ -1,4 +1,4 @@
-//! `punch fail`: reports a failed attempt. The first one is retried, the second one ends the todo.
+//! `punch fail`: reports a failed attempt. The first one is retried, the second one is final.
 
 use clap::Args;
 use punch_core::{ATTEMPTS, EventKind, Op, Ref};
@@ -40,7 +40,10 @@ impl FailArgs {
         if let Some(todo) = uids.first().and_then(|uid| changed.plan.get(*uid)) {
             reply.body.push(match todo.status.is_open() {
                 _ if !counted => "it had already failed; only the error was updated".to_owned(),
-                true => format!("attempt {} of {ATTEMPTS} failed; it can be tried once more", todo.attempts),
+                true => {
+                    let left = safety::count(u64::from(ATTEMPTS.saturating_sub(todo.attempts)), "attempt");
+                    format!("attempt {} of {ATTEMPTS} failed; {left} left", todo.attempts)
+                }
                 false => format!("failed after {}", safety::count(u64::from(todo.attempts), "attempt")),
             });
         }

@@ -45,7 +45,7 @@ pub struct ImportArgs {
     /// Archive what is in the plan first
     #[arg(long)]
     replace: bool,
-    /// Add every todo, even those that the plan has already
+    /// Add every todo, even if it is already in the plan
     #[arg(long, conflicts_with = "replace")]
     new: bool,
     /// Import circular dependencies as blocked instead of refusing them

@@ -64,7 +64,7 @@ pub struct InstallArgs {
     /// The form of the tools, or AGENT=NAME for one agent; without it, native or what is installed already
     #[arg(long, value_name = "NAME", value_parser = read_dialect, conflicts_with = "plugin")]
     dialect: Vec<(Option<&'static Adapter>, Dialect)>,
-    /// The todo tools of the model: `punch`, or `own` for the agent's own list, copied by hooks; AGENT=NAME for one agent
+    /// Which todo tools the model gets: `punch`, or `own` for the agent's own list, copied by hooks; AGENT=NAME for one agent
     #[arg(long, value_name = "NAME", value_parser = read_tools, conflicts_with = "plugin")]
     tools: Vec<(Option<&'static Adapter>, ToolSource)>,
     /// Use a plugin or extension instead of entries in the settings: claude, codex, gemini, with --user

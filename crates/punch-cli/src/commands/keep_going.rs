@@ -39,17 +39,17 @@ pub struct KeepGoingArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum KeepGoingCommand {
-    /// Turns it on
+    /// Turn auto-continue on
     On,
-    /// Turns it off: agents stop when they want to
+    /// Turn auto-continue off: agents stop when they want to
     Off,
-    /// Turns it off for a while
+    /// Turn auto-continue off for a while
     Pause,
-    /// Ends a pause
+    /// End a pause
     Resume,
-    /// Shows whether it is on, and for which sessions
+    /// Show whether auto-continue is on, and for which sessions
     Status,
-    /// Explains why an agent was allowed to stop or told to continue
+    /// Explain why an agent was allowed to stop or told to continue
     Why,
 }
 

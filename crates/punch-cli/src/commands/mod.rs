@@ -140,7 +140,7 @@ pub enum Command {
     /// Cancel todos
     #[command(alias = "drop")]
     Cancel(DeferredArgs<simple_verbs::Cancel>),
-    /// Report a failed attempt; the second one ends the todo
+    /// Report a failed attempt; a second failure is final
     Fail(DeferredArgs<fail::FailArgs>),
     /// Reopen todos
     Reopen(DeferredArgs<simple_verbs::Reopen>),

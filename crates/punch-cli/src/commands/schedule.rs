@@ -36,7 +36,7 @@ pub struct ScheduleArgs {
     /// How many agents work at once
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     agents: u32,
-    /// Tokens that the context of an agent holds
+    /// Context window of each agent, in tokens
     #[arg(long, value_name = "N", default_value_t = WorkLimits::USUAL.context, value_parser = input::tokens)]
     context: u64,
     /// Leave out todos of priority 5 that nothing else waits for

@@ -36,7 +36,7 @@ pub struct WatchArgs {
     /// Print the board once and exit
     #[arg(long)]
     once: bool,
-    /// Leave the mouse to the terminal
+    /// Let the terminal handle the mouse
     #[arg(long)]
     no_mouse: bool,
     /// Ring the bell and show a notification when something new needs you

@@ -49,7 +49,7 @@ pub fn carry_out(place: &WiringPlace, steps: &mut [FileStep]) -> Result<(), Fail
 
 /// Someone else was faster.
 pub fn changed_meanwhile(step: &FileStep) -> Failure {
-    let message = format!("`{}` was changed by another program in the meantime", step.path.display());
+    let message = format!("another program changed `{}` while this command was running", step.path.display());
     Failure::refused("changed_meanwhile", message, "run the same command again")
 }
 

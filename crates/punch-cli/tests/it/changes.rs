@@ -203,7 +203,7 @@ fn drop_fail_and_reopen_end_and_begin_again() {
     $ punch fail design --error 'no compiler'
     [ ] design  Design it
       error: no compiler
-    attempt 1 of 2 failed; it can be tried once more
+    attempt 1 of 2 failed; 1 attempt left
     $ punch fail design --error 'still none'
     [!] design  Design it
       error: still none

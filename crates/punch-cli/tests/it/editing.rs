@@ -277,7 +277,7 @@ fn a_text_that_cannot_be_taken_over_is_kept_and_found_again() {
     --- stdout
     --- stderr
     your text was saved in $ROOT/temp/punch-edit/plan.md
-    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` resumes the edit
     error: line 13: unknown mark `[?]`: use `[ ]`, `[>]`, `[x]`, `[-]` or `[!]`
     line 14: not a todo: write `- [ ] text`, or `# name` for a phase
     line 15: the text is missing
@@ -312,7 +312,7 @@ fn an_editor_that_fails_or_empties_the_file_changes_nothing() {
     --- stdout
     --- stderr
     your text was saved in $ROOT/temp/punch-edit/plan.md
-    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` resumes the edit
     error: the editor `'$ROOT/my editor.sh'` ended with exit status: 3; nothing was changed
     hint: save and quit the editor normally to apply the text
     "#);
@@ -321,7 +321,7 @@ fn an_editor_that_fails_or_empties_the_file_changes_nothing() {
     --- stdout
     --- stderr
     your text was saved in $ROOT/temp/punch-edit/plan.md
-    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` resumes the edit
     error: the text is empty; nothing was changed
     hint: `punch rm --all` archives everything
     "#);
@@ -330,7 +330,7 @@ fn an_editor_that_fails_or_empties_the_file_changes_nothing() {
     --- stdout
     --- stderr
     your text was saved in $ROOT/temp/punch-edit/plan.md
-    `punch edit --again $ROOT/temp/punch-edit/plan.md` continues with it
+    `punch edit --again $ROOT/temp/punch-edit/plan.md` resumes the edit
     error: $ROOT/temp/punch-edit/plan.md: not UTF-8 text (byte 475)
     hint: fix that value and try again; nothing was changed
     "#);
@@ -613,7 +613,7 @@ fn a_draft_of_one_todo_is_refused_with_the_line_and_continued() {
     "#);
     let run =
         edited(&world, &["edit", "code"], r#"sed -i 's/^size:.*/size: huge/; s/^priority: .*/priority: 1/' "$1""#);
-    let command = run.stderr.lines().find_map(|line| line.strip_suffix("` continues with it")).unwrap();
+    let command = run.stderr.lines().find_map(|line| line.strip_suffix("` resumes the edit")).unwrap();
     let words: Vec<&str> = command.trim_start_matches("`punch ").split(' ').collect();
     assert_eq!(words[..3], ["edit", "code", "--again"], "{}", run.render());
     let fixed = edited(&world, &words, "sed -i 's/^size:.*/size: large/' \"$1\"");

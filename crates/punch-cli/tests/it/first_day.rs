@@ -63,7 +63,7 @@ fn what_is_left_stuck_is_named_and_stays_visible() {
     $ punch fail T-1 --error 'no network'
     [ ] T-1  A
       error: no network
-    attempt 1 of 2 failed; it can be tried once more
+    attempt 1 of 2 failed; 1 attempt left
     $ punch fail T-1 --error 'still none'
     [!] T-1  A
       error: still none

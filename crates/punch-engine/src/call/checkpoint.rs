@@ -90,7 +90,7 @@ fn told(restored: &RestoreResult, back: &[String]) -> String {
     if !restored.reopened.is_empty() {
         out.push(format!("Reopened: {}", names(&restored.reopened)));
     }
-    out.extend(restored.safety.iter().map(|id| format!("The previous state is {id}.")));
+    out.extend(restored.safety.iter().map(|id| format!("The previous state was saved as {id}.")));
     if !back.is_empty() {
         out.push(format!("To restore its code too: {}", back.join("; ")));
     }

@@ -199,7 +199,7 @@ settings! {
     run_limit_exit: u32 = "run.limit_exit", "75", (0, 255), None, USER;
     /// Text that an `exec:` agent prints before it fails if its usage limit is reached. The messages of known agents count too.
     run_limit_text: Option<String> = "run.limit_text", "", (1, 200), None, USER;
-    /// Tokens that the context of an agent holds. A conversation that has used 70% of it gets no further todos.
+    /// The context window of each agent, in tokens. A conversation that has used 70% of it gets no further todos.
     run_context: u64 = "run.context", "200000", (1_000, 100_000_000), None, USER;
     /// How to answer permission requests of agents in a run: `ask` asks you and waits for the answer; `allow` allows everything; `deny` refuses everything.
     run_permission: PermissionDefault = "run.permission", "ask", ANY, None, COMMAND;
