@@ -235,11 +235,16 @@ pub fn log_line(line: &str) {
 /// like the line.
 fn wrapped(line: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| room(line) > *width) else { return line.to_owned() };
-    let indent = line.chars().take_while(|c| *c == ' ').count();
     let (mut out, mut column) = (String::with_capacity(line.len() + 8), 0);
+    // Spaces before the first word, which may begin with a color.
+    let (mut indent, mut in_indent) = (0, true);
     for (at, word) in line.split(' ').enumerate() {
         let needed = room(word);
-        if at > indent && column + 1 + needed > width {
+        let is_first = in_indent && needed > 0;
+        if is_first {
+            (indent, in_indent) = (column + usize::from(at > 0), false);
+        }
+        if !is_first && !in_indent && column + 1 + needed > width {
             out.push('\n');
             out.push_str(&" ".repeat(indent));
             column = indent;

@@ -75,10 +75,10 @@ impl<'a> ReadyQuery<'a> {
             }
         }
         let mut out = found.free;
-        out.extend(found.oversize);
         if self.offered == OfferedElsewhere::Last {
             out.extend(found.offered);
         }
+        out.extend(found.oversize);
         out.truncate(limit);
         Ok(out)
     }

@@ -62,7 +62,7 @@ pub(crate) struct PlanPicture {
     around_minute: i64,
     fleet: FleetRefresher,
     failed_write: Option<String>,
-    activity: u64,
+    activity: Option<u64>,
     next_moment: Option<i64>,
     recent: RecentChanges,
     /// Grows with every change of the picture, whether it has a revision or not.
@@ -83,7 +83,7 @@ impl PlanPicture {
             around_minute: 0,
             fleet: FleetRefresher::default(),
             failed_write: None,
-            activity: 0,
+            activity: None,
             next_moment: None,
             recent: RecentChanges::default(),
             version: u64::try_from(started.as_millis()).unwrap_or_default(),
@@ -339,13 +339,13 @@ impl PlanFeed {
     }
 
     /// The activities since the last look. The first look only finds out where they end.
-    fn activities(&self, known: &mut u64) -> Result<Vec<ActivityRecord>, EngineError> {
-        if *known == 0 {
-            *known = self.engine.last_activity(self.info.id)?.max(1);
+    fn activities(&self, known: &mut Option<u64>) -> Result<Vec<ActivityRecord>, EngineError> {
+        let Some(since) = *known else {
+            *known = Some(self.engine.last_activity(self.info.id)?);
             return Ok(Vec::new());
-        }
-        let page = self.engine.activity(self.info.id, *known, ACTIVITIES)?;
-        *known = page.next.max(1);
+        };
+        let page = self.engine.activity(self.info.id, since, ACTIVITIES)?;
+        *known = Some(page.next);
         Ok(page.records)
     }
 

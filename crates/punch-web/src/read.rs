@@ -131,7 +131,7 @@ pub(crate) fn todo(at: &PlanContext<'_>) -> ApiResult {
         json!({
             "command": Plain::clipped(&command.line(), 2_000),
             "approved": approved,
-            "approve": plan_command("verify", &[&todo.id, "--allow"], setup.plan_flag(&at.feed.info)),
+            "approve": plan_command("verify", &["--allow", &todo.id], setup.plan_flag(&at.feed.info)),
         })
     });
     let text = |text: &Option<String>| markdown::blocks(text.as_deref().unwrap_or_default());

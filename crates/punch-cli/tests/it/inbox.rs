@@ -116,7 +116,7 @@ fn what_waits_for_approval_is_the_same_on_every_surface() {
     world.ok(&["edit", "T-1", "--verify", "true"]);
     std::fs::write(world.project.join(".git/punch/config.toml"), "verify.plan = \"make check\"\n").unwrap();
     let texts = |world: &World| -> Vec<String> {
-        let inbox = world.json(&["inbox"]);
+        let inbox = world.json_of(&["inbox", "--json"]);
         let items = inbox["items"].as_array().unwrap().iter();
         items.map(|item| format!("{} {}", item["kind"].as_str().unwrap(), item["text"].as_str().unwrap())).collect()
     };
@@ -126,7 +126,7 @@ fn what_waits_for_approval_is_the_same_on_every_surface() {
     assert!(wanted.iter().any(|text| text.contains("verify.plan")), "{wanted:?}");
     // The tools.
     let shown: Vec<String> =
-        world.ok(&["inbox"]).lines().filter(|line| !line.starts_with(' ')).map(str::to_owned).collect();
+        world.punch(&["inbox"]).stdout.lines().filter(|line| !line.starts_with(' ')).map(str::to_owned).collect();
     let mut client = Client::spawn(world.command(&["mcp"]));
     client.begin();
     let mut asked = || -> Vec<String> {

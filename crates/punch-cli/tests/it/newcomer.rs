@@ -112,7 +112,7 @@ fn import_new_gives_fresh_ids_and_keeps_the_references() {
     let other = r#"[{"id":"T-1","content":"Else"},{"id":"x","content":"More","dependsOn":["T-1"]}]"#;
     assert_eq!(world.feed(&["import", "-"], other).exit, Some(0));
     assert!(world.ok(&["list", "Else"]).starts_with("[ ] T-5  Else"), "{}", world.ok(&["list"]));
-    assert!(world.ok(&["show", "x"]).contains("needs: T-5\n"));
+    assert!(world.ok(&["show", "x"]).contains("needs: T-5  Else\n"));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn attempts_are_the_number_of_failures() {
     assert!(world.ok(&["log", "-n", "1"]).contains("T-1 failed (attempt 3): three"));
     assert!(world.ok(&["show", "T-1"]).ends_with("  earlier error: two\n  earlier error: one\n"), "every text is kept");
     let why = world.ok(&["why"]);
-    assert_eq!(why, "Nothing is open, but not everything is done: T-1 failed.\nnext: `punch reopen T-1`\n");
+    assert_eq!(why, "Nothing is open, but not everything is done: T-1 \"a\" failed.\nnext: `punch reopen T-1`\n");
     assert_eq!(world.ok(&["next"]), "Nothing is open; 1 todo failed (`punch list --failed`).\n");
     assert_eq!(world.ok(&["list", "--failed"]), "[!] T-1  a  (three)\n");
 }

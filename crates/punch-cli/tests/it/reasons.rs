@@ -367,7 +367,7 @@ fn a_todo_in_a_cycle_makes_nothing_of_the_cycle_ready() {
     std::fs::write(world.project.join("c.json"), todos.to_string()).unwrap();
     world.ok(&["import", "--circles", "c.json"]);
     let why = world.ok(&["why", "a"]);
-    assert!(why.contains("finishing a unblocks c; 2 todos are waiting for it"), "{why}");
+    assert!(why.contains("finishing a unblocks c \"C\"; 2 todos are waiting for it"), "{why}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl Asked {
             mcp.begin();
             mcp
         };
-        let (mcp, extended) = (serve(&[], SESSION), serve(&["--dialect", "extended"], "other asker"));
+        let (mcp, extended) = (serve(&["--tools", "claim"], SESSION), serve(&["--dialect", "extended"], "other asker"));
         let library = Session::open_project(&world.project, Options::new("library")).unwrap();
         let ids = world.ids().into_iter().collect();
         Self { plan: format!("plan {seed}: {todos}"), world, mcp, extended, library, ids }
@@ -324,11 +324,9 @@ fn refusal_is_one(asked: &mut Asked, id: &str, record: &Value) {
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     let (code, message) = (answer["error"]["code"].as_str().unwrap(), answer["error"]["message"].as_str().unwrap());
     let tool = asked.mcp.call("todo_claim", json!({"id": id}));
-    let extended = asked.extended.call("todo_claim", json!({"id": id}));
     Fact::of(format!("refused claim of {id}"))
         .on("claim", format!("Error {code}: {message}"))
         .on("tools", tool.lines().next().unwrap_or_default().to_owned())
-        .on("tools, extended", extended.lines().next().unwrap_or_default().to_owned())
         .agrees(&asked.plan);
     for reason in record["reasons"].as_array().unwrap().iter().take(5) {
         let (cause, about, text) = (reason["cause"].as_str().unwrap(), &reason["id"], reason["text"].as_str().unwrap());

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, process::Stdio};
 
-use crate::world::{World, finished};
+use crate::world::{World, answer, finished};
 
 /// Colors, a window title, a carriage return that hides, a right-to-left override, a C1 control, characters without width,
 /// tags in which a text can hide, a line break.
@@ -89,7 +89,7 @@ fn terminal_escapes_are_neutralised_in_every_human_output() {
         // For programs: JSON's own escapes are enough.
         assert!(!json.stdout.trim_end().bytes().any(|byte| byte < b' '), "{arguments:?} --json: {:?}", json.stdout);
     }
-    let formats = world.json(&["export", "--formats"])["formats"].as_array().unwrap().clone();
+    let formats = answer(&world.punch(&["--json", "export", "--formats"]))["formats"].as_array().unwrap().clone();
     let written =
         formats.iter().filter(|format| format["writes"] == true).map(|format| format["name"].as_str().unwrap());
     let written: Vec<&str> = written.collect();

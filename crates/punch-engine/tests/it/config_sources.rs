@@ -283,8 +283,8 @@ fn a_project_tightens_the_limits_of_runs_and_loosens_them_only_with_approval() {
     let limits = KEYS.iter().filter(|key| key.name.starts_with("run.max_") || key.name.starts_with("run.todo_"));
     let mut tried = 0;
     for key in limits {
-        let unit = if key.name.ends_with("time") { "s" } else { "" };
-        let file = |name: &str, value: u32| sandbox.file(name, format!("{} = \"{value}{unit}\"\n", key.name));
+        let written = |value: u32| if key.name.ends_with("time") { format!("\"{value}s\"") } else { value.to_string() };
+        let file = |name: &str, value: u32| sandbox.file(name, format!("{} = {}\n", key.name, written(value)));
         for (user, project, counts) in
             [(None, 5, true), (Some(5), 4, true), (Some(5), 6, false), (Some(5), 0, false), (Some(0), 9, true)]
         {

@@ -91,7 +91,7 @@ fn a_todo_names_the_command_of_the_inbox_that_approves_its_check() {
     server.ops(add.clone());
     engine(&server.database(), false).unwrap().create_plan("side").unwrap();
     assert_eq!(server.post("/plans/side/ops", &json!({"ops": add})).status, 200);
-    for (plan, command) in [("main", "punch verify T-1 --allow"), ("side", "punch verify T-1 --allow --plan side")] {
+    for (plan, command) in [("main", "punch verify --allow T-1"), ("side", "punch verify --allow T-1 --plan side")] {
         let check = server.get(&format!("/plans/{plan}/todos/T-1")).json()["check"].clone();
         assert_eq!(check, json!({"command": "make check", "approved": false, "approve": command}));
         let inbox = server.get(&format!("/plans/{plan}/inbox")).json();

@@ -29,7 +29,7 @@ fn a_plan_is_worked_to_its_end_in_the_order_of_its_dependencies() {
     assert_eq!(stage.world.refused(&["runs", "show", "9"]), (1, "unknown_run".into()));
     stage.world.sound();
     // Nothing is left to do: a run that is over at once.
-    assert!(stage.ends(&[], 0).stdout.ends_with("done: run 2, 0 completed, 0 turns\n"));
+    assert!(stage.ends(&[], 0).stdout.ends_with("done: run 2, nothing to run: no todo is open\n"));
 }
 
 #[test]
