@@ -144,7 +144,7 @@ fn colors_at_80_columns() {
     ^[1m  why:^[0m waiting for T-1
     ^[1m  priority:^[0m 1
     ^[1m  needs:^[0m T-1  Write the parser, with a text that is too long for sixty columns
-    of a terminal
+      of a terminal
     ^[1m  parallel group:^[0m 2
     ^[1m  times:^[0m added a moment ago
     $ punch log
