@@ -17,7 +17,7 @@ const PLAN: &[&[&str]] = &[
     &["add", "Write the parser", "--phase", "Core", "--needs", "T-1", "--priority", "1"],
     &["add", "Write the printer", "--phase", "Core", "--needs", "T-1"],
     &["add", "Fuzz the parser", "--phase", "Core", "--needs", "T-2"],
-    &["add", "Publish to the registry", "--phase", "Release"],
+    &["add", "Publish it", "--phase", "Release"],
     &["add", "Write the changelog", "--phase", "Release", "--priority", "2"],
     &["add", "Choose a license", "--phase", "Release"],
     &["add", "Tag 1.0", "--phase", "Release", "--needs", "T-5"],

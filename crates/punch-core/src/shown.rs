@@ -57,7 +57,7 @@ const fn look(
 }
 
 /// Every status in the order of the variants: its word and its name, its sign in Unicode and in ASCII, and its check box. Check
-/// boxes are coarser than signs: a model has the reasons in words beside them. `[/]` is no sign, because in Markdown it means in
+/// boxes are coarser than signs: a model has the reasons in words beside them. `[/]` is not among the signs, because in Markdown it means in
 /// progress.
 const TABLE: [StatusLook; 13] = [
     look(ShownStatus::Ready, ["ready", "ready"], ["○", "[ ]", "[ ]"]),

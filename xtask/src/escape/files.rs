@@ -103,7 +103,7 @@ fn linked(world: &EscapeWorld, name: &str, victim: &str) -> TaskResult {
 /// What the user keeps in a file.
 const MINE: &str = "mine\n";
 
-/// A file and a folder of the user. What is in them is no store and no setting; a file with nothing in it is anything.
+/// A file and a folder of the user. What is in them is neither a store nor a setting; an empty file could be either.
 fn victims(world: &EscapeWorld, text: &str) -> TaskResult {
     world.write("victim", text)?;
     world.write("folder/kept", MINE)?;
@@ -169,10 +169,10 @@ fn worker_number(world: &EscapeWorld, trick: &str) -> TaskResult {
     world.script(".", "git init -q --bare remote.git; cd tree; git remote add origin ../remote.git")?;
     let trap = replaced(world, trick, ".punch/runs/worker-w/instance")?;
     world.script("tree", &trap)?;
-    // A worker that goes on works until it is asked to end.
+    // A worker that continues works until it is asked to end.
     let ended = finish_within(HANGS, &mut world.command("tree", &["worker", "--name", "w", "--agent", "exec:true"]))?;
     if ended.exit == Some(0) {
-        return Err("the worker went on".to_owned());
+        return Err("the worker continued".to_owned());
     }
     untouched(world, "instance", MINE)
 }

@@ -130,7 +130,7 @@ pub struct UserChangesText {
     pub text: String,
     /// How many of the changes it names.
     pub named: usize,
-    /// How many of the others later sentences have to name. None if there are so many that the agent reads the plan.
+    /// How many of the others later sentences have to name. None if the agent reads the plan instead.
     pub later: usize,
 }
 

@@ -137,13 +137,13 @@ impl Dashboard<'_> {
     }
 }
 
-/// A todo with the command that is next for it: beside it where everything fits, else below it.
+/// A todo with the command that is next for it: beside it where it is short together with the remarks, else below it.
 fn todo_entry(name: &'static str, todo: &TodoRow, verb: Option<&str>, layout: Layout) -> DashboardEntry {
     let mut row = todo.clone().table_row(layout);
     let command = verb.map(|verb| format!("punch {verb} {}", shell(&row.id)));
     let gap = if row.remark.0.is_empty() { "" } else { layout.dot() };
-    let taken = 2 + columns(&row.id) + 2 + columns(&row.text.1) + 2 + row.remark.columns() + columns(gap);
-    let fits = |command: &String| layout.width.is_none_or(|width| NAME + taken + columns(command) <= width);
+    let taken = row.remark.columns() + columns(gap);
+    let fits = |command: &String| layout.width.is_none() || taken + columns(command) <= COMMAND;
     let below = match command {
         Some(command) if fits(&command) => {
             row.remark = row.remark.with(SpanRole::Detail, gap).with(SpanRole::Command, command);

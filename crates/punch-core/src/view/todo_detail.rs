@@ -69,8 +69,8 @@ impl TodoDetail {
         Self { row, fields: fields.0 }
     }
 
-    /// The same for a user: a line for each todo that this one needs or blocks, which says what it is about, and times as
-    /// the layout has them. A model that asks for one todo knows the others.
+    /// Adds what only users read: the texts of the todos that this one needs or blocks, a line for each, and times as the
+    /// layout has them. A model that asks for one todo knows the others.
     #[must_use]
     pub fn for_user<'a>(mut self, reader: PlanReader<'a>, todo: &'a Todo, layout: Layout) -> Self {
         let record = Record::of(reader.plan, todo, reader.now);

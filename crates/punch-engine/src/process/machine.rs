@@ -48,7 +48,7 @@ mod tests {
     fn machines_of_one_name_are_distinguished_and_a_machine_without_a_name_is_none() {
         let (one, copy) = (identity("build", "1.uts7"), identity("build", "2.uts7"));
         assert!(is_same_machine(&one, &one) && !is_same_machine(&one, &copy));
-        assert!(!is_same_machine(&one, "build"), "a name that anybody can give");
+        assert!(!is_same_machine(&one, "build"), "a name that anyone can give");
         assert_eq!([&one, &copy].map(|machine| machine_name(machine)), ["build"; 2]);
         assert_eq!(machine_name(&format!("terminal@{one}")), "terminal@build");
         assert!(!is_same_machine(&identity("", "1"), &identity("", "1")));

@@ -49,12 +49,8 @@ fn host_name_of_system() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-#[cfg(windows)]
-fn host_name_of_system() -> String {
-    std::env::var("COMPUTERNAME").unwrap_or_default()
-}
-
-#[cfg(not(any(target_os = "linux", windows, all(unix, feature = "git"))))]
+/// A machine without a name is never the machine of a run.
+#[cfg(not(any(target_os = "linux", all(unix, feature = "git"))))]
 fn host_name_of_system() -> String {
     String::new()
 }

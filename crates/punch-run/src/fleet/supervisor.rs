@@ -307,7 +307,7 @@ impl Supervisor<'_> {
                 self.rest(self.end_of(ended, &mut last));
                 self.rest_until_change(&mut changes);
             } else {
-                // Another worker coordinates. Its own writes are no reason to look again.
+                // Another worker coordinates. Its own writes give no reason to look again.
                 self.rest(self.standby());
             }
         }

@@ -30,7 +30,7 @@ fn fits(known: &str, path: &str) -> bool {
 
 /// The answer to a request. Addresses and methods that do not exist have no description.
 pub fn check_answer(method: &str, path: &str, answer: &Answer) {
-    // A connection that was cut is no answer.
+    // A connection that was cut has no answer.
     if answer.status == 0 {
         return;
     }

@@ -106,7 +106,7 @@ if [ "$funcstack[1]" = "_punch" ]; then
 fi
 "#;
 
-/// Options of fish are completed apart from what is no option.
+/// Fish completes options apart from everything else.
 fn fish(program: &Command) -> String {
     let mut options = BTreeSet::new();
     let mut open = vec![program];
