@@ -59,12 +59,12 @@ test("a check command is shown with the command that approves it, and cannot be 
   stage.punch("add", "Build it", "--id", "build", "--verify", check);
   const page = await stage.open("/p/main/now");
   const item = page.locator(".inbox-item", { hasText: "Build it" });
-  await item.getByText("punch verify build --allow").waitFor();
+  await item.getByText("punch verify --allow build").waitFor();
   assert.deepEqual(await item.getByRole("button").allTextContents(), ["Copy"]);
   await item.focus();
   for (const key of ["y", "Enter"]) await page.keyboard.press(key);
   await page.goto(`${stage.address}/p/main/todo/build`);
-  await page.locator(".check", { hasText: check }).getByText("punch verify build --allow").waitFor();
+  await page.locator(".check", { hasText: check }).getByText("punch verify --allow build").waitFor();
   assert.deepEqual(await page.locator(".check").getByRole("button").allTextContents(), ["Copy"]);
   assert.throws(() => stage.punch("verify", "build"), /not approved|approve/);
   await page.close();
