@@ -3,13 +3,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::punch::Run;
-use crate::world::World;
+use crate::world::{World, eventually};
 
 /// How an agent names its events and tools.
 struct Form {
@@ -139,14 +137,6 @@ impl<'f> Agent<'f> {
 
     fn log(&self) -> String {
         fs::read_to_string(self.world.root.join("home/.local/state/punch/hook.log")).unwrap_or_default()
-    }
-}
-
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
-        thread::sleep(Duration::from_millis(20));
     }
 }
 

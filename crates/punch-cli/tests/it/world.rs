@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     thread,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -270,6 +271,15 @@ pub fn words(line: &str) -> Vec<String> {
         words.push(word);
     }
     words
+}
+
+/// Waits for something that another process does.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The name of a copy is a hash of where the store is.

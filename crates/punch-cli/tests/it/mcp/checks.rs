@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use super::client::{Client, project, punch};
+use crate::world::eventually;
 
 fn run(folder: &Path, arguments: &[&str]) {
     let output = punch(folder, arguments).output().unwrap();
@@ -192,14 +193,6 @@ fn hook(folder: &Path, event: &str, report: &str) -> String {
     let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(report.as_bytes()).unwrap();
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
-}
-
-fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let begun = std::time::Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{what}");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
 }
 
 fn said(folder: &Path, arguments: &[&str]) -> String {
