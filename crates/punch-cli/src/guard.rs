@@ -4,6 +4,7 @@
 //! rights and needs no help from us (decision 0020).
 
 use clap::ArgMatches;
+use punch_engine::EngineError;
 
 use crate::environment;
 use crate::failure::Failure;
@@ -13,6 +14,14 @@ pub fn only_user(what: &str) -> Result<(), Failure> {
     let Some(mark) = environment::inside_agent() else { return Ok(()) };
     let message = format!("only the user can {what}, but this shell belongs to an agent (`{}` is set)", mark.variable);
     Err(Failure::refused("user_only", message, "ask the user to run this command in their own terminal"))
+}
+
+/// Refuses to choose work or plans inside an agent of a run: the runner does that.
+pub fn only_outside_runs(what: &str) -> Result<(), Failure> {
+    if environment::session_file().is_none() {
+        return Ok(());
+    }
+    Err(EngineError::NotAllowed { what: what.to_owned() }.into())
 }
 
 /// Refuses `--force` of any verb inside an agent.

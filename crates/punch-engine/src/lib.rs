@@ -52,6 +52,7 @@ mod summary;
 mod usage;
 mod user_changes;
 mod verify;
+mod worker_ops;
 mod writing_session;
 
 pub use activity::{ActivityKind, ActivityPage, ActivityRecord, one_line};

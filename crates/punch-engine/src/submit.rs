@@ -16,7 +16,7 @@ use crate::checkpoint::AfterCommit;
 use crate::config::Settings;
 use crate::git::GitFolders;
 use crate::writing_session::WritingSession;
-use crate::{Engine, EngineError, IdMaker, Proofs, ReadyQuery, observed_work};
+use crate::{Engine, EngineError, IdMaker, Proofs, ReadyQuery, observed_work, worker_ops};
 
 /// After this many requests for more, everything is loaded: a slice that grows step by step would cost more.
 const ROUNDS: usize = 8;
@@ -146,7 +146,14 @@ impl Engine {
     ) -> Result<PlanChange, EngineError> {
         let body = |tx: &mut dyn Tx, now| {
             let before = tx.row()?.revision;
-            let changed = apply_in_transaction(tx, now, request, first, make)?;
+            let mut allowed = Ok(());
+            let changed = apply_in_transaction(tx, now, request, first, &mut |part, now| {
+                let ops = make(part, now)?;
+                allowed = worker_ops::check(&ops, part, &request.actor);
+                Ok(ops)
+            });
+            allowed?;
+            let changed = changed?;
             if let Some(session) = request.session {
                 session.record(tx, plan, request, &changed, before)?;
             }

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{list, ready};
 use crate::environment::{duration, span};
 use crate::failure::Failure;
+use crate::guard;
 use crate::project::Project;
 use crate::reply::{self, Body, VerbReply};
 
@@ -30,6 +31,7 @@ pub struct ClaimArgs {
 impl ClaimArgs {
     /// Runs the verb.
     pub fn run(self, project: Project) -> Result<VerbReply, Failure> {
+        guard::only_outside_runs("claim todos")?;
         if project.actor().owner().is_none() {
             return Err(Failure::usage("a claim needs an owner", "say who claims it: `--owner NAME` or PUNCH_OWNER"));
         }

@@ -50,7 +50,7 @@ impl DoctorArgs {
             Ok(location) => {
                 let config = environment::config(&global, &location);
                 if let Err(failure) = &config {
-                    report.say("settings", Severity::Note, failure_text(failure));
+                    report.obstacle("settings", failure);
                 }
                 if let Err(failure) = self.examine(&location, &mut report) {
                     report.obstacle("store", &failure);

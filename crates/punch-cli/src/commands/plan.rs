@@ -92,6 +92,9 @@ impl PlanArgs {
                 return Err(EngineError::UnknownPlan { name: name.clone(), near: Vec::new() }.into());
             }
         };
+        if !matches!(what, PlanCommand::List | PlanCommand::File(_)) {
+            guard::only_outside_runs("create, choose or rename plans")?;
+        }
         let (id, outcome): (_, fn(&str) -> String) = match what {
             PlanCommand::List | PlanCommand::File(_) => return list(&engine, &project),
             PlanCommand::New { name, no_use } => {

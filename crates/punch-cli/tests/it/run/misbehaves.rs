@@ -162,3 +162,54 @@ fn an_agent_that_does_not_start_ends_the_run_and_takes_no_attempt() {
     let todo = stage.todo("T-1");
     assert_eq!((&todo["status"], todo["attempts"].as_u64().unwrap_or(0)), (&"pending".into(), 0));
 }
+
+/// Everything but a report on its own todo, and new todos, would let an agent take away its check, return its todo again and again, or end
+/// the work of others.
+#[test]
+fn an_agent_changes_nothing_but_its_own_todo() {
+    let stage = Stage::new();
+    stage.world.ok(&["add", "check me", "--verify", "test -e never"]);
+    stage.world.ok(&["add", "another", "one more"]);
+    for id in ["T-2", "T-3"] {
+        stage.world.ok(&["hold", id, "later", "--kind", "parked"]);
+    }
+    stage.world.punch(&["verify", "--allow", "T-1"]);
+    let tries = [
+        "edit $PUNCH_TODO --clear verify",
+        "edit $PUNCH_TODO --verify true",
+        "unclaim $PUNCH_TODO",
+        "reopen $PUNCH_TODO",
+        "cancel $PUNCH_TODO",
+        "rm $PUNCH_TODO",
+        "cancel T-2",
+        "rm T-3",
+        "edit T-2 --text other",
+        "hold T-2 x",
+        "unhold T-2",
+        "note T-2 x",
+        "done T-2",
+        "move T-3 --first",
+        "claim",
+        "undo",
+        "redo",
+        "plan new foo",
+        "plan rename main bar",
+    ];
+    let calls = tries.map(|call| format!("\"$PUNCH\" {call} --json >> \"$TRACES/tries\"\n")).concat();
+    let script = stage.world.root.join("greedy.sh");
+    fs::write(&script, format!("{calls}\"$PUNCH\" note $PUNCH_TODO 'I tried'\n\"$PUNCH\" done $PUNCH_TODO\n")).unwrap();
+    let agent = format!("exec:sh '{}'", script.display());
+    let before = stage.world.json(&["list", "--all"])["todos"].clone();
+    let run = finished(stage.prepared(stage.world.command(&["run", "--agent", &agent])).output().unwrap());
+    assert_eq!(run.exit, Some(1), "{}", run.render());
+    let answers: Vec<serde_json::Value> =
+        stage.trace("tries").iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (call, answer) in tries.iter().zip(&answers) {
+        assert_eq!(answer["error"]["code"], "not_allowed", "{call}: {answer}");
+    }
+    let after = stage.world.json(&["list", "--all"])["todos"].clone();
+    let others = |todos: &serde_json::Value| todos.as_array().unwrap()[1..].to_vec();
+    assert_eq!(others(&after), others(&before), "others are as they were");
+    assert_eq!((&after[0]["status"], &after[0]["verifyCommand"]), (&"failed".into(), &before[0]["verifyCommand"]));
+    assert_eq!(stage.world.json(&["plan", "list"])["plans"].as_array().unwrap().len(), 1);
+}
