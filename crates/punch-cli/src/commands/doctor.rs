@@ -50,7 +50,8 @@ impl DoctorArgs {
             Ok(location) => {
                 let config = environment::config(&global, &location);
                 if let Err(failure) = &config {
-                    report.obstacle("settings", failure);
+                    report.say("settings", Severity::Note, failure_text(failure));
+                    report.exit = Exit::Refused;
                 }
                 if let Err(failure) = self.examine(&location, &mut report) {
                     report.obstacle("store", &failure);
