@@ -190,6 +190,7 @@ test("the log undoes a revision and shows the plan as it was", async () => {
   await until(() => todo("T-9").shown === "waiting", "it was not undone");
   await page.locator(".log .entry").last().getByRole("button", { name: /^Show plan at revision/ }).click();
   await page.getByText("The plan at revision 1").waitFor();
+  await page.locator(".row").first().waitFor();
   assert.equal(await page.locator(".row").count(), 1);
 });
 

@@ -36,7 +36,8 @@ function fail(why) {
 export class Stage {
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), "punch-page-"));
-    this.socket = `punch-page-${process.pid}-${Math.random().toString(36).slice(2)}`;
+    this.name = `punch-page-${process.pid}-${Math.random().toString(36).slice(2)}`;
+    this.servers = 0;
     this.problems = [];
     this.runs = [];
     for (const name of ["project", "home", "traces", "bin"]) mkdirSync(join(this.folder, name));
@@ -68,6 +69,9 @@ export class Stage {
   async serve(port = 0) {
     const variables = Object.entries(this.environment).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
     const line = `exec "$PUNCH" serve --port ${port}`;
+    // A terminal of its own: the one of a server that was stopped may still be ending.
+    this.servers += 1;
+    this.socket = `${this.name}-${this.servers}`;
     this.tmux("-f", "/dev/null", "new-session", "-d", "-x", "250", "-y", "50", "-c", join(this.folder, "project"), ...variables, "sh", "-c", line);
     this.link = await until(() => /https?:\/\/[^\s]+#t=[^\s]+/.exec(this.tmux("capture-pane", "-p", "-J"))?.[0], "the server prints no link");
     this.address = this.link.replace(/\/#t=.*$/, "");
