@@ -180,7 +180,8 @@ fn the_plan_at_a_glance_names_what_needs_you_with_the_command_to_type() {
     Failed       ✗ T-5  Set up CI: failed twice, check exits with 1 (blocks 1)   punch why T-5
     Needs you    ? T-6  check `cargo test --workspace` (blocks 1)
                    punch verify --allow T-6 T-7 T-8 T-9
-    In progress  ▶ T-1  Write the transliteration table                          @alice · 4 min · punch show T-1
+    In progress  ▶ T-1  Write the transliteration table                          @alice · 4 min
+                   punch show T-1
     Next         ○ T-3  Changelog entry                                          #docs · punch start T-3
 
     Auto-continue on · Claude Code connected · punch help
