@@ -209,7 +209,11 @@ fn hold(kind: HoldKind, reason: &str, until: Option<i64>) -> Hold {
 /// A plan in the middle of a run: three agents work, one of them asks, one todo waits for a decision, one has failed.
 pub fn typical(look: BoardLook, size: (u16, u16)) -> BoardScene {
     let mut scene = BoardScene::new(look, size);
-    let worker = |n: u32| Actor::worker(format!("run:3/1.{n}"), format!("run:3/1.{n}"));
+    // The runner gives todos to its workers.
+    let worker = |n: u32| {
+        let name = format!("run:3/1.{n}");
+        Actor::runner(3, Some(&name)).signing(&name)
+    };
     scene.submit(
         Actor::user(),
         &[
