@@ -40,8 +40,8 @@ pub fn neutral_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(neutral).collect::<Vec<_>>().join("\n"))
 }
 
-/// Writes what [`neutral`] would replace in a JSON text as escapes of JSON: programs read the same, and whoever looks at the
-/// text sees that it is there.
+/// Writes what [`neutral`] would replace in a JSON text as escapes of JSON: programs read the same, and readers of the text
+/// see that it is there.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     let hides = |c: char| c >= '\u{7f}' && is_unsafe(c);
     if !json.contains(hides) {

@@ -1,6 +1,6 @@
 //! Puts the user's changes into one sentence for a working agent, in at most [`USER_CHANGES_TOKENS`] tokens, whatever
 //! the todos contain. Changes that do not fit wait for the next sentence: a note that is cut after its first word does
-//! not help an agent. If there are too many for that, the agent is told to read the plan again.
+//! not help an agent. If there are too many for that, the text asks the agent to read the plan again.
 
 use std::cell::Cell;
 

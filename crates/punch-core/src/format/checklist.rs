@@ -152,7 +152,7 @@ pub(crate) fn line(content: &str, lost: &mut BTreeSet<String>) -> String {
     if shown.is_empty() { "(empty)".to_owned() } else { shown.to_owned() }
 }
 
-/// A text of several lines without characters that nobody sees or that steer a terminal.
+/// A text of several lines without invisible characters and without those that steer a terminal.
 pub(super) fn lines(content: &str, lost: &mut BTreeSet<String>) -> String {
     // The line breaks of Windows are line breaks here, too.
     let shown = text::neutral_lines(&content.replace("\r\n", "\n")).into_owned();

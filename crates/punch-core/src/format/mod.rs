@@ -71,7 +71,7 @@ impl Format {
         self.spec().write.is_some()
     }
 
-    /// Returns true if it is JSON, whole or line by line, which can escape what nobody sees. Other formats lose it.
+    /// Returns true if it is JSON, whole or line by line, which can escape invisible characters; other formats drop them.
     const fn is_json(self) -> bool {
         !matches!(self, Self::Markdown | Self::CursorPlan | Self::Checklist | Self::Spec | Self::Phases)
     }

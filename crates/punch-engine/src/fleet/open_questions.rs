@@ -1,4 +1,5 @@
-//! Closes the questions that agents of a fleet left open when their worker was killed or cut off: nobody waits for the answer.
+//! Closes the questions that agents of a fleet left open when their worker was killed or cut off: no agent waits for the
+//! answers any more.
 
 use punch_core::WorkerId;
 use punch_store::{Durability, PlanId, Question, QuestionFilter, Snapshot};

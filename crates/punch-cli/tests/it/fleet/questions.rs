@@ -7,7 +7,7 @@ use super::{Fleet, Worker};
 use crate::run::terminal::Watched;
 use crate::world::PUNCH;
 
-/// A conversation in Claude's form that asks for permission with each todo. It ends if nobody answers any more.
+/// A conversation in Claude's form that asks for permission with each todo. It ends once no answer can come.
 const ASKER: &str = r#"
 echo '{"type":"system","subtype":"init","session_id":"s-1"}'
 while read -r line; do
